@@ -264,7 +264,12 @@ class Settings(BaseSettings):
     # Privacy.
     board_readers: Literal["everybody", "members", "staff"] = Field(
         default="members",
-        description="who may read leaderboards and profiles: everybody, members (anyone signed in), staff",
+        description="who may read leaderboards, and at most profiles: everybody, members (anyone signed in), staff",
+    )
+    profile_readers: Literal["public", "members", "course", "private"] = Field(
+        default="members",
+        description="who may read profiles and calendars at most, which each person can narrow: public (everybody), "
+        "members (anyone signed in), course (who shares a course), private (oneself); staff always do",
     )
 
     @field_validator("database_url")

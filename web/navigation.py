@@ -1,4 +1,4 @@
-"""The links of the header, for who is looking."""
+"""The links of the header, for who is looking, and what staff must know on every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
-from grader.service import readers
+from grader.service import health, readers
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
@@ -62,4 +62,11 @@ def links() -> list[Link]:
 
 
 def _for_templates() -> dict[str, Any]:
-    return {"main_links": links}
+    return {"main_links": links, "broken_challenges": _broken_challenges}
+
+
+def _broken_challenges() -> list[str]:
+    """What the banner of staff's pages names; the first page lists it in full."""
+    if not is_staff() or request.endpoint == "challenges.index":
+        return []
+    return health.broken_challenges(platform())

@@ -27,12 +27,14 @@ _IDS = 1_000
 
 @dataclass(frozen=True)
 class Board:
-    """One board: entries of one challenge version on one device, in one language or in all."""
+    """One board: entries of one challenge version on one device, in one language or in all. ``until``: of what was
+    received until then."""
 
     challenge: str
     version: int
     device: str
     language: Language | None = None
+    until: datetime | None = None
 
 
 class BoardEntry(NamedTuple):
@@ -84,7 +86,8 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
     row = SubmissionRow
     which = [row.challenge == board.challenge, row.version == board.version, row.device == board.device]
     in_language = [row.language == board.language] if board.language else []
-    return [*which, text(RANKED), *in_language]
+    in_time = [row.created_at <= board.until] if board.until is not None else []
+    return [*which, text(RANKED), *in_language, *in_time]
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:

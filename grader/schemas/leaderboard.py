@@ -8,13 +8,15 @@ from enum import StrEnum
 from pydantic import Field
 
 from grader.languages import Language
+from grader.schemas.publication import BoardAudience
 from grader.schemas.strict import Strict
 
 
 class LeaderboardEntry(Strict):
-    """``rank`` is 1 + the entries that are faster by more than the board's resolution, so that it may be shared."""
+    """``rank`` is 1 + the entries that are faster by more than the board's resolution, so that it may be shared; none
+    where the caller may see no ranks, or of the caller's own that is newer than a frozen board."""
 
-    rank: int
+    rank: int | None
     user: str = Field(description="a made-up name where anonymous is true")
     submission: str
     language: Language
@@ -55,7 +57,8 @@ class Reference(Strict):
 
 
 class Leaderboard(Strict):
-    """``entries`` are those that were asked for, ``total`` all there are; ``own`` is the caller's, wherever it is."""
+    """``entries`` are those that were asked for, ``total`` all there are; ``own`` is the caller's, wherever it is.
+    Where ``open`` is false the caller sees nobody else's: both are empty."""
 
     challenge: str
     version: int
@@ -75,6 +78,11 @@ class Leaderboard(Strict):
     )
     versions: list[int] = Field(
         default_factory=list, description="versions of the challenge whose boards the caller may see"
+    )
+    audience: BoardAudience = BoardAudience.PUBLIC
+    open: bool = Field(default=True, description="whether the caller sees the entries of others")
+    frozen_at: datetime | None = Field(
+        default=None, description="the board of what was received until then; the caller's own may be newer"
     )
 
 
@@ -145,6 +153,7 @@ class BoardSummary(Strict):
     version: int
     entries: int
     leader: Leader | None = None
+    open: bool = Field(default=True, description="whether the caller sees the entries of others")
 
 
 class TrackSummary(Strict):

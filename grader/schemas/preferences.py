@@ -17,13 +17,33 @@ class Theme(StrEnum):
     DARK = "dark"
 
 
+class ProfileAudience(StrEnum):
+    """From the widest to the narrowest. Staff of the platform, and of a course of the person, always read."""
+
+    PUBLIC = "public"
+    """Everybody, also without an account."""
+    MEMBERS = "members"
+    """Whoever is signed in."""
+    COURSE = "course"
+    """Members of a course in which the person is, too."""
+    PRIVATE = "private"
+    """The person alone."""
+
+    def narrowed(self, other: ProfileAudience) -> ProfileAudience:
+        """The narrower of both."""
+        return max(self, other, key=list(ProfileAudience).index)
+
+
 class Preferences(Strict):
     """``vim``: the editor's keys are vim's. ``anonymous``: leaderboards show a made-up name to everyone but staff, and
-    there is no public profile."""
+    there is no public profile. ``profile`` and ``calendar``: who reads one's profile, and in it the days on which one
+    submitted; never more than the platform's ``GRADER_PROFILE_READERS``."""
 
     theme: Theme = Theme.SYSTEM
     vim: bool = False
     anonymous: bool = False
+    profile: ProfileAudience = ProfileAudience.PUBLIC
+    calendar: ProfileAudience = ProfileAudience.PUBLIC
 
 
 class PreferencesBody(Strict):
@@ -32,6 +52,8 @@ class PreferencesBody(Strict):
     theme: Theme | SkipJsonSchema[None] = None
     vim: StrictBool | SkipJsonSchema[None] = None
     anonymous: StrictBool | SkipJsonSchema[None] = None
+    profile: ProfileAudience | SkipJsonSchema[None] = None
+    calendar: ProfileAudience | SkipJsonSchema[None] = None
 
     @field_validator("*", mode="before")
     @classmethod

@@ -73,7 +73,8 @@ class BestRank(Strict):
 
 
 class Profile(Strict):
-    """``hidden``: its person asked for no public profile; it is shown to that person and to staff."""
+    """``hidden``: its person asked for no public profile; it is shown to that person and to staff. ``activity``: none
+    where it is not for the reader."""
 
     name: str
     role: str
@@ -81,7 +82,7 @@ class Profile(Strict):
     hidden: bool
     solved: int
     total: int
-    activity: Activity
+    activity: Activity | None
     languages: list[LanguageShare]
     tracks: list[TrackProgress]
     ranks: list[BestRank]

@@ -42,6 +42,21 @@ class PublicationBody(Strict):
     )
 
 
+class BoardBody(Strict):
+    """Who sees whom on a challenge's board. Both are set: what is left out is public, and not frozen."""
+
+    board: BoardAudience = BoardAudience.PUBLIC
+    frozen_at: AwareDatetime | None = Field(
+        default=None, description="students see the board of what was received until then; none: as it is"
+    )
+
+
+class BoardSettings(Strict):
+    challenge: str
+    board: BoardAudience
+    frozen_at: datetime | None
+
+
 class PublicationView(Strict):
     """``state`` is what holds now: a scheduled challenge whose time has come is published."""
 
@@ -49,6 +64,8 @@ class PublicationView(Strict):
     title: str
     state: PublicationState
     publish_at: datetime | None = Field(description="when a scheduled challenge was or will be published")
+    board: BoardAudience
+    frozen_at: datetime | None = Field(description="since when the board stands still for students")
     broken: bool = Field(description="its folder does not load, so that nobody can use it")
     changed_at: datetime | None
     changed_by: str | None = Field(description="none where it was there from the first start on")

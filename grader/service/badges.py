@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,10 @@ _ROUND = (100, 50, 25, 10)
 
 @dataclass(frozen=True)
 class BadgeCase:
-    """All that badges are decided by. ``user`` is a row's id."""
+    """All that badges are decided by. ``firsts``: the challenges that nobody solved before."""
 
     session: Session
-    user: int
+    firsts: Collection[str]
     done: Progress
     deeds: Sequence[SubmissionEvent]
     entries: Sequence[BoardBest]
@@ -44,9 +44,8 @@ def award(case: BadgeCase) -> list[Badge]:
 
 
 def _first(case: BadgeCase) -> Iterator[Badge]:
-    firsts = activity.first_solved(case.session, case.user)
     for line in case.solved:
-        if line.slug in firsts:
+        if line.slug in case.firsts:
             yield Badge(
                 kind=BadgeKind.FIRST, title="First to solve it", about=line.title, challenge=line.slug
             )

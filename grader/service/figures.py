@@ -78,7 +78,9 @@ class _Facts(Collector):
         build.add_metric([__version__, schema.head()], 1)
         free = GaugeMetricFamily("grader_data_free_bytes", "Free bytes of the data folder's file system.")
         free.add_metric([], shutil.disk_usage(platform.settings.data_dir).free)
-        yield from (build, free)
+        broken = GaugeMetricFamily("grader_broken_challenges", "Challenges whose folder does not load.")
+        broken.add_metric([], len(platform.catalogue.broken()))
+        yield from (build, free, broken)
         found: list[Metric] = []
         devices = platform.settings.device_list
         try:

@@ -64,7 +64,13 @@ def ready(platform: Platform) -> Probe:
     if missing:
         return Probe(ok=False, detail="the database is yet to be upgraded")
     trouble = platform.writability.trouble(platform.engine)
-    return Probe(ok=not trouble, detail=trouble)
+    return Probe(ok=not trouble, detail=trouble or _of_broken(platform))
+
+
+def _of_broken(platform: Platform) -> str:
+    """All else can be served: whoever restarted the platform for it would mend nothing. Names are for staff."""
+    count = len(broken_challenges(platform))
+    return f"{count} broken {'challenge' if count == 1 else 'challenges'}: `grader doctor`" if count else ""
 
 
 def catalogue_alerts(platform: Platform) -> list[Alert]:
@@ -75,6 +81,17 @@ def catalogue_alerts(platform: Platform) -> list[Alert]:
             Alert(text=f"The catalogue in {catalogue.root} has no challenges.", hint=begin_with(catalogue))
         ]
     return [Alert(text=f"{it.slug} is broken: {it.error.message}", hint=it.hint) for it in broken]
+
+
+# A banner on every page may be so old; looking at every file of a catalogue for each page would be slow.
+_BROKEN_SECONDS = 10.0
+
+
+def broken_challenges(platform: Platform) -> list[str]:
+    """The slugs of those that nobody can use, as of the last seconds."""
+    return platform.boards.recent(
+        "broken challenges", _BROKEN_SECONDS, lambda: [it.slug for it in platform.catalogue.broken()]
+    )
 
 
 def begin_with(catalogue: Catalogue) -> str:

@@ -4,7 +4,7 @@ times of one person on it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypedDict, Unpack
 
@@ -25,8 +25,9 @@ from grader.schemas.leaderboard import (
     ReferenceKind,
 )
 from grader.schemas.report import Interval
-from grader.service import publication
+from grader.service import board_access, publication
 from grader.service.accounts import User
+from grader.service.board_access import BoardAccess
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 from grader.service.pseudonyms import Names, names_for
@@ -51,25 +52,29 @@ def leaderboard(
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)
-        ranking = platform.rankings.of(session, choice.board)
-        return of_ranking(platform, session, choice, ranking, limit, offset, viewer)
+        access = board_access.accesses(session, viewer).of(slug)
+        return _board(platform, session, choice, access, limit, offset, viewer)
 
 
-def of_ranking(
+def _board(
     platform: Platform,
     session: Session,
     choice: BoardChoice,
-    ranking: Ranking,
+    access: BoardAccess,
     limit: int | None,
     offset: int,
     viewer: User | None,
 ) -> Leaderboard:
-    """The part of a ranking that ``leaderboard`` shows."""
+    """The part of a board that ``leaderboard`` shows."""
+    ranking = platform.rankings.of(session, replace(choice.board, until=access.until))
     last = None if limit is None else offset + limit
-    own = ranking.of_user.get(viewer.id) if viewer else None
-    wanted = ranking.places[offset:last] + ([ranking.places[own]] if own is not None else [])
+    own, own_place = _own(platform, session, choice, access, ranking, viewer)
+    wanted = ranking.places[offset:last] if access.full else []
     known = ranking.references(session)
-    shown = _shown(platform, session, ranking, wanted, known, viewer)
+    shown = _shown(platform, session, ranking, [*wanted, *([own] if own else [])], known, viewer, access)
+    if own is not None and own_place is None:
+        # It stands on no board that the viewer sees.
+        shown[-1] = shown[-1].model_copy(update={"rank": None})
     board = choice.board
     # Of models that are checked already: ten thousand once more would take as long as making them.
     return Leaderboard.model_construct(
@@ -80,13 +85,39 @@ def of_ranking(
         representative=representative(board.device),
         resolution=resolution_of(board.device),
         entries=shown if own is None else shown[:-1],
-        total=len(ranking.places),
+        total=len(ranking.places) if access.full else 0,
         own=None if own is None else shown[-1],
-        own_place=own,
+        own_place=own_place,
         references=known,
         devices=choice.devices,
         versions=choice.versions,
+        audience=access.audience,
+        open=access.full,
+        frozen_at=access.until,
     )
+
+
+def _own(
+    platform: Platform,
+    session: Session,
+    choice: BoardChoice,
+    access: BoardAccess,
+    ranking: Ranking,
+    viewer: User | None,
+) -> tuple[Place | None, int | None]:
+    """The viewer's entry as it is now, and how many stand before it on the board that they see; no number where it is
+    not on that: it is newer than a frozen one, or the board is closed to them."""
+    if viewer is None:
+        return None, None
+    present = ranking if access.until is None else platform.rankings.of(session, choice.board)
+    place = present.of_user.get(viewer.id)
+    if place is None:
+        return None, None
+    entry = present.places[place]
+    there = ranking.of_user.get(viewer.id)
+    if not access.full or there is None or ranking.places[there].submission != entry.submission:
+        return entry, None
+    return ranking.places[there], there
 
 
 def _shown(
@@ -96,9 +127,10 @@ def _shown(
     wanted: Sequence[Place],
     known: Sequence[Reference],
     viewer: User | None,
+    access: BoardAccess,
 ) -> list[LeaderboardEntry]:
     details = ranking.details(session, wanted)
-    names = names_for(platform, session, viewer, ranking.board.challenge, [place.user for place in wanted])
+    names = _names(platform, session, viewer, access, ranking, wanted)
     sol = _sol(known)
     shown = []
     for place in wanted:
@@ -116,6 +148,19 @@ def _shown(
             )
         )
     return shown
+
+
+def _names(
+    platform: Platform,
+    session: Session,
+    viewer: User | None,
+    access: BoardAccess,
+    ranking: Ranking,
+    shown: Sequence[Place],
+) -> Names:
+    users = [place.user for place in shown]
+    scope = ranking.board.challenge
+    return names_for(platform, session, viewer, scope, users, access.made_up, access.staff)
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
@@ -218,7 +263,8 @@ def records_over_time(
     served = served_devices(platform)
     with platform.sessions() as session:
         board = choose(platform, session, served, slug, **wanted).board
-        return _history(platform, session, platform.rankings.of(session, board), viewer)
+        access = board_access.accesses(session, viewer).of(slug)
+        return _history(platform, session, board, access, viewer)
 
 
 def board_and_records(
@@ -235,15 +281,19 @@ def board_and_records(
     served = served_devices(platform)
     with platform.sessions() as session:
         choice = choose(platform, session, served, slug, **wanted)
-        ranking = platform.rankings.of(session, choice.board)
-        board = of_ranking(platform, session, choice, ranking, limit, offset, viewer)
-        return board, _history(platform, session, ranking, viewer)
+        access = board_access.accesses(session, viewer).of(slug)
+        board = _board(platform, session, choice, access, limit, offset, viewer)
+        return board, _history(platform, session, choice.board, access, viewer)
 
 
-def _history(platform: Platform, session: Session, ranking: Ranking, viewer: User | None) -> RecordHistory:
-    board, steps = ranking.board, ranking.steps(session)
+def _history(
+    platform: Platform, session: Session, board: Board, access: BoardAccess, viewer: User | None
+) -> RecordHistory:
+    """Nothing where others' entries are not for the viewer."""
+    ranking = platform.rankings.of(session, replace(board, until=access.until))
+    steps = ranking.steps(session) if access.full else []
     details = ranking.details(session, steps)
-    names = names_for(platform, session, viewer, board.challenge, [step.user for step in steps])
+    names = _names(platform, session, viewer, access, ranking, steps)
     return RecordHistory(
         challenge=board.challenge,
         version=board.version,

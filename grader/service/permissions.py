@@ -67,6 +67,7 @@ class Action(StrEnum):
     CHALLENGE_EDIT_SPEC = "challenge.edit_spec"
     CHALLENGE_CHECK = "challenge.check"
     CHALLENGE_USE = "challenge.use"
+    CHALLENGE_BOARD = "challenge.board"
     COMPETITION_READ = "competition.read"
     COMPETITION_READ_DRAFT = "competition.read_draft"
     COMPETITION_ENTER = "competition.enter"
@@ -119,6 +120,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.CHALLENGE_EDIT_SPEC: _PLATFORM,
     Action.CHALLENGE_CHECK: _PLATFORM,
     Action.CHALLENGE_USE: _PLATFORM,
+    Action.CHALLENGE_BOARD: _PLATFORM,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
     Action.COMPETITION_READ_DRAFT: _PLATFORM,
     Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},

@@ -17,32 +17,36 @@ from grader.records.models import UserRow, utcnow
 from grader.schemas.preferences import of_stored
 from grader.schemas.profile import BestRank, LanguageShare, Profile
 from grader.schemas.progress import Mark, Progress
-from grader.service import badges, calendar
+from grader.service import badges, board_access, calendar
 from grader.service.accounts import User, name_key
 from grader.service.platform import Platform
 from grader.service.progress import sum_up
 from grader.service.rankings import unranked
-from grader.service.readers import check_reader
+from grader.service.readers import ProfileReader, check_profile_reader
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
     """One's own is always shown.
 
-    Raises as ``check_reader`` does, NotFound where there is no such person, and just so where that person is anonymous:
-    only the person and staff see such a profile.
+    Raises as ``check_profile_reader`` does, NotFound where there is no such person, and just so where that person, or
+    the platform, keeps it from the viewer.
     """
     if viewer is None or name_key(name) != name_key(viewer.name):
-        check_reader(platform, viewer)
+        check_profile_reader(platform, viewer)
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
-        if row is None or not _may_see(row, viewer):
+        reader = ProfileReader(platform, session, viewer, row.id) if row is not None else None
+        if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
             raise NotFound("There is no such profile.", "See how the name is spelt.")
         done = sum_up(platform, row.name, attempts.of_user(session, row.id), viewer)
         deeds = activity.deeds(session, row.id)
         staff = unranked(session)
+        accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
         mine = activity.entries(session, row.id) if row.id not in staff else []
+        mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own)]
         ranks = _ranks(session, mine, _titles(done), staff)
-        given = badges.BadgeCase(session, row.id, done, deeds, mine, ranks)
+        firsts = {it for it in activity.first_solved(session, row.id) if accesses.of(it).tells_rank_of(own)}
+        given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
         return Profile(
             name=row.name,
             role=row.role,
@@ -50,17 +54,14 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
             hidden=of_stored(row.preferences).anonymous,
             solved=done.solved,
             total=done.total,
-            activity=calendar.activity(deeds, utcnow().date()),
+            activity=calendar.activity(deeds, utcnow().date())
+            if reader.reads(of_stored(row.preferences).calendar)
+            else None,
             languages=_languages(deeds),
             tracks=done.tracks,
             ranks=ranks,
             badges=badges.award(given),
         )
-
-
-def _may_see(row: UserRow, viewer: User | None) -> bool:
-    open_to_all = not of_stored(row.preferences).anonymous
-    return open_to_all or (viewer is not None and (viewer.staff or viewer.id == row.id))
 
 
 def _titles(done: Progress) -> dict[str, str]:

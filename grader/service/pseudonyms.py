@@ -58,30 +58,40 @@ def _mixed(secret: bytes, said: str) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """Whom one viewer sees on the boards of one scope (the slug of a challenge, or a track)."""
+    """Whom one viewer sees on the boards of one scope (the slug of a challenge, or a track). ``made_up``: everybody by
+    a made-up name, whatever they chose."""
 
     secret: bytes
     scope: str
     viewer: int | None
     staff: bool
     known: Mapping[int, Person]
+    made_up: bool = False
 
     def of(self, user: int) -> tuple[str, bool]:
         """What the viewer sees user ``user`` (an id) called, and whether that is made up."""
         person = self.known[user]
-        if not person.anonymous or self.staff or user == self.viewer:
+        if not (person.anonymous or self.made_up) or self.staff or user == self.viewer:
             return person.name, False
         return made_up_name(self.secret, self.scope, user), True
 
 
 def names_for(
-    platform: Platform, session: Session, viewer: User | None, scope: str, users: Sequence[int]
+    platform: Platform,
+    session: Session,
+    viewer: User | None,
+    scope: str,
+    users: Sequence[int],
+    made_up: bool = False,
+    staff: bool = False,
 ) -> Names:
-    """The names of ``users`` (ids) as ``viewer`` may see them: staff see real ones, and everyone sees their own."""
+    """The names of ``users`` (ids) as ``viewer`` may see them: staff see real ones, and everyone sees their own.
+    ``staff``: the viewer is as good as staff here."""
     return Names(
         secret=platform.settings.secret("pseudonyms"),
         scope=scope,
         viewer=viewer.id if viewer else None,
-        staff=viewer is not None and viewer.staff,
+        staff=staff or (viewer is not None and viewer.staff),
         known=names.people(session, users),
+        made_up=made_up,
     )

@@ -34,7 +34,13 @@ from grader.records.models import (
 )
 from grader.schemas.account import STAFF_ROLES
 from grader.schemas.course import STAFF_OF_COURSE
-from grader.schemas.publication import PublicationBody, PublicationList, PublicationState, PublicationView
+from grader.schemas.publication import (
+    BoardAudience,
+    PublicationBody,
+    PublicationList,
+    PublicationState,
+    PublicationView,
+)
 from grader.schemas.token import Scope
 from grader.service import assignments, audit, permissions
 from grader.service.accounts import User
@@ -189,8 +195,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
         now = clock(session)
         _check_time(body, now)
         row = session.get(ChallengeStateRow, slug, with_for_update=True)
-        if slug not in platform.catalogue.folders() and row is None:
-            raise _unknown(platform, Visible(True, frozenset()), slug)
+        check_exists(platform, session, slug)
         if state in (PublicationState.PUBLISHED, PublicationState.SCHEDULED):
             platform.catalogue.load(slug)
         before = publications.state_at(row, now)
@@ -211,6 +216,12 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
         path = f"/challenges/{slug}/state"
         audit.note(session, user, Action.CHALLENGE_PUBLISH, path, before=known, after=_facts(row, state))
         return _views(platform, session, [slug], now)[0]
+
+
+def check_exists(platform: Platform, session: Session, slug: str) -> None:
+    """For staff: there is a folder of that name, or was. Raises UnknownChallenge."""
+    if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
+        raise _unknown(platform, Visible(True, frozenset()), slug)
 
 
 def _check_time(body: PublicationBody, now: datetime) -> None:
@@ -308,6 +319,8 @@ def _view(
         title=title,
         state=publications.state_at(row, now),
         publish_at=row.publish_at if row is not None else None,
+        board=row.board if row is not None else BoardAudience.PUBLIC,
+        frozen_at=row.frozen_at if row is not None else None,
         broken=broken,
         changed_at=row.changed_at if row is not None else None,
         changed_by=name_of(row.changed_by) if row is not None and row.changed_by is not None else None,

@@ -114,7 +114,12 @@ class Rankings:
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
         """Of several boards of one device, for all languages."""
         staff, stamps = unranked(session), ranks.stamps(session, device)
-        return [self._at(session, it, stamps.get(it, ranks.EMPTY), staff) for it in boards]
+        return [
+            self.of(session, it)
+            if it.until is not None
+            else self._at(session, it, stamps.get(it, ranks.EMPTY), staff)
+            for it in boards
+        ]
 
     def _at(self, session: Session, board: Board, stamp: Stamp, staff: list[int]) -> Ranking:
         with self._lock:

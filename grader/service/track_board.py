@@ -22,8 +22,9 @@ from grader.schemas.leaderboard import (
     TrackEntry,
     TrackSummary,
 )
-from grader.service import publication
+from grader.service import board_access, publication
 from grader.service.accounts import User
+from grader.service.board_access import BoardAccess, BoardAccesses
 from grader.service.devices import served_devices
 from grader.service.leaderboard import with_old
 from grader.service.platform import Platform
@@ -73,13 +74,19 @@ def track_board(
         if not members:
             raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
         chosen, devices = _device(session, served, members, device)
-        rankings = _rankings(platform, session, members, chosen)
+        accesses = board_access.accesses(session, viewer)
+        # One name for both would say who is who on the board of made-up names.
+        made_up = any(accesses.of(it.slug).made_up for it in members)
+        members = [it for it in members if accesses.of(it.slug).full]
+        rankings = _rankings(platform, session, members, chosen, accesses)
         standings = platform.rankings.derived(rankings, standings_of)
         places = _ranked(standings)
         own = next((n for n, it in enumerate(standings) if viewer and it.user == viewer.id), None)
         last = len(standings) if limit is None else offset + limit
         wanted = [*range(len(standings))[offset:last], *([own] if own is not None else [])]
-        names = names_for(platform, session, viewer, f"track {track}", [standings[n].user for n in wanted])
+        names = names_for(
+            platform, session, viewer, f"track {track}", [standings[n].user for n in wanted], made_up
+        )
     shown = [_entry(standings[n], places[n], names) for n in wanted]
     return TrackBoard(
         track=track,
@@ -143,11 +150,12 @@ def leaderboards(
     with platform.sessions() as session:
         challenges = _members(platform, session, viewer)
         chosen, devices = _device(session, served, challenges, device)
-        rankings = _rankings(platform, session, challenges, chosen)
+        accesses = board_access.accesses(session, viewer)
+        rankings = _rankings(platform, session, challenges, chosen, accesses)
         leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
         names = names_for(platform, session, viewer, "", leaders)
         summaries = [
-            _summary(session, challenge, ranking, replace(names, scope=challenge.slug))
+            _summary(session, challenge, ranking, names, accesses.of(challenge.slug))
             for challenge, ranking in zip(challenges, rankings, strict=True)
         ]
     about = _descriptions(platform) if challenges else {}
@@ -176,10 +184,15 @@ def _members(platform: Platform, session: Session, viewer: User | None) -> list[
     return sorted(members, key=lambda it: platform.catalogue.known_curriculum.place(it.track))
 
 
-def _summary(session: Session, challenge: _Member, ranking: Ranking, names: Names) -> BoardSummary:
+def _summary(
+    session: Session, challenge: _Member, ranking: Ranking, names: Names, access: BoardAccess
+) -> BoardSummary:
     leader = None
-    if first := ranking.places[:1]:
-        user, anonymous = names.of(first[0].user)
+    if access.full and (first := ranking.places[:1]):
+        of_board = replace(
+            names, scope=challenge.slug, made_up=access.made_up, staff=names.staff or access.staff
+        )
+        user, anonymous = of_board.of(first[0].user)
         leader = Leader(
             user=user,
             time_us=first[0].time_us,
@@ -191,17 +204,25 @@ def _summary(session: Session, challenge: _Member, ranking: Ranking, names: Name
         challenge=challenge.slug,
         title=challenge.title,
         version=ranking.board.version,
-        entries=len(ranking.places),
+        entries=len(ranking.places) if access.full else 0,
         leader=leader,
+        open=access.full,
     )
 
 
 def _rankings(
-    platform: Platform, session: Session, challenges: Sequence[_Member], device: str
+    platform: Platform,
+    session: Session,
+    challenges: Sequence[_Member],
+    device: str,
+    accesses: BoardAccesses,
 ) -> list[Ranking]:
-    """Of each challenge's shown version."""
+    """Of each challenge's shown version, as the viewer sees it."""
     shown = versions.shown_versions(session)
-    boards = [Board(it.slug, shown.get(it.slug) or it.version, device) for it in challenges]
+    boards = [
+        Board(it.slug, shown.get(it.slug) or it.version, device, until=accesses.of(it.slug).until)
+        for it in challenges
+    ]
     return platform.rankings.of_device(session, boards, device)
 
 

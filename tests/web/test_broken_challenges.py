@@ -36,6 +36,17 @@ def test_staff_see_an_alert_and_others_do_not(visit: Visit, ada: User, teacher: 
         assert "CUDA only" in page
 
 
+def test_every_page_of_staff_has_a_banner_and_the_probe_counts(
+    visit: Visit, ada: User, teacher: User
+) -> None:
+    for path in ("/submissions", "/leaderboards", "/people"):
+        assert "1 challenge is broken:" in visit(teacher).get(path).text
+    assert "broken" not in visit(ada).get("/submissions").text
+    ready = visit(None).get("/ready")
+    assert ready.status_code == 200
+    assert ready.json == {"ok": True, "detail": "1 broken challenge: `grader doctor`"}
+
+
 def test_who_asks_for_it_gets_a_clear_answer(call: Visit, visit: Visit, ada: User, teacher: User) -> None:
     program = call(ada)
     for answer in (program.post("/api/v1/submissions", json=SENT), program.get("/api/v1/challenges/scale")):

@@ -1,12 +1,18 @@
-"""Whether students see a challenge: read by who teaches, changed by the platform's staff."""
+"""Whether students see a challenge, and whom on its board: read by who teaches, changed by the platform's staff."""
 
 from __future__ import annotations
 
 from flask import Response
 
-from grader.schemas.publication import PublicationBody, PublicationList, PublicationView
+from grader.schemas.publication import (
+    BoardBody,
+    BoardSettings,
+    PublicationBody,
+    PublicationList,
+    PublicationView,
+)
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import publication
+from grader.service import board_access, publication
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
@@ -32,3 +38,9 @@ def get_state(path: ChallengePath) -> Response:
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
     """Publish a challenge, now or at a time, put it away, or make it a draft again (staff of the platform only)."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
+
+
+@api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
+def put_board(path: ChallengePath, body: BoardBody) -> Response:
+    """Say who sees whom on the challenge's board, and freeze it (staff of the platform only)."""
+    return answer(board_access.set_board(platform(), current_user(), path.slug, body))

@@ -6,8 +6,8 @@ from flask import Blueprint, redirect, render_template, request, session, url_fo
 from werkzeug.wrappers import Response
 
 from grader.errors import BadRequest, GraderError
-from grader.schemas.preferences import PreferencesBody, Theme
-from grader.service import accounts, addresses, oidc, preferences, sign_on, tokens
+from grader.schemas.preferences import PreferencesBody, ProfileAudience, Theme
+from grader.service import accounts, addresses, oidc, preferences, readers, sign_on, tokens
 from grader.service.tokens import TokenKind
 from grader.web import appearance, forms, throttle
 from grader.web.auth import sessions
@@ -28,7 +28,13 @@ def show() -> str:
 def change_preferences() -> Response:
     """Look, editor and privacy: what a box that is not ticked sends is nothing."""
     chosen = _theme(request.form.get("theme", Theme.SYSTEM))
-    body = PreferencesBody(theme=chosen, vim=forms.ticked("vim"), anonymous=forms.ticked("anonymous"))
+    body = PreferencesBody(
+        theme=chosen,
+        vim=forms.ticked("vim"),
+        anonymous=forms.ticked("anonymous"),
+        profile=_audience("profile"),
+        calendar=_audience("calendar"),
+    )
     preferences.change(platform(), current_user(), body)
     response = redirect(url_for("account.show", saved=1), 303)
     appearance.remember(response, chosen)
@@ -105,6 +111,14 @@ def _theme(name: str) -> Theme:
         raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
 
 
+def _audience(name: str) -> ProfileAudience | None:
+    given = request.form.get(name)
+    try:
+        return None if given is None else ProfileAudience(given)
+    except ValueError as error:
+        raise BadRequest("There is no such choice.", "Choose public, members, course or private.") from error
+
+
 def _check(user: accounts.User, password: str) -> None:
     throttle.count_try(user.name)
     accounts.check_password(platform(), user, password)
@@ -119,6 +133,8 @@ def account_page(error: GraderError | None) -> Page:
         "account.html",
         sessions=[each for each in found if each.kind == TokenKind.SESSION],
         tokens=[each for each in found if each.kind != TokenKind.SESSION],
+        widest_profile=readers.widest_profile(platform()),
+        audiences=list(ProfileAudience),
         email=addresses.address_of(platform(), user),
         identities=sign_on.identities(platform(), user),
         providers={it: oidc.label(settings, it) for it in settings.oidc},

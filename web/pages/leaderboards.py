@@ -116,7 +116,7 @@ def show_track(track: str) -> str:
 
 def _pinned(board: Leaderboard, below: int) -> Line | None:
     """The viewer's own entry, where it is not among those that are shown."""
-    if board.own is None or board.own_place is None or below <= board.own_place < below + _PAGE:
+    if board.own is None or (board.own_place is not None and below <= board.own_place < below + _PAGE):
         return None
     return line_of(board, board.own)
 
@@ -143,8 +143,11 @@ COLUMNS = (
 
 
 def written(board: Leaderboard) -> str:
-    """Entries, then what they are compared with, which has no rank."""
-    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in board.entries)]
+    """Entries, then the caller's own that stands on no board and what they are compared with: those have no rank."""
+    entries = (
+        board.entries if board.own is None or board.own_place is not None else [*board.entries, board.own]
+    )
+    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in entries)]
     for it in board.references:
         low, high = it.ci_us or (None, None)
         lines.append(

@@ -43,7 +43,9 @@ class Calendar:
 def show(name: str) -> str:
     """Activity, languages, solved by track, ranks and badges."""
     found = profile(platform(), name, viewer())
-    return render_template("profile.html", profile=found, calendar=draw(found.activity))
+    return render_template(
+        "profile.html", profile=found, calendar=draw(found.activity) if found.activity else None
+    )
 
 
 def draw(activity: Activity) -> Calendar:

@@ -1,4 +1,4 @@
-"""For staff: which challenges students see."""
+"""For staff: which challenges students see, and whom on their boards."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from werkzeug.wrappers import Response
 
 from grader.deadlines import parse_moment
 from grader.errors import BadRequest, GraderError
-from grader.schemas.publication import PublicationBody
-from grader.service import publication
+from grader.records.models import utcnow
+from grader.schemas.publication import BoardBody, PublicationBody
+from grader.service import board_access, publication
+from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -37,6 +39,30 @@ def change(slug: str) -> Response | tuple[str, int]:
             raise
         return _page(error), error.status
     return redirect(url_for("publication.show", _anchor=slug), 303)
+
+
+@pages.post("/challenges/<slug>/board")
+def set_board(slug: str) -> Response | tuple[str, int]:
+    """Say who sees whom on a challenge's board; "frozen" freezes it as it stands, or leaves it frozen."""
+    user = current_user()
+    try:
+        board_access.set_board(platform(), user, slug, _read_board(slug))
+    except GraderError as error:
+        if error.status not in (400, 409):
+            raise
+        return _page(error), error.status
+    return redirect(url_for("publication.show", _anchor=slug), 303)
+
+
+def _read_board(slug: str) -> BoardBody:
+    frozen_at = None
+    if forms.ticked("frozen"):
+        known = publication.get_state(platform(), current_user(), slug).frozen_at
+        frozen_at = (known or utcnow()).isoformat()
+    try:
+        return BoardBody.model_validate({"board": request.form.get("board", ""), "frozen_at": frozen_at})
+    except ValidationError as error:
+        raise BadRequest("A board is public, course, pseudonymous or hidden.") from error
 
 
 def _read() -> PublicationBody:

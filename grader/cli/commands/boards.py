@@ -34,16 +34,29 @@ def leaderboard(
     if json:
         put_json(board)
         return 0
+    show(board)
+    return 0
+
+
+def show(board: Leaderboard) -> None:
+    """The board as a table, and what is to be known of it."""
     put_table(_table(board))
-    if not board.entries:
+    if not board.open:
+        say("This board is not open to you: you see your own entry, without a rank.", "yellow")
+    elif not board.entries:
         say("Nobody is on this board yet.", "dim")
     elif not board.representative:
         say(f"Times on {board.device} are not representative: they {caution_of(board.device)}.", "yellow")
     if board.entries and board.resolution:
         say(f"Times that differ by less than {100 * board.resolution:g} % share a rank.", "dim")
+    if board.frozen_at:
+        at = board.frozen_at.astimezone()
+        say(
+            f"Frozen: it shows what was received until {at:%Y-%m-%d %H:%M}, and your own newer best.",
+            "yellow",
+        )
     if others := [name for name in board.devices if name != board.device]:
         say(f"Other boards: {', '.join(others)} (--device).", "dim")
-    return 0
 
 
 def _table(board: Leaderboard) -> Table:
@@ -52,10 +65,11 @@ def _table(board: Leaderboard) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
     for name in ("rank", "user", "language", "time", "speedup", "submission"):
         table.add_column(name, justify="right" if name in ("rank", "time", "speedup") else "left")
-    for entry in board.entries:
+    alone = board.own is not None and board.own_place is None
+    for entry in [*board.entries, *([board.own] if board.own is not None and alone else [])]:
         half = (entry.ci_us[1] - entry.ci_us[0]) / 2
         table.add_row(
-            str(entry.rank),
+            str(entry.rank or ""),
             safe(entry.user, "bold"),
             entry.language.value,
             f"{time_text(entry.time_us)} ± {time_text(half)}" if half else time_text(entry.time_us),

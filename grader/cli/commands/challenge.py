@@ -19,11 +19,10 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.findings import Check, Proof, Proofs, Status
-from grader.cli import options
+from grader.cli import options, publication
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands import publication
 from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 app = make_app()
 challenge = make_app()
-app.add_typer(challenge, name="challenge", help="Write challenges, prove and publish them.")
+app.add_typer(challenge, name="challenge", help="Write, prove and publish challenges.")
 publication.register(challenge)
 Difficulty = Literal["easy", "medium", "hard"]
 

@@ -16,7 +16,7 @@ from tests.service.boards.rows import SLUG, enter, person, remove, report
 pytestmark = pytest.mark.both_databases
 
 
-def _seen(board: Leaderboard) -> list[tuple[int, str]]:
+def _seen(board: Leaderboard) -> list[tuple[int | None, str]]:
     return [(it.rank, it.user) for it in board.entries]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from grader.errors import GraderError
 from grader.schemas.account import Role
+from grader.schemas.course import CourseBody, CourseRole, RosterBody
+from grader.schemas.preferences import PreferencesBody
 from grader.schemas.token import Scope
-from grader.service import accounts
+from grader.service import accounts, courses, preferences, rosters
 from grader.service.accounts import User
 from grader.service.leaderboard import board_and_records, leaderboard, records_over_time
 from grader.service.platform import Platform, open_platform
@@ -71,6 +74,50 @@ def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str
     people = dict(zip(WHO, (None, bob, replace(tutor, scopes=frozenset({Scope.READ})), tutor), strict=True))
     for name, of in READS.items():
         found = tuple(read(platform, of, viewer) for viewer in people.values())
-        assert found == expected, name
+        # Profiles are for members at most, unless a setting of their own says otherwise.
+        of_profiles = MEMBERS if expected == FREE and "profile" in name else expected
+        assert found == of_profiles, name
     assert profile(platform, "ADA", ada).name == "ada", "one's own, whoever may read others'"
+    platform.close()
+
+
+# Who reads a profile: nobody who is known, a member, one of the same course, their teacher, the person, staff.
+READERS = ("visitor", "member", "classmate", "teacher", "ada", "staff")
+OF_AUDIENCE = {
+    "public": READERS,
+    "members": READERS[1:],
+    "course": READERS[2:],
+    "private": READERS[3:],
+}
+
+
+@pytest.mark.parametrize("widest", OF_AUDIENCE)
+def test_a_profile_and_a_calendar_are_for_the_narrower_of_two(tmp_path: Path, widest: str) -> None:
+    given: dict[str, Any] = {"profile_readers": widest}
+    platform = open_platform(world.make_settings(tmp_path, "unix:///x", **given))
+    admin = accounts.create_user(platform, "staff", PASSWORD, Role.ADMIN)
+    names = ("ada", "classmate", "teacher", "member")
+    made = {name: accounts.create_user(platform, name, PASSWORD) for name in names}
+    courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU"))
+    courses.set_staff(platform, admin, "gpu", "teacher", CourseRole.ASSISTANT)
+    courses.set_staff(platform, admin, "gpu", "staff", CourseRole.OWNER)
+    text = "account\nada\nclassmate\n"
+    rosters.import_roster(platform, admin, "gpu", RosterBody(text=text, dry_run=False))
+    people: dict[str, User | None] = {
+        name: accounts.user_by_id(platform, user.id) for name, user in (made | {"staff": admin}).items()
+    }
+    people["visitor"] = None
+    for chosen in OF_AUDIENCE:
+        narrower = max(widest, chosen, key=list(OF_AUDIENCE).index)
+        for field in ("profile", "calendar"):
+            body = PreferencesBody.model_validate(
+                {"profile": "public", "calendar": "public"} | {field: chosen}
+            )
+            preferences.change(platform, made["ada"], body)
+            seeing = set()
+            for name in READERS:
+                with suppress(GraderError):
+                    if profile(platform, "ada", people[name]).activity is not None:
+                        seeing.add(name)
+            assert seeing == set(OF_AUDIENCE[narrower]), (field, chosen)
     platform.close()

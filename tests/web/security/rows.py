@@ -259,6 +259,8 @@ ROWS = [
     Row("GET", f"{API}/challenge-states", f"{API}/challenge-states", (401, 403, 403, 200)),
     Row("GET", f"{API}/challenges/<slug>/state", f"{API}/challenges/scale/state", (401, 403, 403, 200)),
     Row("PUT", f"{API}/challenges/<slug>/state", f"{API}/challenges/scale/state", (401, 403, 403, 200)),
+    Row("PUT", f"{API}/challenges/<slug>/board", f"{API}/challenges/scale/board", (401, 403, 403, 200)),
+    Row("POST", "/challenges/<slug>/board", "/challenges/scale/board", (302, 403, 403, 303)),
     Row("GET", "/challenge-states", "/challenge-states", (302, 403, 403, 200)),
     Row("POST", "/challenges/<slug>/state", "/challenges/scale/state", (302, 403, 403, 303)),
     Row("GET", f"{API}/leaderboards/<slug>", f"{API}/leaderboards/scale", (401, 200, 200, 200)),
@@ -473,6 +475,7 @@ FORMS = {
     "/submissions/{id}/comments/9": {"action": "resolve"},
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
+    "/challenges/scale/board": {"board": "public"},
     "/theme": {"theme": "dark"},
     "/sign-in": {"name": "owner", "password": "a wrong one"},
     "/challenges/scale": {"language": "perl"},
@@ -499,6 +502,7 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
 }
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},
+    f"{API}/challenges/scale/board": {"board": "public"},
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
     f"{API}/submissions/{{id}}/comments": {"text": "Why?", "thread": 9},

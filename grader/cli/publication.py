@@ -1,4 +1,4 @@
-"""`challenge states`, `publish`, `schedule`, `hide` and `withdraw`: which challenges students of the server see."""
+"""`challenge states`, `publish`, `schedule`, `hide`, `withdraw`, `board`: what students of the server see."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.terminal import put_json, put_table, safe, say
 from grader.errors import BadRequest
-from grader.schemas.publication import PublicationBody, PublicationList, PublicationState, PublicationView
+from grader.schemas.publication import (
+    BoardAudience,
+    BoardBody,
+    BoardSettings,
+    PublicationBody,
+    PublicationList,
+    PublicationState,
+    PublicationView,
+)
 
 _COLOURS = {PublicationState.PUBLISHED: "green", PublicationState.SCHEDULED: "yellow"}
 
 
 def register(challenge: typer.Typer) -> None:
     """Add the commands to the group `challenge`."""
-    for command in (states, publish, schedule, hide, withdraw):
+    for command in (states, publish, schedule, hide, withdraw, board):
         challenge.command()(command)
 
 
@@ -31,10 +39,12 @@ def states(json: options.Json = False) -> int:
         put_json(found)
         return 0
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("challenge", "state", "title", "changed by"):
+    for name in ("challenge", "state", "board", "title", "changed by"):
         table.add_column(name)
     for each in found.challenges:
-        table.add_row(safe(each.challenge), _state(each), safe(each.title), safe(each.changed_by or ""))
+        table.add_row(
+            safe(each.challenge), _state(each), _board(each), safe(each.title), safe(each.changed_by or "")
+        )
     put_table(table)
     return 0
 
@@ -53,11 +63,7 @@ def schedule(
     json: options.Json = False,
 ) -> int:
     """Publish a challenge at a time."""
-    try:
-        moment = datetime.fromisoformat(at).astimezone()
-    except ValueError as error:
-        raise BadRequest(f"'{at[:40]}' is no time.", "Write it as 2026-01-31T18:00.") from error
-    return _put(slug, PublicationBody(state="scheduled", publish_at=moment), json)
+    return _put(slug, PublicationBody(state="scheduled", publish_at=_moment(at)), json)
 
 
 def hide(slug: options.Slug, json: options.Json = False) -> int:
@@ -68,6 +74,39 @@ def hide(slug: options.Slug, json: options.Json = False) -> int:
 def withdraw(slug: options.Slug, json: options.Json = False) -> int:
     """Make a challenge a draft again, as long as no student submitted for it."""
     return _put(slug, PublicationBody(state="draft"), json)
+
+
+def board(
+    slug: options.Slug,
+    show: Annotated[
+        BoardAudience,
+        typer.Option("--show", help="public, course, pseudonymous or hidden: who sees whom."),
+    ] = BoardAudience.PUBLIC,
+    freeze: Annotated[
+        str | None,
+        typer.Option("--freeze", metavar="TIME|now", help="Show students what was received until then."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Say who sees whom on a challenge's board; without --freeze it is not frozen."""
+    at = None
+    if freeze is not None:
+        at = datetime.now().astimezone() if freeze == "now" else _moment(freeze)
+    body = BoardBody(board=show, frozen_at=at).model_dump(mode="json")
+    found = understood(BoardSettings, connect().put(f"/challenges/{segment(slug)}/board", body))
+    if json:
+        put_json(found)
+    else:
+        frozen = f", frozen at {found.frozen_at.astimezone():%Y-%m-%d %H:%M}" if found.frozen_at else ""
+        say(f"The board of {found.challenge}: {found.board}{frozen}", "green")
+    return 0
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError as error:
+        raise BadRequest(f"'{text[:40]}' is no time.", "Write it as 2026-01-31T18:00.") from error
 
 
 def _put(slug: str, body: PublicationBody, json: bool) -> int:
@@ -85,3 +124,7 @@ def _state(view: PublicationView) -> Text:
     when = f" {at.astimezone():%Y-%m-%d %H:%M}" if at and view.state is PublicationState.SCHEDULED else ""
     broken = ", broken" if view.broken else ""
     return Text(f"{view.state}{when}{broken}", _COLOURS.get(view.state, "yellow"))
+
+
+def _board(view: PublicationView) -> str:
+    return f"{view.board}{', frozen' if view.frozen_at else ''}"

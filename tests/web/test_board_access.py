@@ -1,0 +1,190 @@
+"""Where a name, a rank or a time of somebody could be read: for each setting of a board every path is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from grader.schemas.account import Role
+from grader.schemas.assignment import AssignmentBody, PartBody
+from grader.schemas.course import CourseBody, RosterBody
+from grader.schemas.leaderboard import Leaderboard
+from grader.schemas.publication import BoardAudience, BoardBody
+from grader.service import assignments, board_access, courses, rosters
+from grader.service.accounts import User, create_user
+from grader.service.leaderboard import leaderboard
+from grader.service.platform import Platform, open_platform
+from tests.service.boards.rows import SLUG, START, enter
+from tests.service.world import make_catalogue
+from tests.web import builders
+from tests.web.conftest import Visit
+
+API = "/api/v1"
+PATHS = (
+    f"/leaderboards/{SLUG}",
+    f"/leaderboards/{SLUG}?language=triton",
+    f"/leaderboards/{SLUG}/board.csv",
+    "/leaderboards",
+    "/leaderboards/tracks/first",
+    "/users/zelda",
+    f"{API}/leaderboards",
+    f"{API}/leaderboards/{SLUG}",
+    f"{API}/leaderboards/{SLUG}/records",
+    f"{API}/tracks/first/leaderboard",
+)
+
+
+@pytest.fixture
+def database() -> str:
+    return ""
+
+
+@pytest.fixture
+def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
+    opened = open_platform(
+        builders.make_settings(tmp_path, challenges=make_catalogue(tmp_path / "catalogue"))
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def people(platform: Platform) -> dict[str, User]:
+    """zelda is the fastest, kim is second, ada third; tom teaches here, and eve has submitted nothing."""
+    roles = {"zelda": Role.STUDENT, "kim": Role.STUDENT, "ada": Role.STUDENT, "eve": Role.STUDENT}
+    found = {
+        name: create_user(platform, name, builders.PASSWORD, role)
+        for name, role in (roles | {"tom": Role.STAFF}).items()
+    }
+    for name, time_us, hour in (("ada", 431.0, 0.0), ("kim", 287.0, 1.0), ("zelda", 143.0, 2.0)):
+        enter(platform, found[name], time_us, hour=hour)
+    return found
+
+
+def set_board(
+    platform: Platform, people: dict[str, User], board: BoardAudience, frozen: float | None = None
+) -> None:
+    at = START + timedelta(hours=frozen) if frozen is not None else None
+    board_access.set_board(platform, people["tom"], SLUG, BoardBody(board=board, frozen_at=at))
+
+
+def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, str]:
+    """What every path, and every address without a parameter, answers to that user."""
+    plain = [
+        it.rule
+        for it in app.url_map.iter_rules()
+        if not it.arguments and "GET" in (it.methods or ()) and "openapi" not in it.rule
+    ]
+    pages, program = visit(user), call(user)
+    return {
+        path: (program if path.startswith(API) else pages).get(path).text
+        for path in dict.fromkeys([*PATHS, *plain])
+    }
+
+
+def naming(answers: dict[str, str], name: str) -> set[str]:
+    """The paths that name somebody, of which a profile always does."""
+    return {path for path, text in answers.items() if name in text and path != f"/users/{name}"}
+
+
+def ranked_profile(answers: dict[str, str]) -> bool:
+    page = answers["/users/zelda"]
+    return any(words in page for words in ('class="rank', "First rank", "First to solve", "143"))
+
+
+def test_a_public_board_is_on_every_path(
+    app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
+) -> None:
+    answers = told(app, visit, call, people["eve"])
+    assert naming(answers, "zelda") == set(PATHS) - {"/users/zelda"}
+    assert ranked_profile(answers)
+
+
+def test_a_hidden_board_names_nobody_on_any_path(
+    app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
+) -> None:
+    set_board(platform, people, BoardAudience.HIDDEN)
+    for name in ("eve", "kim"):
+        answers = told(app, visit, call, people[name])
+        assert naming(answers, "zelda") == naming(answers, "ada") == set()
+        assert not any("143" in text for path, text in answers.items() if SLUG in path)
+        assert not ranked_profile(answers)
+    # Their own entry without a rank, as it is for the command line, too.
+    own = Leaderboard.model_validate_json(told(app, visit, call, people["kim"])[f"{API}/leaderboards/{SLUG}"])
+    assert (own.entries, own.total, own.own_place, own.open) == ([], 0, None, False)
+    assert own.own is not None
+    assert own.own.rank is None
+    assert own.own.time_us == 287.0
+    assert "zelda" in told(app, visit, call, people["tom"])[f"/leaderboards/{SLUG}"]
+
+
+def test_a_pseudonymous_board_says_made_up_names_on_every_path(
+    app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
+) -> None:
+    set_board(platform, people, BoardAudience.PSEUDONYMOUS)
+    answers = told(app, visit, call, people["kim"])
+    assert naming(answers, "zelda") == naming(answers, "ada") == set()
+    assert not ranked_profile(answers)
+    board = Leaderboard.model_validate_json(answers[f"{API}/leaderboards/{SLUG}"])
+    assert [it.anonymous for it in board.entries] == [True, False, True]
+    assert board.entries[1].user == "kim"
+    again = leaderboard(platform, SLUG, viewer=people["eve"])
+    assert again.entries[0].user == board.entries[0].user
+    of_staff = told(app, visit, call, people["tom"])
+    assert naming(of_staff, "zelda") >= set(PATHS) - {"/users/zelda"}
+
+
+def test_a_courses_board_is_for_its_members(
+    app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
+) -> None:
+    tom = people["tom"]
+    courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
+    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nada\n", dry_run=False))
+    body = AssignmentBody(
+        title="Week 1", parts=[PartBody(challenge=SLUG)], open_at="2026-01-01", due_at="2999-12-31"
+    )
+    assignments.put_assignment(platform, tom, "gpu", "week1", body)
+    set_board(platform, people, BoardAudience.COURSE)
+    assert not leaderboard(platform, SLUG, viewer=people["ada"]).open
+    assignments.publish_assignment(platform, tom, "gpu", "week1")
+    assert naming(told(app, visit, call, people["ada"]), "zelda") == set(PATHS) - {"/users/zelda"}
+    outside = told(app, visit, call, people["eve"])
+    assert naming(outside, "zelda") == set()
+    assert not ranked_profile(outside)
+
+
+def test_a_frozen_board_stands_still_on_every_path(
+    app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
+) -> None:
+    set_board(platform, people, BoardAudience.PUBLIC, frozen=1.5)
+    answers = told(app, visit, call, people["eve"])
+    assert naming(answers, "zelda") == set()
+    assert naming(answers, "kim") >= set(PATHS) - {"/users/zelda"}
+    assert not ranked_profile(answers)
+    own = leaderboard(platform, SLUG, viewer=people["zelda"])
+    assert [it.user for it in own.entries] == ["kim", "ada"]
+    assert own.own is not None
+    assert own.own.rank is None
+    assert own.own.time_us == 143.0
+    assert [it.user for it in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
+        "zelda",
+        "kim",
+        "ada",
+    ]
+
+
+def test_the_command_line_prints_ones_own_entry_of_a_closed_board(
+    platform: Platform, people: dict[str, User], call: Visit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from grader.cli.commands.boards import show
+
+    set_board(platform, people, BoardAudience.HIDDEN)
+    show(leaderboard(platform, SLUG, viewer=people["kim"]))
+    printed = capsys.readouterr()
+    assert "kim" in printed.out
+    assert "zelda" not in printed.out
+    assert "without a rank" in printed.err
