@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, Field
 
-from grader.schemas.strict import Strict
+from grader.schemas.strict import Moment, Strict
+
+
+def _zoned(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        raise ValueError("it needs a time zone, as in 2026-01-31T12:00:00Z")
+    return at
+
+
+ZonedMoment = Annotated[Moment, AfterValidator(_zoned)]
 
 
 class PublicationState(StrEnum):
@@ -37,7 +46,7 @@ class PublicationBody(Strict):
     """What becomes of a challenge. ``publish_at`` goes with ``scheduled`` alone."""
 
     state: Literal["draft", "scheduled", "published", "hidden"]
-    publish_at: AwareDatetime | None = Field(
+    publish_at: ZonedMoment | None = Field(
         default=None, description="with a zone; needed for scheduled, and for nothing else"
     )
 
@@ -46,7 +55,7 @@ class BoardBody(Strict):
     """Who sees whom on a challenge's board. Both are set: what is left out is public, and not frozen."""
 
     board: BoardAudience = BoardAudience.PUBLIC
-    frozen_at: AwareDatetime | None = Field(
+    frozen_at: ZonedMoment | None = Field(
         default=None, description="students see the board of what was received until then; none: as it is"
     )
 

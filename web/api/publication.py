@@ -15,7 +15,7 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service import board_access, publication
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
-from grader.web.api.resource import resource
+from grader.web.api.resource import asks, of_staff, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -35,12 +35,14 @@ def get_state(path: ChallengePath) -> Response:
 
 
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
+@asks(of_staff)
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
     """Publish a challenge, now or at a time, put it away, or make it a draft again (staff of the platform only)."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
 
 
 @api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
+@asks(of_staff)
 def put_board(path: ChallengePath, body: BoardBody) -> Response:
     """Say who sees whom on the challenge's board, and freeze it (staff of the platform only)."""
     return answer(board_access.set_board(platform(), current_user(), path.slug, body))
