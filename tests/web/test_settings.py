@@ -80,11 +80,12 @@ class TestPage:
 
     def test_all_is_kept_and_shown(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
-        page = self.save(client, theme="dark", vim="on", anonymous="on")
+        page = self.save(client, theme="dark", vim="on", anonymous="on", calendar="private")
         assert "Saved." in page
         assert 'value="dark" checked' in page
         assert 'name="vim" checked' in page
         assert 'name="anonymous" checked' in page
+        assert '<option value="private" selected>' in page
         page = self.save(client, theme="light")
         assert 'name="vim" checked' not in page
         assert 'value="light" checked' in page
@@ -108,10 +109,12 @@ class TestPage:
 class TestApi:
     def test_only_what_is_named_changes(self, call: Visit, ada: User, bob: User) -> None:
         client = call(ada)
-        assert client.get(API).get_json() == {"theme": "system", "vim": False, "anonymous": False}
+        audiences = {"profile": "public", "calendar": "public"}
+        assert client.get(API).get_json() == {"theme": "system", "vim": False, "anonymous": False} | audiences
         assert client.patch(API, json={"vim": True}).get_json()["vim"] is True
-        told = client.patch(API, json={"anonymous": True}).get_json()
-        assert told == {"theme": "system", "vim": True, "anonymous": True}
+        told = client.patch(API, json={"anonymous": True, "profile": "course"}).get_json()
+        audiences = {"profile": "course", "calendar": "public"}
+        assert told == {"theme": "system", "vim": True, "anonymous": True} | audiences
         assert client.get(API).get_json() == told
         assert call(bob).get(API).get_json()["vim"] is False
 

@@ -32,8 +32,7 @@ def change_preferences() -> Response:
         theme=chosen,
         vim=forms.ticked("vim"),
         anonymous=forms.ticked("anonymous"),
-        profile=_audience("profile"),
-        calendar=_audience("calendar"),
+        **{name: _audience(name) for name in ("profile", "calendar") if name in request.form},
     )
     preferences.change(platform(), current_user(), body)
     response = redirect(url_for("account.show", saved=1), 303)
@@ -111,10 +110,9 @@ def _theme(name: str) -> Theme:
         raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
 
 
-def _audience(name: str) -> ProfileAudience | None:
-    given = request.form.get(name)
+def _audience(name: str) -> ProfileAudience:
     try:
-        return None if given is None else ProfileAudience(given)
+        return ProfileAudience(request.form[name])
     except ValueError as error:
         raise BadRequest("There is no such choice.", "Choose public, members, course or private.") from error
 
