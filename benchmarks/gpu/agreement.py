@@ -205,18 +205,26 @@ def compare() -> int:
         if not rows:
             raise SystemExit(f"{NAME}_{half} was not measured yet: see --help")
         both[half] = {row["name"]: row for row in rows}
-    cases = different = 0
+    cases = different = alone = 0
     for name in sorted(both["card"].keys() & both["emulated"].keys()):
         card, emulated = both["card"][name], both["emulated"][name]
-        for case in card["cases"].keys() | emulated["cases"].keys():
+        # What does not compile has no cases. Large ones are a card's alone, and some are newer than what was kept.
+        every, common = (
+            card["cases"].keys() | emulated["cases"].keys(),
+            card["cases"].keys() & emulated["cases"].keys(),
+        )
+        compared = common if card["cases"] and emulated["cases"] else every
+        alone += len(every) - len(compared)
+        for case in sorted(compared):
             cases += 1
             verdicts = [it["cases"].get(case, it["verdict"]) for it in (card, emulated)]
             if verdicts[0] != verdicts[1]:
                 different += 1
                 why = emulated["details"].get(case) or emulated["detail"]
                 print(f"{name:48} {case:24} card {verdicts[0]:14} emulated {verdicts[1]:14} {why[:110]}")
+    sources = len(both["card"].keys() & both["emulated"].keys())
     print(
-        f"{cases - different} of {cases} cases agree, of {len(both['card'].keys() & both['emulated'].keys())} sources"
+        f"{cases - different} of {cases} cases agree, of {sources} sources; {alone} more had one of the two alone"
     )
     _correlate(both["card"], both["emulated"])
     return 0
