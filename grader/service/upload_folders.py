@@ -15,7 +15,7 @@ from grader.challenge import bundle
 from grader.errors import ChallengeInvalid, GraderError
 from grader.logs import get_logger
 from grader.records import uploads
-from grader.records.engine import Sessions
+from grader.records.engine import AWAY, Sessions
 from grader.records.models import UploadRow
 
 log = get_logger(__name__)
@@ -40,7 +40,10 @@ class UploadFolders:
     def roots(self) -> Mapping[str, Path]:
         with self._lock:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
-                self._kept = self._look()
+                try:
+                    self._kept = self._look()
+                except AWAY as error:  # what was in use is still there, and other pages say that the database is away
+                    log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept
 
