@@ -38,6 +38,7 @@ _SIGNED_IN = (
 )
 _STAFF = (
     Link("Publishing", "publication.show"),
+    Link("Uploads", "uploads.index"),
     Link("People", "people.show"),
     Link("Design", "design.show"),
 )

@@ -188,6 +188,9 @@ editor_limit = limiter.shared_limit(
     scope=lambda _: "run" if request.form.get("action") == "run" else "submit",
     key_func=_who,
 )
+upload_limit = limiter.shared_limit(
+    f"{limits.UPLOADS_PER_MINUTE} per minute", scope="upload", key_func=_who, methods=["POST", "PUT"]
+)
 draft_limit = limiter.shared_limit(f"{limits.DRAFTS_PER_MINUTE} per minute", scope="draft", key_func=_who)
 device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minute", scope="device")
 

@@ -42,7 +42,9 @@ class UploadFolders:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
                 try:
                     self._kept = self._look()
-                except AWAY as error:  # what was in use is still there, and other pages say that the database is away
+                except (
+                    AWAY
+                ) as error:  # what was in use is still there, and other pages say that the database is away
                     log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept

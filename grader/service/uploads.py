@@ -66,7 +66,7 @@ def _changing(platform: Platform, user: User, action: Action) -> Iterator[Sessio
         ) from error
 
 
-def _check(platform: Platform, user: User, action: Action) -> None:
+def check(platform: Platform, user: User, action: Action) -> None:
     """Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), action)
@@ -79,7 +79,7 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
     until staff take it in use. Raises NotAllowed, BadBundle, ChallengeInvalid (its manifest), and Conflict where
     somebody uploaded another since ``body.base``.
     """
-    _check(platform, user, Action.CHALLENGE_UPLOAD)
+    check(platform, user, Action.CHALLENGE_UPLOAD)
     return _keep(
         platform, user, bundle.read_archive(body.archive), body.note, body.base, Action.CHALLENGE_UPLOAD
     )
@@ -88,7 +88,7 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
     """Keep another text of a challenge's spec.md, as an upload made from the newest one, or from the course's folder.
     Nothing that is judged by changes. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
-    _check(platform, user, Action.CHALLENGE_EDIT_SPEC)
+    check(platform, user, Action.CHALLENGE_EDIT_SPEC)
     text = body.text.replace("\r\n", "\n")
     made = _newest(platform, slug).with_file(f"challenges/{slug}/spec.md", text)
     return _keep(platform, user, made, body.note, body.base, Action.CHALLENGE_EDIT_SPEC)
@@ -195,7 +195,7 @@ def get_upload(platform: Platform, user: User, slug: str, number: int) -> Upload
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
     """The text of the newest spec.md, and the number of the upload that has it: 0 for the course's folder. Raises
     NotAllowed, UnknownChallenge."""
-    _check(platform, user, Action.CHALLENGE_UPLOADS)
+    check(platform, user, Action.CHALLENGE_UPLOADS)
     with platform.sessions() as session:
         row = uploads.newest(session, slug)
     if row is None:
@@ -251,7 +251,7 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
     NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (it is
     judged otherwise than what was served under its version), ChallengeInvalid.
     """
-    _check(platform, user, Action.CHALLENGE_USE)
+    check(platform, user, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
     if row.check_state is not CheckState.PROVEN and not body.unproven:
@@ -404,6 +404,11 @@ def _present_version(platform: Platform, slug: str) -> int | None:
         return platform.catalogue.load(slug).manifest.version
     except GraderError:
         return None
+
+
+def text_diff(before: str, after: str) -> list[str]:
+    """A unified diff from what somebody else kept to one's own text."""
+    return list(unified(before.splitlines(), after.splitlines(), "theirs", "yours"))[:_DIFF_LINES]
 
 
 def _spec_diff(before: Bundle | None, after: Bundle) -> list[str]:

@@ -4,6 +4,7 @@ worker's part is played, so that what is shown stays as it is. For the tests of 
 
 from __future__ import annotations
 
+import base64
 import os
 import selectors
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from flask import Flask
 from sqlalchemy import select
 
+from grader.challenge import bundle
 from grader.records.engine import writing
 from grader.records.models import (
     PUBLIC_ID_CHARS,
@@ -32,13 +34,26 @@ from grader.schemas.feedback import CommentBody, CommentChange
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, assignments, comments, courses, finals, joining, regrade, rosters, tokens
+from grader.schemas.upload import UploadBody
+from grader.service import (
+    accounts,
+    assignments,
+    comments,
+    courses,
+    finals,
+    joining,
+    regrade,
+    rosters,
+    tokens,
+    uploads,
+)
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
 from tests.service.competitions import builders as compete
+from tests.service.examining import examine
 from tests.web import builders
 
 START_SECONDS = 60
@@ -154,6 +169,16 @@ def furnish(site: Site) -> None:
     ids["queued"] = builders.hand_in(platform, ada).id
     _compete(site)
     _teach(site)
+    _upload(site)
+
+
+def _upload(site: Site) -> None:
+    """The catalogue's first challenge, uploaded as it is and proven."""
+    platform = site.platform
+    made = bundle.of_challenge(platform.catalogue.load(builders.SLUG))
+    body = UploadBody(archive=base64.b64encode(made.packed()), note="As it is in the folder")
+    uploads.upload(platform, site.people["boss"], body)
+    examine(platform)
 
 
 def _compete(site: Site) -> None:

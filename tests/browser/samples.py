@@ -15,7 +15,7 @@ NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
-    *("gradebook.export", "sign_on."),
+    *("gradebook.export", "sign_on.", "uploads.panel", "uploads.download"),
 )
 
 
@@ -51,6 +51,10 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
 _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
     "publication.show": lambda _: {"publishing": "/challenge-states"},
+    "uploads.index": lambda _: {"uploads": "/uploads"},
+    "uploads.show": lambda _: {"upload": f"/uploads/{builders.SLUG}/1"},
+    "uploads.preview": lambda _: {"upload-preview": f"/uploads/{builders.SLUG}/1/preview"},
+    "uploads.edit": lambda _: {"upload-spec": f"/uploads/{builders.SLUG}/spec"},
     "design.show": lambda _: {"design": "/design"},
     "people.show": lambda _: {"people": "/people"},
     "competitions.new": lambda _: {"competition-new": "/competitions/new"},

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from grader.challenge import bundle, examined
+from grader.challenge import bundle
 from grader.challenge.bundle import Bundle
-from grader.challenge.catalogue import Catalogue
-from grader.challenge.examined import Examined
 from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound, UnknownChallenge
 from grader.records import uploads as records
 from grader.records import versions
@@ -23,6 +20,7 @@ from grader.schemas.upload import CheckState, SpecBody, UploadBody, UseBody
 from grader.service import uploads
 from grader.service.accounts import User
 from grader.service.platform import Platform, open_platform
+from tests.service.examining import examine
 from tests.web import builders
 
 UNPROVEN = UseBody(unproven=True)
@@ -53,31 +51,6 @@ def version(made: Bundle, number: int, cases: str = "") -> Bundle:
     return changed.with_file(f"challenges/{made.slug}/cases.py", cases) if cases else changed
 
 
-@pytest.fixture
-def examine(platform: Platform, tmp_path: Path) -> Callable[[], None]:
-    """Do for every upload that waits what a worker does; its Python runs here, which a test may."""
-
-    def work() -> None:
-        while True:
-            with writing(platform.sessions) as session:
-                held = records.claim(session, "worker", clock(session), 60.0)
-                if held is None:
-                    return
-                session.flush()
-                session.expunge(held)
-            root = tmp_path / f"examined-{held.id}"
-            bundle.read_archive(held.archive).write(root)
-            loaded = Catalogue(root).load(held.challenge)
-            said = examined.dump(Examined(tuple(loaded.cases), (), loaded.inputs, ("reference",)))
-            with writing(platform.sessions) as session:
-                assert records.keep(session, held, clock(session), examined=said)
-            uploads.take_first(platform, held.challenge, held.number)
-            with writing(platform.sessions) as session:
-                assert records.finish(session, held, CheckState.PROVEN, clock(session))
-
-    return work
-
-
 CASES = """
 from grader.challenge.cases import case
 
@@ -87,7 +60,7 @@ def cases():
 
 
 def test_a_new_challenge_is_there_once_it_was_examined(
-    platform: Platform, staff: User, student: User, scale: Bundle, examine: Callable[[], None]
+    platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     with pytest.raises(NotAllowed):
         uploads.upload(platform, student, body(scale))
@@ -99,7 +72,7 @@ def test_a_new_challenge_is_there_once_it_was_examined(
         platform.catalogue.load("mine")
     with pytest.raises(Conflict, match="examined"):
         uploads.preview(platform, staff, "mine", 1)
-    examine()
+    examine(platform)
     assert platform.catalogue.load("mine").manifest.title == "Scale"
     assert "mine" in platform.catalogue.slugs()
     shown = uploads.preview(platform, staff, "mine", 1)
@@ -111,10 +84,10 @@ def test_a_new_challenge_is_there_once_it_was_examined(
 
 
 def test_another_host_has_it_from_the_database(
-    platform: Platform, staff: User, scale: Bundle, examine: Callable[[], None], tmp_path: Path
+    platform: Platform, staff: User, scale: Bundle, tmp_path: Path
 ) -> None:
     uploads.upload(platform, staff, body(renamed(scale, "mine")))
-    examine()
+    examine(platform)
     settings = platform.settings.model_copy(update={"data_dir": tmp_path / "another-host"})
     other = open_platform(settings)
     try:
@@ -125,7 +98,7 @@ def test_another_host_has_it_from_the_database(
 
 
 def test_a_new_version_waits_for_staff_and_they_can_go_back(
-    platform: Platform, staff: User, student: User, scale: Bundle, examine: Callable[[], None]
+    platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     builders.judged(platform, student, builders.accepted(challenge="scale", version=1), challenge="scale")
     same_number = version(scale, 1, CASES)
@@ -133,7 +106,7 @@ def test_a_new_version_waits_for_staff_and_they_can_go_back(
     uploads.upload(platform, staff, body(scale))
     uploads.upload(platform, staff, body(same_number))
     uploads.upload(platform, staff, body(second))
-    examine()
+    examine(platform)
     assert not platform.catalogue.is_uploaded("scale"), "the course's folder stays until staff say otherwise"
 
     refused = uploads.get_upload(platform, staff, "scale", 2)
@@ -171,14 +144,14 @@ def shown(platform: Platform) -> int | None:
 
 
 def test_the_spec_is_edited_and_nothing_of_two_is_lost(
-    platform: Platform, staff: User, other: User, scale: Bundle, examine: Callable[[], None]
+    platform: Platform, staff: User, other: User, scale: Bundle
 ) -> None:
     text, base = uploads.get_spec(platform, staff, "scale")
     assert (text, base) == ("# What to do\n", 0)
     one = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# One\r\n", base=base))
     with pytest.raises(Conflict, match="as number 1 meanwhile"):
         uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=base))
-    examine()
+    examine(platform)
     two = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=one.number))
     assert two.examined, "its Python is the same, so it need not run again to be shown"
     assert uploads.get_spec(platform, staff, "scale") == ("# Two\n", 2)
@@ -226,11 +199,9 @@ def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: Use
         uploads.stop_check(platform, staff, "scale", 1)
 
 
-def test_what_is_uploaded_can_be_submitted_for(
-    platform: Platform, staff: User, scale: Bundle, examine: Callable[[], None]
-) -> None:
+def test_what_is_uploaded_can_be_submitted_for(platform: Platform, staff: User, scale: Bundle) -> None:
     uploads.upload(platform, staff, body(renamed(scale, "mine")))
-    examine()
+    examine(platform)
     view = builders.hand_in(platform, staff, challenge="mine")
     assert (view.challenge, view.version) == ("mine", 1)
     with platform.sessions() as session:

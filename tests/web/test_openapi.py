@@ -107,6 +107,8 @@ def test_each_operation_says_what_it_answers_to_bad_tokens(app: Flask, document:
             pass
         for path, item in document["paths"].items():
             for method, operation in item.items():
+                if status == 401:
+                    limiter.reset()  # there are more calls than bad tokens in a minute
                 answer = client.open(path.replace("{", "").replace("}", ""), method=method.upper(), json={})
                 said = str(operation["responses"].get(str(status)))
                 if answer.status_code != status or "/ErrorEnvelope" not in said:

@@ -32,6 +32,7 @@ def register(app: OpenAPI) -> None:
         similarity,
         submissions,
         tokens,
+        uploads,
         versions,
     )
 
@@ -45,6 +46,7 @@ def register(app: OpenAPI) -> None:
         competitions,
         progress,
         versions,
+        uploads,
         publication,
         tokens,
         me,

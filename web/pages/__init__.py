@@ -35,6 +35,7 @@ def register(app: Flask) -> None:
         sign_up,
         similarity,
         submissions,
+        uploads,
         versions,
     )
 
@@ -51,6 +52,7 @@ def register(app: Flask) -> None:
         competitions,
         progress,
         versions,
+        uploads,
         publication,
         sign_in,
         sign_on,

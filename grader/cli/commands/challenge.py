@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.findings import Check, Proof, Proofs, Status
-from grader.cli import options, publication
+from grader.cli import options, publication, uploads
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
@@ -39,6 +39,7 @@ app = make_app()
 challenge = make_app()
 app.add_typer(challenge, name="challenge", help="Write, prove and publish challenges.")
 publication.register(challenge)
+uploads.register(challenge)
 Difficulty = Literal["easy", "medium", "hard"]
 
 

@@ -295,6 +295,46 @@ ROWS = [
     Row("POST", f"{API}/notices/read", f"{API}/notices/read", (401, 200, 200, 200)),
     Row("GET", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
     Row("PUT", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
+    # Uploads: of one that is there, tests/web/test_uploads.py. A broken body is refused after who sent it.
+    Row("GET", "/uploads", "/uploads", (302, 403, 403, 200)),
+    Row("POST", "/uploads", "/uploads", (302, 403, 403, 400)),
+    Row("GET", "/uploads/<slug>/spec", "/uploads/scale/spec", (302, 403, 403, 200)),
+    Row("POST", "/uploads/<slug>/spec", "/uploads/scale/spec", (302, 403, 403, 400)),
+    *(
+        Row(method, f"/uploads/<slug>/<int:number>{rest}", f"/uploads/scale/9{rest}", (302, 403, 403, 404))
+        for method, rest in (
+            ("GET", ""),
+            ("GET", "/panel"),
+            ("GET", "/preview"),
+            ("GET", "/archive.zip"),
+            ("POST", "/check"),
+            ("POST", "/stop"),
+            ("POST", "/use"),
+            ("POST", "/withdraw"),
+        )
+    ),
+    Row("GET", f"{API}/uploads", f"{API}/uploads", (401, 403, 403, 200)),
+    Row("POST", f"{API}/uploads", f"{API}/uploads", (401, 403, 403, 400)),
+    Row("GET", f"{API}/uploads/<slug>", f"{API}/uploads/scale", (401, 403, 403, 200)),
+    Row("GET", f"{API}/uploads/<slug>/spec", f"{API}/uploads/scale/spec", (401, 403, 403, 200)),
+    Row("PUT", f"{API}/uploads/<slug>/spec", f"{API}/uploads/scale/spec", (401, 403, 403, 400)),
+    Row("POST", f"{API}/uploads/<slug>/withdraw", f"{API}/uploads/scale/withdraw", (401, 403, 403, 404)),
+    *(
+        Row(
+            method,
+            f"{API}/uploads/<slug>/<number>{rest}",
+            f"{API}/uploads/scale/9{rest}",
+            (401, 403, 403, 404),
+        )
+        for method, rest in (
+            ("GET", ""),
+            ("GET", "/preview"),
+            ("GET", "/archive"),
+            ("POST", "/check"),
+            ("POST", "/stop"),
+            ("POST", "/use"),
+        )
+    ),
     Row("GET", f"{API}/queues", f"{API}/queues", (401, 200, 200, 200)),
     Row("POST", f"{API}/queues/<queue>/pause", f"{API}/queues/cpu/pause", (401, 403, 403, 200)),
     Row("POST", f"{API}/queues/<queue>/resume", f"{API}/queues/cpu/resume", (401, 403, 403, 200)),

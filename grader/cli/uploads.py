@@ -1,0 +1,232 @@
+"""`challenge upload`, `uploads`, `findings`, `use`, `spec`: challenges of the server, without a shell on it."""
+
+from __future__ import annotations
+
+import base64
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import options
+from grader.cli.catalogue import local_catalogue
+from grader.cli.client import connect, segment, understood
+from grader.cli.terminal import out, put_json, put_table, safe, say, tell
+from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
+from grader.schemas.proof import Status
+from grader.schemas.upload import (
+    CheckState,
+    SpecBody,
+    UploadBody,
+    UploadDetail,
+    UploadList,
+    UploadView,
+    UseBody,
+)
+
+_COLOURS = {CheckState.PROVEN: "green", CheckState.WEAK: "red", CheckState.BROKEN: "red"}
+_STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "red", Status.SKIPPED: "dim"}
+_LOOK_SECONDS = 2.0
+
+Number = Annotated[
+    int, typer.Argument(metavar="NUMBER", min=1, help="The upload, as `grader challenge uploads` numbers it.")
+]
+NoteOption = Annotated[str, typer.Option("--note", "-m", help="What changed, for other staff.")]
+BaseOption = Annotated[
+    int | None,
+    typer.Option(
+        "--base",
+        min=0,
+        metavar="NUMBER",
+        help="The newest upload that you saw (0: none): another is refused.",
+    ),
+]
+
+
+def register(challenge: typer.Typer) -> None:
+    """Add the commands to the group `challenge`."""
+    for command in (upload, uploads, findings, use, spec):
+        challenge.command()(command)
+
+
+def upload(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="SLUG|FILE.zip", help="A challenge of your course folder, or a ZIP archive."),
+    ],
+    note: NoteOption = "",
+    base: BaseOption = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Follow the check to its end; exit code 1 if it is weak.")
+    ] = True,
+    json: options.Json = False,
+) -> int:
+    """Upload a challenge to the server, whose worker checks it."""
+    body = UploadBody(archive=base64.b64encode(_archive(what)), note=note, base=base)
+    sent = {"archive": base64.b64encode(body.archive).decode(), "note": note, "base": base}
+    view = understood(UploadView, connect().post("/uploads", sent))
+    if not json:
+        say(f"{view.challenge}: upload {view.number}, version {view.version}", "green")
+    return _followed(view, wait, json)
+
+
+def _archive(what: str) -> bytes:
+    """Raises BadRequest, UnknownChallenge, BadBundle."""
+    path = Path(what)
+    if path.suffix == ".zip":
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise BadRequest(f"'{what}' cannot be read: {error.strerror}.") from error
+    from grader.challenge import bundle
+
+    return bundle.of_challenge(local_catalogue().load(what)).packed()
+
+
+def _followed(view: UploadView, wait: bool, json: bool) -> int:
+    last = ""
+    while wait and not view.check.ended:
+        time.sleep(_LOOK_SECONDS)
+        view = _detail(view.challenge, view.number).upload
+        now = (
+            f"{view.progress.done} of {view.progress.total}: {view.progress.label}"
+            if view.progress
+            else view.check
+        )
+        if now != last and not json:
+            tell(now)
+        last = now
+    if not wait:
+        if json:
+            put_json(view)
+        return EXIT_ACCEPTED
+    found = _detail(view.challenge, view.number)
+    if json:
+        put_json(found)
+    else:
+        _put(found)
+    return EXIT_ACCEPTED if view.check is CheckState.PROVEN else EXIT_NOT_ACCEPTED
+
+
+def _detail(slug: str, number: int) -> UploadDetail:
+    return understood(UploadDetail, connect().get(f"/uploads/{segment(slug)}/{number}"))
+
+
+def uploads(
+    slug: Annotated[str | None, typer.Argument(metavar="[SLUG]", help="Of one challenge.")] = None,
+    json: options.Json = False,
+) -> int:
+    """List what was uploaded to the server, and how its checks went."""
+    path = "/uploads" if slug is None else f"/uploads/{segment(slug)}"
+    found = understood(UploadList, connect().get(path))
+    if json:
+        put_json(found)
+        return 0
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("challenge", "number", "version", "check", "in use", "by", "what changed"):
+        table.add_column(name, justify="right" if name in ("number", "version") else "left")
+    for each in found.uploads:
+        table.add_row(
+            safe(each.challenge),
+            str(each.number),
+            str(each.version),
+            Text(each.check.value, _COLOURS.get(each.check, "yellow")),
+            "yes" if each.in_use else "",
+            safe(each.uploaded_by or ""),
+            safe(each.note),
+        )
+    put_table(table)
+    return 0
+
+
+def findings(
+    slug: options.Slug,
+    number: Number,
+    again: Annotated[
+        bool, typer.Option("--again", help="Have it checked once more, and follow that.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Show what an upload's check found, and what using it would change; exit code 1 unless it is proven."""
+    if again:
+        view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/check"))
+        return _followed(view, wait=True, json=json)
+    return _followed(_detail(slug, number).upload, wait=True, json=json)
+
+
+def use(
+    slug: options.Slug,
+    number: Annotated[
+        int, typer.Argument(metavar="NUMBER", min=0, help="The upload; 0: the course's own folder again.")
+    ],
+    unproven: Annotated[bool, typer.Option("--unproven", help="Although its check did not pass.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show and judge by an upload from now on: a new version, or an earlier one that comes back."""
+    if number == 0:
+        left = understood(UploadList, connect().post(f"/uploads/{segment(slug)}/withdraw"))
+        if json:
+            put_json(left)
+        else:
+            say(f"{slug}: no upload is in use", "green")
+        return 0
+    body = UseBody(unproven=unproven).model_dump(mode="json")
+    found = understood(UploadDetail, connect().post(f"/uploads/{segment(slug)}/{number}/use", body))
+    if json:
+        put_json(found)
+    else:
+        say(f"{slug}: upload {number}, version {found.upload.version}, is in use", "green")
+    return 0
+
+
+def spec(
+    slug: options.Slug,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="The new text; without it, the present one is printed."),
+    ] = None,
+    note: NoteOption = "",
+    base: BaseOption = None,
+    json: options.Json = False,
+) -> int:
+    """Print a challenge's spec.md as the server has it, or keep another text of it as a new upload."""
+    if file is None:
+        found = connect().get(f"/uploads/{segment(slug)}/spec")
+        if json:
+            out().print_json(data=found)
+        else:
+            out().print(safe(str(found["text"])), soft_wrap=True, end="")
+        return 0
+    try:
+        body = SpecBody(text=file.read_text(encoding="utf-8"), note=note, base=base)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"'{file}' cannot be read as UTF-8: {error}.") from error
+    answer = connect().put(f"/uploads/{segment(slug)}/spec", body.model_dump(mode="json"))
+    view = understood(UploadView, answer)
+    if json:
+        put_json(view)
+    else:
+        say(f"{slug}: upload {view.number}. Use it: grader challenge use {slug} {view.number}", "green")
+    return 0
+
+
+def _put(found: UploadDetail) -> None:
+    it = found.upload
+    if it.error:
+        out().print(safe(it.error, "red"), soft_wrap=True)
+    for each in found.findings.checks if found.findings is not None else ():
+        out().print(
+            Text(f" {each.status.value:<5}", _STATUS_COLOURS[each.status]),
+            safe(f"{each.name}: {each.summary}"),
+        )
+        for line in each.details:
+            out().print(safe(f"         {line}"), soft_wrap=True)
+    for change in found.changes:
+        out().print(safe(f" {change.kind:<8}{change.part} {change.name}".rstrip()))
+    for sentence in found.means:
+        if sentence:
+            out().print(safe(sentence), soft_wrap=True)
+    say(f"check: {it.check.value}", _COLOURS.get(it.check, "yellow"))

@@ -1,0 +1,184 @@
+"""For staff without a shell: upload a challenge, follow its check, see what it changes, use it, reword its spec."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader import limits
+from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
+from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
+from grader.service import uploads
+from grader.web import forms, throttle
+from grader.web.answers import conditional
+from grader.web.api.uploads import archive
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import code, markdown
+
+pages = Blueprint("uploads", __name__)
+
+Page = tuple[str, int]
+
+
+@pages.get("/uploads")
+def index() -> Page:
+    """Every upload, and a form for another."""
+    return _index(None)
+
+
+@pages.post("/uploads")
+@throttle.upload_limit
+def upload() -> BaseResponse | Page:
+    """Keep an archive and have it checked."""
+    user = current_user()
+    file = request.files.get("archive")
+    data = file.read(limits.BUNDLE_ARCHIVE_BYTES + 1) if file is not None else b""
+    try:
+        if not data:
+            raise BadBundle("No file was chosen.", "Choose a ZIP archive of the challenge's two folders.")
+        note = request.form.get("note", "")[: limits.REASON_CHARS]
+        view = uploads.upload(platform(), user, UploadBody(archive=base64.b64encode(data), note=note))
+    except NotAllowed:
+        raise
+    except GraderError as error:
+        return _index(error)
+    return _to(view)
+
+
+def _index(error: GraderError | None) -> Page:
+    found = uploads.list_uploads(platform(), current_user()).uploads
+    most = limits.BUNDLE_ARCHIVE_BYTES // limits.KIB
+    page = render_template("upload/index.html", found=found, error=error, most=most)
+    # A manifest with a mistake is the file's that was sent, not the platform's.
+    return page, 200 if error is None else error.status if error.status < 500 else 400
+
+
+def _to(view: UploadView) -> BaseResponse:
+    return redirect(url_for("uploads.show", slug=view.challenge, number=view.number), 303)
+
+
+@pages.get("/uploads/<slug>/<int:number>")
+def show(slug: str, number: int) -> Page:
+    """One upload: check, findings, what it changes, and what can be done with it."""
+    return _show(slug, number, None)
+
+
+@pages.get("/uploads/<slug>/<int:number>/panel")
+def panel(slug: str, number: int) -> Response:
+    """The part of that page which changes while it is checked; 304 while it does not."""
+    found = uploads.get_upload(platform(), current_user(), slug, number)
+    return conditional(Response(render_template("upload/_panel.html", it=found.upload, found=found)))
+
+
+def _show(slug: str, number: int, error: GraderError | None) -> Page:
+    found = uploads.get_upload(platform(), current_user(), slug, number)
+    others = uploads.list_uploads(platform(), current_user(), slug).uploads
+    page = render_template("upload/show.html", it=found.upload, found=found, others=others, error=error)
+    return page, error.status if error is not None else 200
+
+
+def _do(slug: str, number: int, act: Callable[[], object]) -> BaseResponse | Page:
+    try:
+        act()
+    except (NotAllowed, NotFound):
+        raise
+    except GraderError as error:
+        return _show(slug, number, error)
+    return redirect(url_for("uploads.show", slug=slug, number=number), 303)
+
+
+@pages.post("/uploads/<slug>/<int:number>/check")
+def check(slug: str, number: int) -> BaseResponse | Page:
+    """Have it checked once more."""
+    return _do(slug, number, lambda: uploads.check_again(platform(), current_user(), slug, number))
+
+
+@pages.post("/uploads/<slug>/<int:number>/stop")
+def stop(slug: str, number: int) -> BaseResponse | Page:
+    """Give the check up."""
+    return _do(slug, number, lambda: uploads.stop_check(platform(), current_user(), slug, number))
+
+
+@pages.post("/uploads/<slug>/<int:number>/use")
+def use(slug: str, number: int) -> BaseResponse | Page:
+    """Show and judge by it from now on."""
+    unproven = UseBody(unproven=forms.ticked("unproven"))
+    return _do(slug, number, lambda: uploads.use(platform(), current_user(), slug, number, unproven))
+
+
+@pages.post("/uploads/<slug>/<int:number>/withdraw")
+def withdraw(slug: str, number: int) -> BaseResponse | Page:
+    """Serve the course's own folder again."""
+    return _do(slug, number, lambda: uploads.withdraw(platform(), current_user(), slug))
+
+
+@pages.get("/uploads/<slug>/<int:number>/preview")
+def preview(slug: str, number: int) -> str:
+    """The challenge as a student would see it."""
+    challenge = uploads.preview(platform(), current_user(), slug, number)
+    return render_template(
+        "upload/preview.html",
+        challenge=challenge,
+        number=number,
+        spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
+        mark=code.inline,
+    )
+
+
+@pages.get("/uploads/<slug>/<int:number>/archive.zip")
+def download(slug: str, number: int) -> Response:
+    """Its files."""
+    return archive(uploads.get_archive(platform(), current_user(), slug, number), slug, number)
+
+
+@pages.get("/uploads/<slug>/spec")
+def edit(slug: str) -> Page:
+    """The newest text of a challenge's spec, in a form."""
+    text, base = uploads.get_spec(platform(), current_user(), slug)
+    return _edit(slug, text, base, "", None)
+
+
+@pages.post("/uploads/<slug>/spec")
+@throttle.upload_limit
+def save(slug: str) -> BaseResponse | Page:
+    """Show how a text will look, or keep it. What somebody else kept meanwhile is shown beside it; nothing is lost."""
+    user = current_user()
+    text = request.form.get("text", "").replace("\r\n", "\n")
+    note = request.form.get("note", "")
+    base = request.form.get("base", "0")
+    known = int(base) if base.isdecimal() and len(base) < 10 else 0
+    if request.form.get("action") == "preview":
+        uploads.get_spec(platform(), user, slug)
+        return _edit(slug, text, known, note, None)
+    try:
+        view = uploads.edit_spec(platform(), user, slug, SpecBody(text=text, note=note, base=known))
+    except (NotAllowed, NotFound):
+        raise
+    except ValidationError:
+        return _edit(
+            slug, text[: limits.SOURCE_BYTES], known, "", BadBundle("The text or the note is too long.")
+        )
+    except GraderError as error:
+        return _edit(slug, text, known, note, error)
+    return _to(view)
+
+
+def _edit(slug: str, text: str, base: int, note: str, error: GraderError | None) -> Page:
+    theirs, newest = uploads.get_spec(platform(), current_user(), slug)
+    page = render_template(
+        "upload/spec.html",
+        slug=slug,
+        text=text,
+        note=note,
+        rendered=markdown.render(text),
+        # Saved again, it is on top of theirs, which is shown.
+        base=newest if newest != base else base,
+        theirs=uploads.text_diff(theirs, text) if newest != base else [],
+        error=error,
+    )
+    return page, error.status if error is not None else 200
