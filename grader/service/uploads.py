@@ -17,7 +17,7 @@ from grader.challenge import bundle, fingerprint, views
 from grader.challenge.bundle import Bundle
 from grader.challenge.loader import Challenge
 from grader.diff import unified
-from grader.errors import ChallengeInvalid, Conflict, GraderError, NotFound
+from grader.errors import BadBundle, ChallengeInvalid, Conflict, GraderError, NotFound
 from grader.records import rejudges, uploads, versions
 from grader.records.engine import clock, writing
 from grader.records.models import BaselineRow, UploadRow, UserRow
@@ -90,6 +90,8 @@ def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> Uplo
     Nothing that is judged by changes. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
     check(platform, user, Action.CHALLENGE_EDIT_SPEC)
     text = body.text.replace("\r\n", "\n")
+    if not text.strip():
+        raise BadBundle("The spec is empty.", "Students read nothing else of a challenge.")
     made = _newest(platform, slug).with_file(f"challenges/{slug}/spec.md", text)
     return _keep(platform, user, made, body.note, body.base, Action.CHALLENGE_EDIT_SPEC)
 
