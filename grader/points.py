@@ -46,6 +46,26 @@ class Line:
     most: float | None = None
 
 
+@dataclass(frozen=True)
+class Criterion:
+    """Of a rubric; ``points`` None: nobody graded it yet."""
+
+    title: str
+    most: float
+    points: float | None = None
+    reason: str = ""
+
+
+def by_rubric(criteria: Sequence[Criterion]) -> list[Line]:
+    """A line for each criterion."""
+    return [
+        Line(f"{it.title}: not graded yet", 0.0, it.most)
+        if it.points is None
+        else Line(f"{it.title}: {it.reason}" if it.reason else it.title, it.points, it.most)
+        for it in criteria
+    ]
+
+
 def explain(scheme: Scheme, accepted: bool, speedup: float | None, resolution: float) -> list[Line]:
     """How ``earned`` came about."""
     weight = scheme.weight

@@ -51,6 +51,7 @@ GROUPS = {
         "gradebook": ("grading", "Show and export grades: gradebook show, grades, export, override"),
         "regrade": ("results", "Judge again, compare, and publish what changes"),
         "void": ("results", "Void a result, with a reason that its author reads, or take that back"),
+        "feedback": ("feedback", "Manage rubrics and regrade requests: feedback set, score, ask, requests"),
         "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {

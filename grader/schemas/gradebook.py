@@ -35,6 +35,8 @@ class PartGrade(Strict):
     points: float
     most: float
     progress: PartProgress
+    rubric: float = Field(default=0.0, description="of the points: those that staff gave by the rubric")
+    ungraded: float = Field(default=0.0, description="of what is to be had: criteria that nobody graded yet")
     attempts: int = Field(description="submissions that were judged while the assignment was open")
     voided: int = Field(default=0, description="how many of them staff voided")
     submission: str | None = None
@@ -148,6 +150,8 @@ class ExportRow(Strict):
     overridden: bool
     reason: str
     voided: int
+    rubric: float = Field(description="of the points: those that staff gave by the rubric")
+    ungraded: float = Field(description="of what is to be had: criteria that nobody graded yet")
 
 
 class GradebookExport(Strict):

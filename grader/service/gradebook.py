@@ -29,6 +29,7 @@ from grader.records.models import (
     CourseRow,
     MemberRow,
     OverrideRow,
+    ScoreRow,
     SubmissionRow,
     UserRow,
     VoidRow,
@@ -50,7 +51,7 @@ from grader.schemas.gradebook import (
 )
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside
-from grader.service import assignments, audit, courses
+from grader.service import assignments, audit, courses, feedback
 from grader.service.accounts import User, find_row
 from grader.service.assignments import Windows
 from grader.service.kept_grades import KeptCourse
@@ -66,6 +67,17 @@ _SOON = timedelta(days=3)
 
 
 @dataclass(frozen=True)
+class _Criterion:
+    id: int
+    title: str
+    points: float
+
+
+# What a student has for each criterion (by its id), and why.
+_Scores = Mapping[int, tuple[float, str]]
+
+
+@dataclass(frozen=True)
 class _Part:
     challenge: str
     title: str
@@ -73,6 +85,11 @@ class _Part:
     broken: bool
     shown: int | None
     """the version whose judgements count, where something was judged again"""
+    rubric: tuple[_Criterion, ...] = ()
+
+    @property
+    def most(self) -> float:
+        return self.scheme.most + sum(it.points for it in self.rubric)
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,8 @@ class _Book:
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
     regraded: frozenset[int] = frozenset()
+    scores: Mapping[int, _Scores] = field(default_factory=dict)
+    """by student"""
 
     @property
     def rules(self) -> Hashable:
@@ -151,7 +170,7 @@ class _Book:
         challenges = {part.challenge for it in self.assignments for part in it.parts}
         stamps = grades.stamps(self.session, challenges) if kept is not None and challenges else {}
         known = kept.students if kept is not None else {}
-        facts = {it.id: (it, stamps.get(it.id)) for it in self.students}
+        facts = {it.id: (it, stamps.get(it.id), self.scores.get(it.id)) for it in self.students}
         missing = [it for it in self.students if it.id not in known or known[it.id][0] != facts[it.id]]
         for student, found in self._compute(missing, explained):
             known[student.id] = facts[student.id], found
@@ -242,7 +261,8 @@ class _Book:
         voids = self._voids(found) if explained else None
         for part, grade in zip(assignment.parts, found, strict=True):
             given = self.overrides.get((assignment.row.id, part.challenge, student.id))
-            parts.append(_part_grade(assignment, part, grade, given, voids))
+            scores = self.scores.get(student.id, {})
+            parts.append(_part_grade(assignment, part, grade, given, scores, voids))
         # Not validated: of a large course there are tens of thousands, all made here.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
@@ -327,8 +347,13 @@ def _weigh(
 
 
 def _book(
-    platform: Platform, session: Session, course: CourseRow, only: Collection[int] | None = None
+    platform: Platform,
+    session: Session,
+    course: CourseRow,
+    only: Collection[int] | None = None,
+    own: bool = False,
 ) -> _Book:
+    """``only`` of some students (ids); ``own``: as they read it, without what is not released."""
     rows = session.scalars(
         select(AssignmentRow)
         .where(AssignmentRow.course_id == course.id, AssignmentRow.published_at.is_not(None))
@@ -340,10 +365,19 @@ def _book(
     }
     shown = {slug: versions.shown(session, slug) for slug in known}
 
+    criteria: dict[tuple[int, str], list[_Criterion]] = {}
+    for it in feedback.rubrics(session, [row.id for row in rows]):
+        criteria.setdefault((it.assignment_id, it.challenge), []).append(
+            _Criterion(it.id, it.title, it.points)
+        )
+    held = assignments.unreleased(session, [row.id for row in rows]) if own else set()
+    open_criteria = {it.id for key, found in criteria.items() if key[0] not in held for it in found}
+
     def part(row: AssignmentPartRow) -> _Part:
         title, grading = known[row.challenge]
         points = scheme(grading or _NO_POINTS, row.weight)
-        return _Part(row.challenge, title, points, grading is None, shown[row.challenge])
+        rubric = tuple(criteria.get((row.assignment_id, row.challenge), ()))
+        return _Part(row.challenge, title, points, grading is None, shown[row.challenge], rubric)
 
     given = session.scalars(
         select(OverrideRow).where(OverrideRow.assignment_id.in_([row.id for row in rows]))
@@ -355,7 +389,25 @@ def _book(
         _students(session, course.id, only),
         Windows.read(session, course, rows),
         {(it.assignment_id, it.challenge, it.user_id): it for it in given},
+        scores=_scores(session, open_criteria, only),
     )
+
+
+def _scores(
+    session: Session, criteria: Collection[int], only: Collection[int] | None
+) -> dict[int, dict[int, tuple[float, str]]]:
+    if not criteria:
+        return {}
+    row = ScoreRow
+    query = select(row.user_id, row.criterion_id, row.points, row.reason).where(
+        row.criterion_id.in_(sorted(criteria))
+    )
+    if only is not None:
+        query = query.where(row.user_id.in_(only))
+    found: dict[int, dict[int, tuple[float, str]]] = {}
+    for user, criterion, points, reason in session.execute(query):
+        found.setdefault(user, {})[criterion] = points, reason
+    return found
 
 
 # What is given for a challenge whose folder is broken or gone, until it is mended: nothing is known of its points.
@@ -412,7 +464,7 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
     action = Action.GRADES_READ_OWN if own else Action.GRADES_READ
     with courses.reading(platform, user, slug, action) as course:
         whose = user.id if own else find_row(course.session, name or "").id
-        book = _book(platform, course.session, course.row, [whose])
+        book = _book(platform, course.session, course.row, [whose], own)
         if not book.students:
             raise NotFound(f"'{name}' is no student of {slug}.", "`grader roster show` lists them.")
         return book.grades(explained=True)[0]
@@ -551,15 +603,20 @@ def _part_grade(
     part: _Part,
     grade: _Grade,
     given: OverrideRow | None,
+    scores: _Scores,
     voids: Mapping[str, str] | None,
 ) -> PartGrade:
     choice = grade.choice
+    graded = sum((scores[it.id][0] for it in part.rubric if it.id in scores), 0.0)
+    computed = graded + (choice.points if choice is not None else 0.0)
     first = Judgement(*choice.first) if choice is not None else None
     counted = Judgement(*choice.counted) if choice is not None else None
     return PartGrade.model_construct(
         challenge=part.challenge,
-        points=given.points if given is not None else choice.points if choice is not None else 0.0,
-        most=part.scheme.most,
+        points=given.points if given is not None else computed,
+        most=part.most,
+        rubric=graded,
+        ungraded=sum((it.points for it in part.rubric if it.id not in scores), 0.0) if given is None else 0.0,
         progress=_progress(grade),
         attempts=grade.attempts,
         voided=len(grade.voided),
@@ -573,7 +630,7 @@ def _part_grade(
         device=counted.device if counted else None,
         overridden=given is not None,
         reason=given.reason if given is not None else "",
-        lines=_lines(assignment, part, grade, given, voids) if voids is not None else [],
+        lines=_lines(assignment, part, grade, given, scores, voids) if voids is not None else [],
     )
 
 
@@ -588,6 +645,7 @@ def _lines(
     part: _Part,
     grade: _Grade,
     given: OverrideRow | None,
+    scores: _Scores,
     voids: Mapping[str, str],
 ) -> list[GradeLine]:
     choice = grade.choice
@@ -608,6 +666,9 @@ def _lines(
     lines += [
         pointing.Line(f"Submission {it} was voided by staff: {voids.get(it, '')}", 0.0) for it in grade.voided
     ]
+    lines += pointing.by_rubric(
+        [pointing.Criterion(it.title, it.points, *scores.get(it.id, (None, ""))) for it in part.rubric]
+    )
     if given is not None:
         computed = sum(line.points for line in lines)
         lines.append(pointing.Line(f"Set by staff: {given.reason}", given.points - computed))
@@ -629,7 +690,7 @@ def _statistics(given: Sequence[_Assignment], found: Sequence[StudentGrades]) ->
                     stuck=states[PartProgress.STUCK],
                     done=states[PartProgress.DONE],
                     mean_points=sum(it.points for it in of_all) / len(of_all) if of_all else None,
-                    most=part.scheme.most,
+                    most=part.most,
                     speedups=sorted(it.speedup for it in of_all if it.speedup is not None),
                 )
             )
@@ -642,6 +703,7 @@ def _at_risk(found: Sequence[StudentGrades], now: datetime) -> list[AtRisk]:
     for student in found:
         over = [it for it in student.assignments if it.closes_at < now]
         points, most = sum(it.points for it in over), sum(it.most for it in over)
+        most -= sum(part.ungraded for it in over for part in it.parts)
         reasons = (
             [f"has {100 * points / most:.0f} % of the points of what is over"]
             if points < _LOW_SHARE * most

@@ -59,6 +59,14 @@ class Action(StrEnum):
     SIMILARITY = "similarity.read"
     SIMILARITY_DECIDE = "similarity.decide"
     ANNOUNCE = "course.announce"
+    FEEDBACK_EDIT = "feedback.edit"
+    GRADES_SCORE = "grades.score"
+    REGRADE_ASK = "regrades.ask"
+    REGRADE_READ = "regrades.read"
+    REGRADE_ANSWER = "regrades.answer"
+    QUESTION_ASK = "questions.ask"
+    QUESTION_READ = "questions.read"
+    QUESTION_ANSWER = "questions.answer"
     AUDIT_READ = "audit.read"
     CHALLENGE_READ_DRAFT = "challenge.read_draft"
     CHALLENGE_PUBLISH = "challenge.publish"
@@ -111,6 +119,14 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
     Action.ANNOUNCE: _GRADERS,
+    Action.FEEDBACK_EDIT: _TEACHERS,
+    Action.GRADES_SCORE: _GRADERS,
+    Action.REGRADE_ASK: frozenset({Standing.STUDENT}),
+    Action.REGRADE_READ: _MEMBERS,
+    Action.REGRADE_ANSWER: _GRADERS,
+    Action.QUESTION_ASK: frozenset({Standing.STUDENT}),
+    Action.QUESTION_READ: _MEMBERS,
+    Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
     # Of any course: they choose what they assign from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},

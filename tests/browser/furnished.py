@@ -30,7 +30,16 @@ from grader.records.models import (
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
-from grader.schemas.feedback import CommentBody, CommentChange
+from grader.schemas.feedback import (
+    CommentBody,
+    CommentChange,
+    CriterionBody,
+    FeedbackBody,
+    RequestBody,
+    ScoreBody,
+    ScoresBody,
+    Shown,
+)
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
@@ -40,9 +49,11 @@ from grader.service import (
     assignments,
     comments,
     courses,
+    feedback,
     finals,
     joining,
     regrade,
+    regrade_requests,
     rosters,
     tokens,
     uploads,
@@ -222,6 +233,20 @@ def _teach(site: Site) -> None:
     _comment(site)
     what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")
     regrade.start(platform, boss, what)
+    _grade(site)
+
+
+def _grade(site: Site) -> None:
+    """Points by a rubric, and a regrade that somebody asks for."""
+    platform, boss, week = site.platform, site.people["boss"], ("gpu", "week1")
+    criteria = [CriterionBody(title="Readability", about="Names and structure", points=5)]
+    rubric = {builders.SLUG: [*criteria, CriterionBody(title="Report", points=3)]}
+    made = feedback.put_feedback(platform, boss, *week, FeedbackBody(shown=Shown.ON_RELEASE, rubric=rubric))
+    score = ScoreBody(criterion=made.rubric[builders.SLUG][0].id, points=4, reason="Clear names")
+    feedback.put_scores(platform, boss, *week, ScoresBody(student="ada", scores=[score]))
+    feedback.release(platform, boss, *week)
+    asked = RequestBody(assignment="week1", challenge=builders.SLUG, text=f"It was *in time*. {LONG}")
+    regrade_requests.ask(platform, site.ada, "gpu", asked)
 
 
 def _comment(site: Site) -> None:

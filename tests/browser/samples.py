@@ -67,6 +67,8 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "assignments.new": lambda _: {"new-assignment": "/courses/gpu/new-assignment"},
     "similarity.show": lambda _: {"similarity": "/courses/gpu/assignments/week1/similarity"},
     "similarity.pair": lambda _: {"similar-pair": "/courses/gpu/assignments/week1/similarity/1"},
+    "feedback.show": lambda _: {"feedback": "/courses/gpu/assignments/week1/feedback"},
+    "feedback.requests": lambda _: {"regrade-requests": "/courses/gpu/regrade-requests"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
     "regrades.index": lambda _: {"regrades": "/regrades"},
     "regrades.new": lambda _: {"regrade-new": "/regrades/new?course=gpu&assignment=week1"},

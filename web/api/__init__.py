@@ -17,6 +17,7 @@ def register(app: OpenAPI) -> None:
         device_codes,
         diagnostics,
         drafts,
+        feedback,
         gradebook,
         health,
         leaderboards,
@@ -63,5 +64,6 @@ def register(app: OpenAPI) -> None:
         gradebook,
         similarity,
         regrades,
+        feedback,
     ):
         app.register_api(resource.api)

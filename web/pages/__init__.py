@@ -17,6 +17,7 @@ def register(app: Flask) -> None:
         device,
         differences,
         docs,
+        feedback,
         formats,
         gradebook,
         home,
@@ -70,5 +71,6 @@ def register(app: Flask) -> None:
         gradebook,
         similarity,
         regrades,
+        feedback,
     ):
         app.register_blueprint(page.pages)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader.errors import BadRequest, Conflict, GraderError
-from grader.schemas.gradebook import OverrideBody, PartStatistics
-from grader.service import courses, gradebook
+from grader.errors import BadRequest, Conflict, GraderError, NotFound
+from grader.schemas.feedback import ScoreView
+from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
+from grader.service import courses, feedback, gradebook
 from grader.service.permissions import Action
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
@@ -39,13 +41,13 @@ def export(course: str) -> Response:
 @pages.get("/courses/<course>/grades")
 def own(course: str) -> str:
     """One's own points, each explained."""
-    return _page(course, current_user().name)[0]
+    return page_of(course, current_user().name)[0]
 
 
 @pages.get("/courses/<course>/grades/<name>")
 def of_student(course: str, name: str) -> str:
     """A student's points, each explained; staff can set others."""
-    return _page(course, name)[0]
+    return page_of(course, name)[0]
 
 
 @pages.post("/courses/<course>/grades/<name>/override")
@@ -65,17 +67,42 @@ def override(course: str, name: str) -> BaseResponse | Page:
             raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
         gradebook.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
     except (BadRequest, Conflict) as error:
-        return _page(course, name, error)
+        return page_of(course, name, error)
     return redirect(url_for("gradebook.of_student", course=course, name=name), 303)
 
 
-def _page(course: str, name: str, error: GraderError | None = None) -> Page:
+def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
+    """A student's points, as whoever looks may read and change them."""
     user = current_user()
     found = gradebook.get_grades(platform(), user, course, name)
     with courses.reading(platform(), user, course, Action.COURSE_READ) as opened:
-        overrides = opened.may(Action.GRADES_OVERRIDE)
-    page = render_template("course/grades.html", course=course, found=found, overrides=overrides, error=error)
+        overrides, scores = opened.may(Action.GRADES_OVERRIDE), opened.may(Action.GRADES_SCORE)
+        asks = opened.may(Action.REGRADE_ASK) and found.name == user.name
+    page = render_template(
+        "course/grades.html",
+        course=course,
+        found=found,
+        overrides=overrides,
+        scores=scores,
+        asks=asks,
+        sheets=_sheets(course, found) if scores else {},
+        error=error,
+    )
     return page, error.status if error else 200
+
+
+def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
+    """By assignment and challenge: its criteria, with what the student has."""
+    sheets: dict[tuple[str, str], list[ScoreView]] = {}
+    for it in found.assignments:
+        if any(part.rubric or part.ungraded for part in it.parts) or any(
+            part.overridden for part in it.parts
+        ):
+            with suppress(NotFound):
+                sheet = feedback.get_scores(platform(), current_user(), course, it.assignment, found.name)
+                for score in sheet.scores:
+                    sheets.setdefault((it.assignment, score.challenge), []).append(score)
+    return sheets
 
 
 # Bars of a plot on a phone.

@@ -42,20 +42,20 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
     if json:
         put_json(found)
         return 0
-    table = _table("assignment", "title", "opens", "due", "late until", "now", "points")
+    rows = table("assignment", "title", "opens", "due", "late until", "now", "points")
     for each in found.assignments:
         state = each.phase.value if each.published_at else "draft"
         points = sum(part.points or 0 for part in each.parts)
-        table.add_row(
+        rows.add_row(
             safe(each.slug, "cyan"),
             safe(each.title),
-            _when(each.open_at),
-            _when(each.due_at) + (" (extended)" if each.extended else ""),
-            _when(each.late_until),
+            when(each.open_at),
+            when(each.due_at) + (" (extended)" if each.extended else ""),
+            when(each.late_until),
             state,
             f"{points:g}",
         )
-    put_table(table)
+    put_table(rows)
     return 0
 
 
@@ -236,12 +236,12 @@ def _show_extensions(found: ExtensionList, json: bool) -> int:
     if json:
         put_json(found)
         return 0
-    table = _table("number", "for", "due", "late until", "why", "by")
+    rows = table("number", "for", "due", "late until", "why", "by")
     for each in found.extensions:
         whom = each.student or f"section {each.section}"
-        times = _when(each.due_at), _when(each.late_until)
-        table.add_row(str(each.id), safe(whom), *times, safe(each.reason), safe(each.made_by or ""))
-    put_table(table)
+        times = when(each.due_at), when(each.late_until)
+        rows.add_row(str(each.id), safe(whom), *times, safe(each.reason), safe(each.made_by or ""))
+    put_table(rows)
     return 0
 
 
@@ -254,23 +254,23 @@ def _show(found: AssignmentView, json: bool) -> int:
         "bold",
     )
     extended = ", extended for you" if found.extended else ""
-    tell(f"due {_when(found.due_at)}{extended}; opens {_when(found.open_at)}; course zone {found.time_zone}")
+    tell(f"due {when(found.due_at)}{extended}; opens {when(found.open_at)}; course zone {found.time_zone}")
     if found.late_until:
-        late = f"late until {_when(found.late_until)}: {found.late_percent:g} % less a day"
+        late = f"late until {when(found.late_until)}: {found.late_percent:g} % less a day"
         tell(f"{late}; {found.grace_days} grace days may be used")
-    table = _table("challenge", "title", "points", "left today", "left in all", "at once")
+    rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {it.challenge: it for it in found.left}
     for part in found.parts:
         of_it = left.get(part.challenge)
         numbers = (of_it.day, of_it.total, of_it.pending) if of_it else (None, None, None)
         points = f"{part.points:g}" if part.points is not None else "?"
-        table.add_row(
+        rows.add_row(
             safe(part.challenge, "cyan"),
             safe(part.title),
             points,
             *("" if number is None else str(number) for number in numbers),
         )
-    put_table(table)
+    put_table(rows)
     if found.languages:
         tell(f"languages: {', '.join(it.value for it in found.languages)}")
     if found.devices:
@@ -304,9 +304,9 @@ def similar(
     if found.made_at is None:
         say("Nobody compared yet: `--compare` does.", "yellow")
         return 0
-    table = _table("pair", "challenge", "one", "shared", "other", "shared", "bits", "decision")
+    rows = table("pair", "challenge", "one", "shared", "other", "shared", "bits", "decision")
     for pair in found.pairs:
-        table.add_row(
+        rows.add_row(
             str(pair.number),
             safe(pair.challenge),
             safe(_side(pair.left), "cyan"),
@@ -316,8 +316,8 @@ def similar(
             f"{pair.bits:.0f}",
             pair.decision.value,
         )
-    put_table(table)
-    say(f"Compared {found.sources} sources on {_when(found.made_at)}: {len(found.pairs)} pairs.", "green")
+    put_table(rows)
+    say(f"Compared {found.sources} sources on {when(found.made_at)}: {len(found.pairs)} pairs.", "green")
     return 0
 
 
@@ -333,13 +333,13 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
         put_json(found)
         return 0
     slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
-    table = _table("student", "name", "section", *slugs, "total", "of")
+    rows = table("student", "name", "section", *slugs, "total", "of")
     for student in found.students:
         points = [f"{it.points:.4g}" for it in student.assignments]
         names = (safe(student.name, "cyan"), safe(student.full_name), safe(student.section))
-        table.add_row(*names, *points, f"{student.points:.4g}", f"{student.most:.4g}")
-    put_table(table)
-    parts = _table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
+        rows.add_row(*names, *points, f"{student.points:.4g}", f"{student.most:.4g}")
+    put_table(rows)
+    parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
         middle = f"{part.speedups[len(part.speedups) // 2]:.3g}" if part.speedups else ""
         numbers = (str(part.not_started), str(part.stuck), str(part.done))
@@ -434,12 +434,14 @@ def _path(course: str, slug: str) -> str:
     return f"/courses/{segment(course)}/assignments/{segment(slug)}"
 
 
-def _when(at: datetime | None) -> str:
+def when(at: datetime | None) -> str:
+    """A time in this machine's zone."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M") if at is not None else ""
 
 
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def table(*names: str) -> Table:
+    """An empty table with these columns."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
-        table.add_column(Text(name))
-    return table
+        made.add_column(Text(name))
+    return made

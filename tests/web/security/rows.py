@@ -55,6 +55,15 @@ OF_COURSES = [
             ("PUT", "/<int:number>", "/9"),
         )
     ),
+    ("GET", "/assignments/<assignment>/feedback", "/assignments/week1/feedback"),
+    ("PUT", "/assignments/<assignment>/feedback", "/assignments/week1/feedback"),
+    ("POST", "/assignments/<assignment>/feedback/release", "/assignments/week1/feedback/release"),
+    ("GET", "/assignments/<assignment>/scores", "/assignments/week1/scores?student=ada"),
+    ("PUT", "/assignments/<assignment>/scores", "/assignments/week1/scores"),
+    ("GET", "/regrade-requests", "/regrade-requests"),
+    ("POST", "/regrade-requests", "/regrade-requests"),
+    ("PATCH", "/regrade-requests/<int:number>", "/regrade-requests/9"),
+    ("POST", "/regrade-requests/<int:number>/withdraw", "/regrade-requests/9/withdraw"),
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/export", "/gradebook/export"),
     ("GET", "/gradebook.csv", "/gradebook.csv"),
@@ -95,6 +104,14 @@ PAGES_OF_COURSES = [
             ("POST", "/<int:number>", "/9"),
         )
     ),
+    ("GET", "/assignments/<assignment>/feedback", "/assignments/week1/feedback"),
+    ("POST", "/assignments/<assignment>/feedback", "/assignments/week1/feedback"),
+    ("POST", "/assignments/<assignment>/feedback/release", "/assignments/week1/feedback/release"),
+    ("POST", "/grades/<name>/scores", "/grades/ada/scores"),
+    ("GET", "/regrade-requests", "/regrade-requests"),
+    ("POST", "/regrade-requests", "/regrade-requests"),
+    ("POST", "/regrade-requests/<int:number>", "/regrade-requests/9"),
+    ("POST", "/regrade-requests/<int:number>/withdraw", "/regrade-requests/9/withdraw"),
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/grades.csv", "/gradebook/grades.csv"),
     ("GET", "/grades", "/grades"),
@@ -121,6 +138,10 @@ FORMS_OF_COURSES = {
     },
     "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31T10:00"},
     "/assignments/week1/similarity/9": {"decision": "dismissed"},
+    "/assignments/week1/feedback": {"shown": "on_release", "rubric-scale": "5 Readability"},
+    "/grades/ada/scores": {"assignment": "week1", "criterion": "1", "points": "2", "reason": ""},
+    "/regrade-requests": {"assignment": "week1", "challenge": "scale", "text": "Why?"},
+    "/regrade-requests/9": {"state": "granted", "reason": "Yes"},
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
 }
 
@@ -539,6 +560,13 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     "/assignments/week1/extensions": {"student": "ada", "due_at": "2027-01-31"},
     "/assignments/week1/overrides": {"student": "ada", "challenge": "scale", "points": 1, "reason": "why"},
     "/assignments/week1/similarity/9": {"decision": "dismissed"},
+    "/assignments/week1/feedback": {
+        "shown": "on_release",
+        "rubric": {"scale": [{"id": 1, "title": "Readability", "points": 5}]},
+    },
+    "/assignments/week1/scores": {"student": "ada", "scores": [{"criterion": 1, "points": 2}]},
+    "/regrade-requests": {"assignment": "week1", "challenge": "scale", "text": "Why?"},
+    "/regrade-requests/9": {"state": "granted", "reason": "Yes"},
 }
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},

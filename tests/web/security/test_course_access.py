@@ -15,7 +15,8 @@ from werkzeug.test import TestResponse
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, JoinCodeBody, RosterBody, Visibility
-from grader.service import accounts, assignments, courses, joining, rosters
+from grader.schemas.feedback import CriterionBody, FeedbackBody, Shown
+from grader.service import accounts, assignments, courses, feedback, joining, rosters
 from grader.service.accounts import User
 from grader.service.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform, open_platform
@@ -58,6 +59,15 @@ ACTIONS = {
     ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
     ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
     ("PUT", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
+    ("GET", "/assignments/<assignment>/feedback"): Action.ASSIGNMENT_READ,
+    ("PUT", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
+    ("POST", "/assignments/<assignment>/feedback/release"): Action.FEEDBACK_EDIT,
+    ("GET", "/assignments/<assignment>/scores"): Action.GRADES_READ,
+    ("PUT", "/assignments/<assignment>/scores"): Action.GRADES_SCORE,
+    ("GET", "/regrade-requests"): Action.REGRADE_READ,
+    ("POST", "/regrade-requests"): Action.REGRADE_ASK,
+    ("PATCH", "/regrade-requests/<int:number>"): Action.REGRADE_ANSWER,
+    ("POST", "/regrade-requests/<int:number>/withdraw"): Action.REGRADE_ASK,
     ("GET", "/gradebook"): Action.GRADES_READ,
     ("GET", "/gradebook/export"): Action.GRADES_READ,
     ("GET", "/gradebook.csv"): Action.GRADES_READ,
@@ -87,6 +97,14 @@ PAGES = {
     ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
     ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
     ("POST", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
+    ("GET", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
+    ("POST", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
+    ("POST", "/assignments/<assignment>/feedback/release"): Action.FEEDBACK_EDIT,
+    ("POST", "/grades/<name>/scores"): Action.GRADES_SCORE,
+    ("GET", "/regrade-requests"): Action.REGRADE_READ,
+    ("POST", "/regrade-requests"): Action.REGRADE_ASK,
+    ("POST", "/regrade-requests/<int:number>"): Action.REGRADE_ANSWER,
+    ("POST", "/regrade-requests/<int:number>/withdraw"): Action.REGRADE_ASK,
     ("GET", "/gradebook"): Action.GRADES_READ,
     ("GET", "/gradebook/grades.csv"): Action.GRADES_READ,
     ("GET", "/grades"): Action.GRADES_READ_OWN,
@@ -136,6 +154,10 @@ def scene(platform: Platform) -> Scene:
         )
         assignments.put_assignment(platform, admin, slug, "week1", body)
         assignments.publish_assignment(platform, admin, slug, "week1")
+        rubric = {"scale": [CriterionBody(title="Readability", points=5)]}
+        feedback.put_feedback(
+            platform, admin, slug, "week1", FeedbackBody(shown=Shown.ON_RELEASE, rubric=rubric)
+        )
         assignments.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
         joining.make_code(platform, admin, slug, JoinCodeBody())
     # As they are now: with what teaching gives to their tokens.
@@ -215,6 +237,8 @@ def _missing(text: str) -> bool:
         "no invitation 9",
         "no extension 9",
         "no pair 9",
+        "no regrade request 9",
+        "has no criterion 1",
         "is published",
         "waiting for a link",
     )

@@ -1,0 +1,160 @@
+"""Rubrics, and the points that come of them; regrade requests."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
+from grader.schemas.course import CourseView
+from grader.schemas.feedback import (
+    AnswerBody,
+    CriterionBody,
+    FeedbackBody,
+    FeedbackView,
+    RequestBody,
+    RequestState,
+    ScoreBody,
+    ScoresBody,
+    Shown,
+)
+from grader.schemas.gradebook import PartGrade
+from grader.service import feedback, gradebook, notices, regrade_requests
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
+
+pytestmark = pytest.mark.both_databases
+WEEK = ("gpu", "week1")
+RUBRIC = [CriterionBody(title="Readability", points=5), CriterionBody(title="Report", points=3.5)]
+
+
+@pytest.fixture
+def late(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> str:
+    """A submission of 10 points that is a day late, which costs half."""
+    grading(platform, "correctness_points = 10\ntiers = []")
+    enrol(platform, staff, student, other)
+    assign(platform, staff, due_at=timedelta(hours=-2), late_until=timedelta(days=2), late_percent=50.0)
+    return judged(platform, student, timedelta(hours=-1))
+
+
+def rubric(platform: Platform, staff: User, *criteria: CriterionBody, **values: object) -> FeedbackView:
+    body = FeedbackBody.model_validate({"rubric": {"scale": list(criteria or RUBRIC)}, **values})
+    return feedback.put_feedback(platform, staff, *WEEK, body)
+
+
+def give(platform: Platform, staff: User, student: User, *scores: tuple[int, float | None, str]) -> None:
+    given = [ScoreBody(criterion=number, points=points, reason=why) for number, points, why in scores]
+    feedback.put_scores(platform, staff, *WEEK, ScoresBody(student=student.name, scores=given))
+
+
+def part(platform: Platform, user: User, name: str | None = None) -> PartGrade:
+    return gradebook.get_grades(platform, user, "gpu", name).assignments[0].parts[0]
+
+
+def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
+    platform: Platform, staff: User, student: User, other: User, late: str
+) -> None:
+    made = rubric(platform, staff)
+    readability, report = made.rubric["scale"]
+    before = part(platform, student)
+    assert (before.points, before.most, before.rubric, before.ungraded) == (5.0, 18.5, 0.0, 8.5)
+    give(platform, staff, student, (readability.id, 4, "Clear names"))
+    found = part(platform, student)
+    assert (found.points, found.rubric, found.ungraded) == (9.0, 4.0, 3.5)
+    assert [(it.text, it.points, it.most) for it in found.lines] == [
+        ("Correctness: every case is right", 10.0, 10.0),
+        ("1 day late: 50 % less", -5.0, None),
+        ("Readability: Clear names", 4.0, 5.0),
+        ("Report: not graded yet", 0.0, 3.5),
+    ]
+    rows = {it.student: it for it in gradebook.export(platform, staff, "gpu")}
+    assert (rows[student.name].points, rows[student.name].rubric) == (9.0, 4.0)
+    assert (rows[other.name].points, rows[other.name].most) == (0.0, 18.5)
+    # What was computed for the gradebook is computed anew once somebody graded.
+    give(platform, staff, student, (report.id, 3.5, ""))
+    assert gradebook.get_gradebook(platform, staff, "gpu").statistics[0].mean_points == (5.0 + 7.5) / 2
+    give(platform, staff, student, (report.id, None, ""))
+    assert part(platform, student).points == 9.0
+
+    for refused, scores in ((BadRequest, (report.id, 4, "")), (BadRequest, (999, 1, ""))):
+        with pytest.raises(refused):
+            give(platform, staff, student, scores)
+    with pytest.raises(NotAllowed):
+        give(platform, student, student, (report.id, 3, ""))
+    with pytest.raises(Conflict, match="has points for 'Readability'"):
+        rubric(platform, staff, CriterionBody(id=report.id, title="Report", points=3))
+    with pytest.raises(Conflict, match="has 4 points"):
+        rubric(platform, staff, CriterionBody(id=readability.id, title="Names", points=3), *RUBRIC[1:])
+    renamed = rubric(platform, staff, CriterionBody(id=readability.id, title="Names", points=4))
+    assert [it.title for it in renamed.rubric["scale"]] == ["Names"]
+    assert part(platform, student).points == 9.0
+
+
+def test_rubric_points_are_read_on_release(platform: Platform, staff: User, student: User, late: str) -> None:
+    made = rubric(platform, staff, shown=Shown.ON_RELEASE)
+    give(platform, staff, student, (made.rubric["scale"][0].id, 4, "Clear names"))
+    assert part(platform, staff, student.name).points == 9.0
+    assert part(platform, student).points == 5.0
+    assert all("Clear" not in it.text for it in part(platform, student).lines)
+    feedback.release(platform, staff, *WEEK)
+    assert part(platform, student).points == 9.0
+    assert [it.text for it in notices.list_notices(platform, student).notices] == [
+        "The feedback on Week 1 is out"
+    ]
+    rubric(platform, staff, *made_again(made))
+    with pytest.raises(Conflict):
+        feedback.release(platform, staff, *WEEK)
+
+
+def made_again(view: FeedbackView) -> list[CriterionBody]:
+    return [CriterionBody(id=it.id, title=it.title, points=it.points) for it in view.rubric["scale"]]
+
+
+def test_a_regrade_is_asked_for_answered_and_withdrawn(
+    platform: Platform, staff: User, student: User, other: User, late: str
+) -> None:
+    rubric(platform, staff, regrade_limit=2)
+    asked = RequestBody(assignment="week1", challenge="scale", submission=late, text="It *was* in time.")
+    found = regrade_requests.ask(platform, student, "gpu", asked)
+    assert [(it.number, it.state, it.submission) for it in found.requests] == [(1, RequestState.OPEN, late)]
+    assert notices.unread(platform, staff) == 1
+    assert regrade_requests.list_requests(platform, other, "gpu").requests == []
+    with platform.sessions() as session:
+        assert [it.student for it in regrade_requests.open_requests(session, 1)] == [student.name]
+    with pytest.raises(Conflict, match="already"):
+        regrade_requests.ask(platform, student, "gpu", asked)
+    with pytest.raises(BadRequest, match="reason"):
+        regrade_requests.answer(platform, staff, "gpu", 1, AnswerBody(state=RequestState.DECLINED))
+    body = AnswerBody(state=RequestState.GRANTED, reason="Yes")
+    for not_theirs in (other, student):
+        with pytest.raises(NotAllowed):
+            regrade_requests.answer(platform, not_theirs, "gpu", 1, body)
+    with pytest.raises(NotFound):
+        regrade_requests.withdraw(platform, other, "gpu", 1)
+    body = AnswerBody(state=RequestState.DECLINED, reason="The clock says otherwise.")
+    (answered,) = regrade_requests.answer(platform, staff, "gpu", 1, body).requests
+    assert (answered.state, answered.answered_by) == (RequestState.DECLINED, staff.name)
+    assert (
+        notices.list_notices(platform, student).notices[0].text
+        == "Your regrade request for scale was declined"
+    )
+    with pytest.raises(Conflict, match="is declined"):
+        regrade_requests.answer(platform, staff, "gpu", 1, body)
+
+    # What is withdrawn is not counted; the limit is of what was answered or waits.
+    regrade_requests.ask(platform, student, "gpu", asked)
+    regrade_requests.withdraw(platform, student, "gpu", 2)
+    regrade_requests.ask(platform, student, "gpu", asked)
+    regrade_requests.answer(platform, staff, "gpu", 3, body)
+    assert feedback.get_feedback(platform, student, *WEEK).requests_left == 0
+    with pytest.raises(TooMany):
+        regrade_requests.ask(platform, student, "gpu", asked)
+    rubric(platform, staff, regrade_limit=None, regrade_until=(NOW - timedelta(hours=1)).isoformat())
+    with pytest.raises(Conflict, match="until"):
+        regrade_requests.ask(platform, student, "gpu", asked)
+    for wrong in ({"challenge": "only_cuda"}, {"submission": "nothing"}):
+        rubric(platform, staff, regrade_limit=None)
+        with pytest.raises(BadRequest):
+            regrade_requests.ask(platform, student, "gpu", asked.model_copy(update=wrong))

@@ -1,0 +1,207 @@
+"""Feedback of an assignment, and what students ask to have looked at again."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, Conflict, GraderError, TooMany
+from grader.schemas.feedback import (
+    AnswerBody,
+    CriterionBody,
+    FeedbackBody,
+    FeedbackView,
+    RequestBody,
+    ScoreBody,
+    ScoresBody,
+    Shown,
+)
+from grader.service import assignments, courses, feedback, regrade_requests
+from grader.service.permissions import Action
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import gradebook, markdown
+from grader.web.pages.courses import body, given
+from grader.web.pages.keys import Page
+
+pages = Blueprint("feedback", __name__)
+
+
+@pages.get("/courses/<course>/assignments/<assignment>/feedback")
+def show(course: str, assignment: str) -> str:
+    """When feedback is shown, regrade requests, and the rubric. For instructors."""
+    return _show(course, assignment)[0]
+
+
+@pages.post("/courses/<course>/assignments/<assignment>/feedback")
+def save(course: str, assignment: str) -> BaseResponse | Page:
+    """Change the settings and the rubric."""
+    user = current_user()
+    courses.check(platform(), user, course, Action.FEEDBACK_EDIT)
+    present = feedback.get_feedback(platform(), user, course, assignment)
+    try:
+        values = given("shown", "regrade_limit", "regrade_until")
+        asked = body(FeedbackBody, values)
+        rubric = {it: criteria for it in _parts(course, assignment) if (criteria := _criteria(it, present))}
+        limit = None if "regrade_limit" not in values else asked.regrade_limit
+        asked = asked.model_copy(update={"rubric": rubric, "regrade_limit": limit})
+        feedback.put_feedback(platform(), user, course, assignment, asked)
+    except (BadRequest, Conflict) as error:
+        return _show(course, assignment, error)
+    return redirect(url_for("feedback.show", course=course, assignment=assignment), 303)
+
+
+def _parts(course: str, assignment: str) -> list[str]:
+    view = assignments.get_assignment(platform(), current_user(), course, assignment)
+    return [part.challenge for part in view.parts]
+
+
+def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
+    """What the text of a challenge's rubric says, a line for each criterion: points, title, and behind a | what it is
+    about. One keeps its title or its place to keep the points that were given. Raises BadRequest."""
+    old = present.rubric.get(challenge, [])
+    by_title = {it.title.lower(): it.id for it in old}
+    lines = [
+        line.strip() for line in request.form.get(f"rubric-{challenge}", "").splitlines() if line.strip()
+    ]
+    rows = []
+    for line in lines:
+        points, _, rest = line.partition(" ")
+        title, _, about = (part.strip() for part in rest.partition("|"))
+        try:
+            rows.append((title, about, float(points)))
+        except ValueError as error:
+            raise BadRequest(
+                f"'{line[:60]}' does not begin with points.", "Such as: 5 Readability"
+            ) from error
+    used = {by_title[title.lower()] for title, _, _ in rows if title.lower() in by_title}
+    criteria = []
+    for place, (title, about, worth) in enumerate(rows):
+        found = by_title.get(title.lower())
+        if found is None and len(rows) == len(old) and old[place].id not in used:
+            found = old[place].id  # renamed
+        criteria.append(body(CriterionBody, _given(id=found, title=title, about=about, points=worth)))
+    return criteria
+
+
+def _given(**values: object) -> dict[str, object]:
+    return {name: str(value) for name, value in values.items() if value not in (None, "")}
+
+
+@pages.post("/courses/<course>/assignments/<assignment>/feedback/release")
+def release(course: str, assignment: str) -> BaseResponse | Page:
+    """Let students read what was kept back, or keep it back again."""
+    try:
+        feedback.release(platform(), current_user(), course, assignment, not forms.ticked("hold"))
+    except Conflict as error:
+        return _show(course, assignment, error)
+    return redirect(url_for("feedback.show", course=course, assignment=assignment), 303)
+
+
+def _show(course: str, assignment: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    with courses.reading(platform(), user, course, Action.FEEDBACK_EDIT) as opened:
+        zone = opened.row.time_zone
+    found = feedback.get_feedback(platform(), user, course, assignment)
+    texts = {
+        challenge: "\n".join(
+            f"{it.points:g} {it.title}{f' | {it.about}' if it.about else ''}" for it in criteria
+        )
+        for challenge, criteria in found.rubric.items()
+    }
+    until = found.regrade_until
+    page = render_template(
+        "course/feedback.html",
+        found=found,
+        parts=_parts(course, assignment),
+        rubric={it: request.form.get(f"rubric-{it}", texts.get(it, "")) for it in _parts(course, assignment)},
+        until=until.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S") if until is not None else "",
+        zone=zone,
+        shown=list(Shown),
+        error=error,
+    )
+    return page, error.status if error else 200
+
+
+@pages.post("/courses/<course>/grades/<name>/scores")
+def score(course: str, name: str) -> BaseResponse | Page:
+    """Give a student points by the criteria of a part."""
+    user = current_user()
+    courses.check(platform(), user, course, Action.GRADES_SCORE)
+    try:
+        scores = [
+            body(ScoreBody, _given(criterion=number, points=points, reason=reason))
+            if points
+            else ScoreBody(criterion=int(number), points=None)
+            for number, points, reason in zip(
+                request.form.getlist("criterion", int),
+                map(str.strip, request.form.getlist("points")),
+                request.form.getlist("reason"),
+                strict=False,
+            )
+        ]
+        if not scores:
+            raise BadRequest("Nothing was given.", "The assignment has no rubric.")
+        asked = ScoresBody(student=name, scores=scores)
+        feedback.put_scores(platform(), user, course, request.form.get("assignment", ""), asked)
+    except (BadRequest, Conflict) as error:
+        return gradebook.page_of(course, name, error)
+    return redirect(url_for("gradebook.of_student", course=course, name=name), 303)
+
+
+@pages.get("/courses/<course>/regrade-requests")
+def requests(course: str) -> str:
+    """What was asked to be looked at again: all for staff, one's own for students."""
+    return _requests(course)[0]
+
+
+@pages.post("/courses/<course>/regrade-requests")
+def ask(course: str) -> BaseResponse | Page:
+    """Ask to have a part looked at again."""
+    try:
+        courses.check(platform(), current_user(), course, Action.REGRADE_ASK)
+        asked = body(RequestBody, given("assignment", "challenge", "submission", "text"))
+        regrade_requests.ask(platform(), current_user(), course, asked)
+    except (BadRequest, Conflict, TooMany) as error:
+        return _requests(course, error)
+    return redirect(url_for("feedback.requests", course=course), 303)
+
+
+@pages.post("/courses/<course>/regrade-requests/<int:number>")
+def answer(course: str, number: int) -> BaseResponse | Page:
+    """Grant or decline a request."""
+    try:
+        courses.check(platform(), current_user(), course, Action.REGRADE_ANSWER)
+        asked = body(AnswerBody, given("state", "reason"))
+        regrade_requests.answer(platform(), current_user(), course, number, asked)
+    except (BadRequest, Conflict) as error:
+        return _requests(course, error)
+    return redirect(url_for("feedback.requests", course=course), 303)
+
+
+@pages.post("/courses/<course>/regrade-requests/<int:number>/withdraw")
+def withdraw(course: str, number: int) -> BaseResponse | Page:
+    """Take one's own request back."""
+    try:
+        regrade_requests.withdraw(platform(), current_user(), course, number)
+    except Conflict as error:
+        return _requests(course, error)
+    return redirect(url_for("feedback.requests", course=course), 303)
+
+
+def _requests(course: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    found = regrade_requests.list_requests(platform(), user, course)
+    with courses.reading(platform(), user, course, Action.REGRADE_READ) as opened:
+        may = {action.name.lower(): opened.may(action) for action in Action}
+    page = render_template(
+        "course/regrade_requests.html",
+        found=found,
+        may=may,
+        html={it.number: (markdown.remark(it.text), markdown.remark(it.answer)) for it in found.requests},
+        error=error,
+    )
+    return page, error.status if error else 200
