@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from grader.challenge.catalogue import Catalogue
 from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
+from grader.judge.boxed_reference import ReferenceBox, boxed
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
 from grader.judge.job import Job, JudgingProgress, Outcome
@@ -35,7 +37,7 @@ from grader.judge.spares import Spares
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.sandbox import bytecode, processor
-from grader.sandbox.box import BoxSpec
+from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.watched import WatchedBoxes
@@ -70,6 +72,7 @@ class JudgeServer:
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
+        self.reference_box: ReferenceBox | None = None
         self._spoke = 0.0
         self.device = make_device(device, gpu)
         if folder is not None:
@@ -180,6 +183,8 @@ class JudgeServer:
             raise JudgeFailure(
                 f"The files of {job.challenge} changed just now.", "It is tried again with the new ones."
             )
+        if challenge.examined is not None:
+            challenge = self._boxed(challenge)
         request = Request(
             challenge=challenge,
             language=job.language,
@@ -212,8 +217,24 @@ class JudgeServer:
         log.info("judge_ended", verdict=outcome.report.verdict.value, **outcome.report.breakdown_s)
         return outcome
 
+    def _boxed(self, challenge: Challenge) -> Challenge:
+        """An uploaded challenge, with a box for its reference."""
+        spec = self.device.box_spec(BoxPurpose.BASELINE, self._language, limits.BOX_MEMORY_BYTES)
+        self.reference_box = ReferenceBox(
+            WatchedBoxes(self.spares.boxes, metrics.box_started),
+            spec,
+            challenge.slug,
+            challenge.reference_source,
+            self._look_for_cancel,
+        )
+        return boxed(challenge, self.reference_box)
+
     def _end_boxes(self) -> None:
         """Nobody waits for it: the verdict is out by then."""
+        reference, self.reference_box = self.reference_box, None
+        if reference is not None:
+            with suppress(BoxUnavailable):  # it has our label: the next reap ends it
+                reference.close()
         session, self.session = self.session, None
         if session is None:
             return

@@ -13,6 +13,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid
+from grader.judge.boxed_reference import BoxedFunction
 from grader.judge.phases import phase
 from grader.judge.pieces import compute_in_pieces
 
@@ -158,6 +159,8 @@ def _called(
     try:
         returned = function(**copies, **scalars, **sizes)
     except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
+        if isinstance(function, BoxedFunction):
+            raise  # it says itself whether that was the challenge's fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
     wanted = challenge.manifest.results

@@ -1,0 +1,282 @@
+"""The reference of an uploaded challenge, which runs in a box of its own: never in the judge, where others' times and
+hidden data are."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import select
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from grader import limits
+from grader.challenge.loader import Challenge, ChallengeReference
+from grader.errors import ChallengeInvalid, JudgeFailure
+from grader.judge.runner_client import sealed
+from grader.sandbox.box import Box, BoxMaker, BoxSpec
+
+if TYPE_CHECKING:
+    import torch
+
+_PROGRAM = "oracle.py"
+# By the clock: a reference takes seconds where a kernel takes milliseconds, on a busy host longer.
+_PATIENCE_SECONDS = 300.0
+_LOOK_SECONDS = 0.5
+_LENGTH_BYTES = 4
+_MESSAGE_BYTES = 4 * limits.MIB
+_DTYPES = frozenset(
+    "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128".split()
+)
+# More than the largest case of the largest card.
+_ANSWER_BYTES = 64 * limits.GIB
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of torch's, as its tensors are: on the device ``meta``, without contents."""
+
+    name: str
+    reads: list[torch.Tensor]
+    writes: list[torch.Tensor]
+
+
+@dataclass
+class ReferenceBox:
+    """Starts its box when it is first asked. ``interrupt`` is called while it waits, and raises to give up."""
+
+    boxes: BoxMaker
+    spec: BoxSpec
+    slug: str
+    source: str
+    interrupt: Callable[[], None]
+    _box: Box | None = None
+    _pending: bytearray = field(default_factory=bytearray)
+    _descriptors: list[int] = field(default_factory=list)
+
+    def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """What the function of ``reference.py`` returns, on the device of its first tensor. Raises ChallengeInvalid
+        where it fails, JudgeFailure where its box does."""
+        message, data = self._ask(function, arguments, count=False)
+        tensors = _read(message.get("tensors"), data)
+        device = next((it.device for it in arguments.values() if hasattr(it, "device")), None)
+        found = tuple(it.to(device) if device is not None else it for it in tensors)
+        return found[0] if len(found) == 1 else found
+
+    def operations(self, function: str, arguments: Mapping[str, Any]) -> list[Operation]:
+        """What it asks of torch. Raises as ``call``."""
+        message, _ = self._ask(function, arguments, count=True)
+        try:
+            return [
+                Operation(str(it["name"])[:200], _meta(it["reads"]), _meta(it["writes"]))
+                for it in message["operations"]
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise JudgeFailure("the reference's box said what makes no sense") from error
+
+    def close(self) -> None:
+        """End the box. Harmless when called again."""
+        box, self._box = self._box, None
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors.clear()
+        self._pending.clear()
+        if box is not None:
+            box.kill()
+
+    def _ask(
+        self, function: str, arguments: Mapping[str, Any], count: bool
+    ) -> tuple[dict[str, Any], bytearray]:
+        tensors = {name: it for name, it in arguments.items() if hasattr(it, "device")}
+        values = {name: it for name, it in arguments.items() if name not in tensors}
+        device = next((it.device.type for it in tensors.values()), "cpu")
+        body = {
+            "function": function,
+            "device": device,
+            "tensors": [
+                [name, str(it.dtype).removeprefix("torch."), list(it.shape)] for name, it in tensors.items()
+            ],
+            "values": values,
+            "count": count,
+        }
+        box = self._started()
+        with sealed(b"".join(map(_bytes, tensors.values()))) as descriptor:
+            self._send(box.connection, body, [descriptor])
+        message = self._receive(box)
+        if message.get("op") == "failed":
+            raise ChallengeInvalid(f"{self.slug}: {function}(): {message.get('message')}")
+        if message.get("op") != "answer" or not self._descriptors:
+            raise JudgeFailure("the reference's box said what makes no sense")
+        taken = self._descriptors.pop(0)
+        try:
+            return message, _contents(taken)
+        finally:
+            os.close(taken)
+
+    def _started(self) -> Box:
+        if self._box is None:
+            self._box = self.boxes.start(replace(self.spec, program=_PROGRAM))
+            self._send(self._box.connection, {"source": self.source}, [])
+            if self._receive(self._box).get("op") != "ready":
+                raise JudgeFailure("the reference's box said what makes no sense")
+        return self._box
+
+    def _send(self, connection: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
+        body = json.dumps(message).encode()
+        data = len(body).to_bytes(_LENGTH_BYTES, "little") + body
+        try:
+            sent = socket.send_fds(connection, [data], descriptors)
+            connection.sendall(data[sent:])
+        except OSError as error:
+            raise self._ended() from error
+
+    def _receive(self, box: Box) -> dict[str, Any]:
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while (message := self._whole()) is None:
+            self.interrupt()
+            if time.monotonic() > end:
+                raise JudgeFailure(f"the reference of {self.slug} took longer than {_PATIENCE_SECONDS:g} s")
+            readable, _, _ = select.select([box.connection], [], [], _LOOK_SECONDS)
+            if not readable:
+                continue
+            try:
+                data, descriptors, _, _ = socket.recv_fds(box.connection, 64 * limits.KIB, 4)
+            except OSError as error:
+                raise self._ended() from error
+            self._descriptors += descriptors
+            if not data or len(self._pending) > _MESSAGE_BYTES:
+                raise self._ended()
+            self._pending += data
+        return message
+
+    def _whole(self) -> dict[str, Any] | None:
+        """Take the next message, where all of it is there."""
+        length = int.from_bytes(self._pending[:_LENGTH_BYTES], "little")
+        if len(self._pending) < _LENGTH_BYTES + length or len(self._pending) < _LENGTH_BYTES:
+            return None
+        body = bytes(self._pending[_LENGTH_BYTES : _LENGTH_BYTES + length])
+        del self._pending[: _LENGTH_BYTES + length]
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise JudgeFailure("the reference's box said what makes no sense") from error
+        if not isinstance(message, dict):
+            raise JudgeFailure("the reference's box said what makes no sense")
+        return message
+
+    def _ended(self) -> JudgeFailure:
+        box = self._box
+        said = box.output().decode("utf-8", "replace").strip()[-1000:] if box is not None else ""
+        end = box.end(limits.BOX_END_SECONDS) if box is not None else None
+        how = end.sentence() if end is not None else "it closed its connection"
+        return JudgeFailure(f"the box of the reference of {self.slug} ended: {how}. {said}".strip())
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    import torch
+
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def _contents(descriptor: int) -> bytearray:
+    """Of memory that the box may still change: read once, and never mapped."""
+    size = os.fstat(descriptor).st_size
+    if size > _ANSWER_BYTES:
+        raise JudgeFailure("the reference's box gave more than any case has")
+    data = bytearray(size)
+    with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
+        file.seek(0)
+        at = 0
+        while at < size and (count := file.readinto(memoryview(data)[at:])):
+            at += count
+    if at < size:
+        raise JudgeFailure("the reference's box took back what it gave")
+    return data
+
+
+def _read(described: Any, data: bytearray) -> list[torch.Tensor]:
+    import torch
+
+    found, at = [], 0
+    try:
+        for dtype, shape in described:
+            kind = _kind(dtype)
+            count = math.prod(_shape(shape))
+            size = count * kind.itemsize
+            if at + size > len(data):
+                raise ValueError("less than it says")
+            flat = (
+                torch.frombuffer(data, dtype=kind, count=count, offset=at)
+                if count
+                else torch.empty(0, dtype=kind)
+            )
+            found.append(flat.reshape(shape))
+            at += size
+    except (TypeError, ValueError) as error:
+        raise JudgeFailure("the reference's box gave what makes no sense") from error
+    return found
+
+
+def _meta(described: Any) -> list[torch.Tensor]:
+    import torch
+
+    return [torch.empty(_shape(shape), dtype=_kind(dtype), device="meta") for dtype, shape in described]
+
+
+def _kind(name: Any) -> torch.dtype:
+    import torch
+
+    if name not in _DTYPES:
+        raise ValueError("no such type")
+    found: torch.dtype = getattr(torch, name)
+    return found
+
+
+def _shape(shape: Any) -> list[int]:
+    if not all(isinstance(it, int) and 0 <= it < 1 << 48 for it in shape):
+        raise ValueError("no such shape")
+    return list(shape)
+
+
+@dataclass(frozen=True)
+class BoxedFunction:
+    """A function of ``reference.py``, called by name as the function itself would be."""
+
+    box: ReferenceBox
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self.box.call(self.name, arguments)
+
+    def operations(self, arguments: Mapping[str, Any]) -> list[Operation]:
+        """What it asks of torch, on these arguments."""
+        return self.box.operations(self.name, arguments)
+
+
+@dataclass(frozen=True)
+class BoxedChallenge(Challenge):
+    """An uploaded challenge whose reference can be called: in ``box``."""
+
+    box: ReferenceBox | None = None
+
+    @functools.cached_property
+    def reference(self) -> ChallengeReference:
+        assert self.box is not None
+        made = {name: BoxedFunction(self.box, name) for name in self.functions}
+        return ChallengeReference(made["reference"], made.get("magnitude"), made.get("baseline"))
+
+
+def boxed(challenge: Challenge, box: ReferenceBox) -> BoxedChallenge:
+    """The same challenge, with its reference in ``box``."""
+    return BoxedChallenge(
+        challenge.slug, challenge.manifest, challenge.folder, challenge.reference_folder, box
+    )

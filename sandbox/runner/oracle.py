@@ -1,0 +1,139 @@
+"""Computes what an uploaded challenge's reference says is right, in a box: its Python runs here and not in the judge.
+
+First ``{"source"}``, answered by ``{"op": "ready"}``. Then each request ``{"function", "device", "tensors", "values",
+"count"}`` with one descriptor that holds the tensors' bytes, one behind the other. The answer ``{"op": "answer",
+"tensors"}`` brings a descriptor with the results' bytes; with ``count`` it has ``operations`` in place of results; or
+it is ``{"op": "failed", "message"}``.
+
+Usage: python -I oracle.py ADDRESS
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import math
+import os
+import socket
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import protocol
+import torch
+from connect import connect
+from torch.utils._python_dispatch import TorchDispatchMode
+
+Described = list[Any]
+
+
+class _Recording(TorchDispatchMode):
+    """What each operation is called, reads and writes, by shape and type."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.operations: list[dict[str, Any]] = []
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if not getattr(function, "is_view", False):
+            name = function.overloadpacket.__name__
+            self.operations.append({"name": name, "reads": _tensors(args), "writes": _tensors(result)})
+        return result
+
+
+def _tensors(values: Any) -> list[Described]:
+    if isinstance(values, torch.Tensor):
+        return [_described(values)]
+    return [found for it in values for found in _tensors(it)] if isinstance(values, (list, tuple)) else []
+
+
+def _described(tensor: torch.Tensor) -> Described:
+    return [str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
+
+
+def _received(message: dict[str, Any], descriptor: int) -> dict[str, torch.Tensor]:
+    data = bytearray(os.fstat(descriptor).st_size)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        file.readinto(data)
+    found, at = {}, 0
+    for name, dtype, shape in message["tensors"]:
+        kind = getattr(torch, dtype)
+        count = math.prod(shape)
+        flat = (
+            torch.frombuffer(data, dtype=kind, count=count, offset=at)
+            if count
+            else torch.empty(0, dtype=kind)
+        )
+        found[name] = flat.reshape(shape).to(message["device"])
+        at += count * kind.itemsize
+    return found
+
+
+def _run(
+    function: Callable[..., Any], arguments: dict[str, Any], count: bool
+) -> tuple[Any, list[dict[str, Any]]]:
+    if not count:
+        return function(**arguments), []
+    with torch.no_grad(), _Recording() as recording:
+        result = function(**arguments)
+    return result, recording.operations
+
+
+def _send(connection: socket.socket, message: dict[str, Any], tensors: list[torch.Tensor]) -> None:
+    descriptor = os.memfd_create("answer")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            for it in tensors:
+                file.write(it.view(torch.uint8).numpy().data if it.numel() else b"")
+        body = json.dumps(message).encode()
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
+        sent = connection.sendmsg([len(body).to_bytes(4, "little") + body], rights)
+        connection.sendall((len(body).to_bytes(4, "little") + body)[sent:])
+    finally:
+        os.close(descriptor)
+
+
+def _answer(
+    connection: socket.socket, names: dict[str, Any], message: dict[str, Any], descriptor: int
+) -> None:
+    arguments = {**_received(message, descriptor), **message["values"]}
+    result, operations = _run(names[message["function"]], arguments, message["count"])
+    if message["count"]:
+        _send(connection, {"op": "answer", "operations": operations, "tensors": []}, [])
+        return
+    found = result if isinstance(result, tuple) else (result,)
+    flat = [it.detach().cpu().contiguous().reshape(-1) for it in found]
+    _send(connection, {"op": "answer", "tensors": [_described(it) for it in found]}, flat)
+
+
+def main() -> None:
+    connection = connect(sys.argv[1])
+    request, _ = protocol.receive(connection)
+    module = sys.modules["reference"] = types.ModuleType("reference")
+    exec(compile(request["source"], "reference.py", "exec"), module.__dict__)  # noqa: S102 - that is what this box is for
+    protocol.send(connection, {"op": "ready"})
+    while True:
+        try:
+            message, descriptors = protocol.receive(connection)
+        except EOFError:
+            return
+        try:
+            _answer(connection, module.__dict__, message, descriptors[0])
+        except Exception as error:
+            protocol.send(connection, {"op": "failed", "message": f"{type(error).__name__}: {error}"[:2000]})
+        finally:
+            protocol.close_all(descriptors)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""An uploaded challenge's reference runs in a box, and gives what it gives in the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.challenge import bundle, examined
+from grader.challenge.catalogue import Catalogue, find_catalogue
+from grader.challenge.examined import Examined
+from grader.challenge.loader import Challenge
+from grader.errors import ChallengeInvalid, JudgeFailure
+from grader.judge.boxed_reference import BoxedChallenge, ReferenceBox, boxed
+from grader.judge.modelled import baseline_seconds
+from grader.judge.oracle import ask
+from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.local_box import LocalBoxes
+
+SLUG = "layernorm"
+
+
+@pytest.fixture
+def direct() -> Challenge:
+    return find_catalogue().load(SLUG)
+
+
+def upload(challenge: Challenge, root: Path) -> Challenge:
+    found = Examined(tuple(challenge.cases), (), challenge.inputs, challenge.functions)
+    bundle.unfold(bundle.of_challenge(challenge), examined.dump(found), root)
+    return Catalogue(root).load(challenge.slug)
+
+
+def in_box(challenge: Challenge, source: str = "") -> BoxedChallenge:
+    spec = BoxSpec(BoxPurpose.BASELINE)
+    text = source or challenge.reference_source
+    return boxed(challenge, ReferenceBox(LocalBoxes(), spec, challenge.slug, text, lambda: None))
+
+
+@pytest.fixture
+def remote(direct: Challenge, tmp_path: Path) -> Iterator[BoxedChallenge]:
+    made = in_box(upload(direct, tmp_path / "uploaded"))
+    yield made
+    assert made.box is not None
+    made.box.close()
+
+
+def test_it_answers_what_it_would_here(direct: Challenge, remote: BoxedChallenge) -> None:
+    for case in [it for it in direct.cases if it.on is None][:6]:
+        here, there = ask(direct, case, 7), ask(remote, case, 7)
+        for name, values in here.outputs.items():
+            assert torch.equal(values.nan_to_num(), there.outputs[name].nan_to_num()), (case.name, name)
+        assert here.magnitudes.keys() == there.magnitudes.keys()
+    workload = direct.manifest.workloads[0]
+    assert baseline_seconds(remote, workload) == pytest.approx(baseline_seconds(direct, workload))
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "says"),
+    [
+        ("def reference(**_):\n    raise ValueError('not today')\n", ChallengeInvalid, "not today"),
+        ("import os\ndef reference(**_):\n    os._exit(3)\n", JudgeFailure, "exit code 3"),
+        ("raise SystemExit(4)\n", JudgeFailure, "exit code 4"),
+    ],
+)
+def test_what_it_does_is_its_boxs_affair(
+    direct: Challenge, tmp_path: Path, source: str, error: type[Exception], says: str
+) -> None:
+    made = in_box(upload(direct, tmp_path / "uploaded"), source)
+    assert made.box is not None
+    try:
+        with pytest.raises(error, match=says):
+            ask(made, direct.cases[0], 7)
+    finally:
+        made.box.close()
