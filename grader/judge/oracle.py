@@ -12,8 +12,7 @@ from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
-from grader.errors import ChallengeInvalid
-from grader.judge.boxed_reference import BoxedFunction
+from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
 from grader.judge.pieces import compute_in_pieces
 
@@ -158,9 +157,9 @@ def _called(
     scalars = scalar_values(challenge.manifest, case)
     try:
         returned = function(**copies, **scalars, **sizes)
+    except GraderError:
+        raise  # from a reference's box, which says whose fault it was
     except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
-        if isinstance(function, BoxedFunction):
-            raise  # it says itself whether that was the challenge's fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
     wanted = challenge.manifest.results
