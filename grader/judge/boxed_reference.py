@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from grader import limits
 from grader.challenge.loader import Challenge, ChallengeReference
 from grader.errors import ChallengeInvalid, JudgeFailure
-from grader.judge.runner_client import sealed
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ class ReferenceBox:
             "values": values,
             "count": count,
         }
+        from grader.judge.runner_client import sealed  # which needs the oracle, and that this module
+
         box = self._started()
         with sealed(b"".join(map(_bytes, tensors.values()))) as descriptor:
             self._send(box.connection, body, [descriptor])
