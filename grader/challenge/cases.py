@@ -10,7 +10,9 @@ does not import torch.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -92,6 +94,31 @@ def _drawing_type(generator: torch.Generator) -> torch.dtype:
     return torch.float64 if generator.device.type == "cpu" else torch.float32
 
 
+# Memory for a tensor of this shape and dtype, or None.
+Place = Callable[[tuple[int, ...], "torch.dtype"], "torch.Tensor | None"]
+_place: ContextVar[Place | None] = ContextVar("place", default=None)
+
+
+@contextmanager
+def drawn_into(place: Place) -> Iterator[None]:
+    """Within, the first normal or uniform values that are drawn may lie where ``place`` says, so that they need not be
+    copied there. Which values they are does not depend on it."""
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def _placed(shape: tuple[int, ...], dtype: torch.dtype, drawn: torch.dtype) -> torch.Tensor | None:
+    """Memory that was offered for values of ``dtype``, where they are drawn as that. It is offered once."""
+    place = _place.get()
+    if place is None or drawn is not dtype:
+        return None
+    _place.set(None)
+    return place(shape, dtype)
+
+
 def _in_pieces(
     shape: tuple[int, ...],
     dtype: torch.dtype,
@@ -128,7 +155,8 @@ class Normal:
         import torch
 
         drawn = _drawing_type(generator)
-        values = torch.randn(shape, generator=generator, device=generator.device, dtype=drawn)
+        out = _placed(shape, dtype, drawn)
+        values = torch.randn(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         if (self.mean, self.std) != (0.0, 1.0):
             values = values.mul_(self.std).add_(self.mean)
         return values.to(dtype)
@@ -148,7 +176,8 @@ class Uniform:
         import torch
 
         drawn = _drawing_type(generator)
-        values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn)
+        out = _placed(shape, dtype, drawn)
+        values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         return values.mul_(self.high - self.low).add_(self.low).to(dtype)
 
     def words(self) -> str:

@@ -7,10 +7,10 @@ Importing this module does not import torch.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case, Derived, Filling, Integers, Normal, Recipe, Uniform
+from grader.challenge.cases import Case, Derived, Filling, Integers, Normal, Recipe, Uniform, drawn_into
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.errors import ChallengeInvalid
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
+# Memory for a role, of the shape and dtype of a tensor.
+Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
@@ -39,23 +41,37 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
     return Integers(int(low), int(high))
 
 
-def draw_inputs(manifest: Manifest, case: Case, seed: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+def input_role(name: str) -> str:
+    """What an input's room is for."""
+    return f"input {name}"
+
+
+def draw_inputs(
+    manifest: Manifest, case: Case, seed: int, device: str = "cpu", room: Room | None = None
+) -> dict[str, torch.Tensor]:
     """Contiguous tensors on ``device`` for every input and in-out, in signature order.
 
     Each argument has its own generator: two inputs are independent, and adding one does not change another. Plain
-    recipes are drawn first, then derived ones in signature order.
+    recipes are drawn first, then derived ones in signature order. ``room``, of memory on ``device``: where they lie, as
+    far as a recipe can draw them there.
     Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype.
     """
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
     drawn: dict[str, torch.Tensor] = {}
     for arg in sorted(readable, key=lambda it: isinstance(fillings[it.name], Derived)):
-        drawn[arg.name] = _draw(manifest, case, arg, drawn, seed, device)
+        drawn[arg.name] = _draw(manifest, case, arg, drawn, seed, device, room)
     return {arg.name: drawn[arg.name] for arg in readable}
 
 
 def _draw(
-    manifest: Manifest, case: Case, arg: Argument, drawn: Mapping[str, torch.Tensor], seed: int, device: str
+    manifest: Manifest,
+    case: Case,
+    arg: Argument,
+    drawn: Mapping[str, torch.Tensor],
+    seed: int,
+    device: str,
+    room: Room | None,
 ) -> torch.Tensor:
     import torch
 
@@ -64,11 +80,18 @@ def _draw(
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
     filling: Filling = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
     generator = _generator(seed, arg.name, device)
+
+    def place(wanted: tuple[int, ...], type: torch.dtype) -> torch.Tensor | None:
+        if room is None or (wanted, type) != (shape, dtype):
+            return None
+        return room(input_role(arg.name), torch.empty(wanted, dtype=type, device="meta"))
+
     try:
         if isinstance(filling, Derived):
             values = filling.derive(drawn, case.sizes, shape, dtype, generator)
         else:
-            values = filling.draw(shape, dtype, generator)
+            with drawn_into(place):
+                values = filling.draw(shape, dtype, generator)
     except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
         raise ChallengeInvalid(f"{where}: {filling.words()}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):

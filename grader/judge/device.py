@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.cases import Case
+from grader.challenge.draw import Room
 from grader.challenge.loader import Challenge
 from grader.device_kinds import (
     CPU,
@@ -27,7 +28,7 @@ from grader.judge.arena import HOST, Arena, MemoryMaker
 from grader.judge.compare import compare, differs, trespass
 from grader.judge.environment import cpu_model
 from grader.judge.gate import HostGate, Window
-from grader.judge.oracle import Question, Room
+from grader.judge.oracle import Question
 from grader.judge.round_costs import RoundCosts
 from grader.languages import ON_EMULATED, ON_HOST, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case, Category
-from grader.challenge.draw import draw_inputs
+from grader.challenge.draw import Room, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
@@ -18,10 +18,6 @@ from grader.judge.pieces import compute_in_pieces
 
 if TYPE_CHECKING:
     import torch
-
-
-# Memory for a role, of the shape and dtype of a tensor.
-Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 @dataclass(frozen=True)
@@ -75,11 +71,11 @@ def ask(
 
     ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
     Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone: that is computed in pieces, too,
-    where the challenge says how. ``room``: where the answers go; else into memory of their own. Raises
-    ChallengeInvalid where the reference fails.
+    where the challenge says how. ``room``: where the answers go, and inputs as far as that can be; else into memory of
+    their own. Raises ChallengeInvalid where the reference fails.
     """
     with phase("draw", enqueues=True):
-        inputs = draw_for(challenge, case, seed, device, draw_on)
+        inputs = draw_for(challenge, case, seed, device, draw_on, room)
     with phase("oracle", enqueues=True):
         reference = challenge.reference
         outputs = _results(challenge, case, reference.compute, inputs, _OUTPUT, room)
@@ -91,10 +87,16 @@ def ask(
 
 
 def draw_for(
-    challenge: Challenge, case: Case, seed: int, device: str, draw_on: str | None = None
+    challenge: Challenge,
+    case: Case,
+    seed: int,
+    device: str,
+    draw_on: str | None = None,
+    room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
     """The inputs of ``case`` on ``device``, drawn as ``ask`` draws them. Raises ChallengeInvalid."""
-    drawn = draw_inputs(challenge.manifest, case, seed, draw_on or (device if case.on else "cpu"))
+    draw_on = draw_on or (device if case.on else "cpu")
+    drawn = draw_inputs(challenge.manifest, case, seed, draw_on, room if draw_on == device else None)
     return {name: values.to(device) for name, values in drawn.items()}
 
 

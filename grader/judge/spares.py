@@ -20,6 +20,8 @@ from grader.sandbox.pool import SpareBoxes
 
 # As many submissions of a language as came within this time are expected within the next.
 _ARRIVALS_SECONDS = 60.0
+# Boxes that load at a time: two are needed where each loads for three seconds, half of which it is paused.
+_BESIDE = 3
 # The next submission comes within this time, or there is none for now.
 _NEXT_SECONDS = 0.5
 # The same where a spare box is left: to start another is then in no hurry, and a submission that comes meanwhile waits.
@@ -32,9 +34,10 @@ class Spares:
     def __init__(self, device: Device, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
-        # One takes a core for itself; more than start side by side would keep a submission waiting for longer.
-        beside = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
-        self._most = max(least, min(beside, limits.SPARE_BOXES))
+        # One takes a core for itself; and what many load at once, the cases of a submission wait for.
+        room = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
+        beside = min(room, _BESIDE)
+        self._most = max(least, min(room, limits.SPARE_BOXES))
         # A control costs one more start; keeping one ahead hides it.
         control = device.box_spec(BoxPurpose.CONTROL, device.languages()[-1], limits.BOX_MEMORY_BYTES)
         pool = self._control = SpareBoxes(maker, control, min(least, 1))

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from grader.challenge.cases import Case
+from grader.challenge.draw import Room
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
-from grader.judge.oracle import Question, Room, ask, scalar_values, workload_case
+from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated

@@ -18,6 +18,7 @@ from grader.challenge.cases import (
     Sprinkle,
     Uniform,
     case,
+    drawn_into,
 )
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
@@ -218,3 +219,16 @@ def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch:
     assert values.shape == (9, 11)
     assert largest == 7
     assert len(values.unique()) == {"Integers": 7, "Choice": 2, "Sprinkle": 2}[type(recipe).__name__]
+
+
+@pytest.mark.parametrize("recipe", [Normal(3.0, 2.0), Uniform(-1.0, 1.0)])
+def test_the_first_values_lie_where_there_is_room_and_are_the_same(recipe: Recipe) -> None:
+    def drawn() -> torch.Tensor:
+        return recipe.draw((3, 5), torch.float64, torch.Generator().manual_seed(7))
+
+    room = torch.zeros(3, 5, dtype=torch.float64)
+    with drawn_into(lambda shape, dtype: room):
+        first, second = drawn(), drawn()
+    assert first.data_ptr() == room.data_ptr() != second.data_ptr()
+    assert torch.equal(first, second)
+    assert torch.equal(first, drawn())

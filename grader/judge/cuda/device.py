@@ -11,6 +11,7 @@ import torch
 
 from grader import limits
 from grader.challenge.cases import Case
+from grader.challenge.draw import Room, input_role
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BoxUnavailable
@@ -22,7 +23,7 @@ from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
-from grader.judge.oracle import Question, Room
+from grader.judge.oracle import Question
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
@@ -117,7 +118,7 @@ class CudaDevice:
 
     def stage(self, question: Question) -> Question:
         """See ``CudaMemories``: the place of tensors must not differ between a control and what is compared with it."""
-        inputs = {name: self._staging.put(f"input {name}", it) for name, it in question.inputs.items()}
+        inputs = {name: self._staging.put(input_role(name), it) for name, it in question.inputs.items()}
         outputs = {name: self._staging.put(f"output {name}", it) for name, it in question.outputs.items()}
         scales = {name: self._staging.put(f"scale {name}", it) for name, it in question.magnitudes.items()}
         return Question(inputs, outputs, scales)
