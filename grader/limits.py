@@ -151,6 +151,8 @@ WAITING_PER_USER = 10
 # Submissions per challenge and day: one every five minutes for sixteen hours. It stops loops, not people.
 QUOTA = 200
 QUOTA_HOURS = 24.0
+# Items of the staff's inbox that are decided of at once: a page of them.
+INBOX_DECIDED = 200
 # A regrade of more submissions than this takes a typed name: it keeps a GPU busy for minutes.
 REGRADE_UNCONFIRMED = 20
 # The reason shown while a queue is paused: a sentence or two.

@@ -7,7 +7,8 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
-from grader.service import health, readers
+from grader.service import health, inbox, readers
+from grader.service.submissions import teaches
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
@@ -19,6 +20,8 @@ class Link:
 
     label: str
     endpoint: str
+    count: int = 0
+    """of what waits there"""
 
     @property
     def current(self) -> bool:
@@ -27,7 +30,7 @@ class Link:
 
 
 # Blueprints whose pages lie within another's.
-_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook"), "courses")
+_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook"), "courses") | {"regrades": "inbox"}
 _EVERYONE = (Link("Challenges", "challenges.index"),)
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)
@@ -57,9 +60,18 @@ def links() -> list[Link]:
         *(_READERS if reads else ()),
         *_DOCS,
         *(_SIGNED_IN if user else ()),
+        *_inbox(),
         *(_STAFF if is_staff() else ()),
     ]
     return [link for link in wanted if link.endpoint in current_app.view_functions]
+
+
+def _inbox() -> list[Link]:
+    """For whoever decides of something."""
+    user = viewer()
+    if user is None or not (user.staff or teaches(user)):
+        return []
+    return [Link("Inbox", "inbox.index", inbox.open_count(platform(), user))]
 
 
 def _for_templates() -> dict[str, Any]:

@@ -49,6 +49,7 @@ GROUPS = {
         "roster": ("courses", "Manage who is in a course: roster import, invite, code"),
         "assignment": ("grading", "Manage assignments: assignment set, publish, extend"),
         "gradebook": ("grading", "Show and export grades: gradebook show, grades, export, override"),
+        "inbox": ("results", "Show and decide what staff have to look at"),
         "regrade": ("results", "Judge again, compare, and publish what changes"),
         "void": ("results", "Void a result, with a reason that its author reads, or take that back"),
         "feedback": ("feedback", "Manage rubrics and regrade requests: feedback set, score, ask, requests"),

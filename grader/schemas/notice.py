@@ -17,6 +17,7 @@ class NoticeKind(StrEnum):
     COMMENT = "comment"
     GRADE = "grade"
     REGRADE = "regrade"
+    RESULT = "result"
     ANNOUNCEMENT = "announcement"
     QUESTION = "question"
 
@@ -25,6 +26,7 @@ WORDS = {
     NoticeKind.COMMENT: "Comments on submissions, and replies",
     NoticeKind.GRADE: "Feedback on an assignment is out",
     NoticeKind.REGRADE: "Regrade requests and their answers",
+    NoticeKind.RESULT: "Your results that were regraded or voided",
     NoticeKind.ANNOUNCEMENT: "Announcements of courses and competitions",
     NoticeKind.QUESTION: "Questions and their answers",
 }

@@ -58,6 +58,8 @@ class Action(StrEnum):
     VOID_ANY = "results.void"
     SIMILARITY = "similarity.read"
     SIMILARITY_DECIDE = "similarity.decide"
+    REVIEW = "reviews.decide"
+    REVIEW_ANY = "results.review"
     ANNOUNCE = "course.announce"
     FEEDBACK_EDIT = "feedback.edit"
     GRADES_SCORE = "grades.score"
@@ -118,6 +120,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
+    Action.REVIEW: _GRADERS,
+    Action.REVIEW_ANY: _PLATFORM,
     Action.ANNOUNCE: _GRADERS,
     Action.FEEDBACK_EDIT: _TEACHERS,
     Action.GRADES_SCORE: _GRADERS,

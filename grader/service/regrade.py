@@ -29,6 +29,7 @@ from grader.records.models import (
 )
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.course import CourseRole
+from grader.schemas.notice import NoticeKind
 from grader.schemas.regrade import (
     RegradeBody,
     RegradeDecision,
@@ -38,7 +39,7 @@ from grader.schemas.regrade import (
     RegradeView,
 )
 from grader.schemas.submission import SetAside, State
-from grader.service import assignments, audit, authority, courses, permissions, regrade_results
+from grader.service import assignments, audit, authority, courses, notices, permissions, regrade_results
 from grader.service import submissions as reading
 from grader.service.accounts import User, find_row
 from grader.service.assignments import Windows
@@ -381,7 +382,18 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
                 )
         regrades.publish(session, row)
         _decide(session, user, row, RegradeState.PUBLISHED)
+        _tell(session, row)
     return get(platform, user, number)
+
+
+def _tell(session: Session, row: RegradeRow) -> None:
+    """Every author, once for each of their submissions that was judged again."""
+    for it in regrades.items(session, row.id):
+        if it.after.state is State.DONE:
+            text = f"Your submission for {it.first.challenge} was regraded: {row.reason}"
+            notices.tell(
+                session, [it.first.user_id], NoticeKind.RESULT, text, f"/submissions/{it.first.public_id}"
+            )
 
 
 def discard(platform: Platform, user: User, number: int) -> RegradeView:

@@ -10,8 +10,9 @@ from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import voids
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, VoidRow, utcnow
+from grader.schemas.notice import NoticeKind
 from grader.schemas.submission import JudgingReason, State, SubmissionView, VoidBody
-from grader.service import audit, authority
+from grader.service import audit, authority, notices
 from grader.service.accounts import User
 from grader.service.permissions import Action
 from grader.service.platform import Platform
@@ -54,6 +55,7 @@ def void_in(session: Session, user: User, submission: str, reason: str) -> None:
         after={"reason": reason},
         reason=reason,
     )
+    _tell(session, row, f"Your result for {row.challenge} is void: {reason}")
 
 
 def restore(platform: Platform, user: User, submission: str) -> SubmissionView:
@@ -75,7 +77,12 @@ def restore(platform: Platform, user: User, submission: str) -> SubmissionView:
         )
         session.delete(known)
         voids.restore(session, row.id)
+        _tell(session, row, f"Your result for {row.challenge} counts again")
     return get_submission(platform, user, submission)
+
+
+def _tell(session: Session, row: SubmissionRow, text: str) -> None:
+    notices.tell(session, [row.user_id], NoticeKind.RESULT, text, f"/submissions/{row.public_id}")
 
 
 def may(platform: Platform, user: User, submission: str) -> bool:

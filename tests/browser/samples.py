@@ -70,6 +70,7 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "feedback.show": lambda _: {"feedback": "/courses/gpu/assignments/week1/feedback"},
     "feedback.requests": lambda _: {"regrade-requests": "/courses/gpu/regrade-requests"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
+    "inbox.index": lambda _: {"inbox": "/inbox", "inbox-empty": "/inbox?user=grace&outcome=void"},
     "regrades.index": lambda _: {"regrades": "/regrades"},
     "regrades.new": lambda _: {"regrade-new": "/regrades/new?course=gpu&assignment=week1"},
     "regrades.show": lambda _: {"regrade": "/regrades/1"},

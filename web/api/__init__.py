@@ -20,6 +20,7 @@ def register(app: OpenAPI) -> None:
         feedback,
         gradebook,
         health,
+        inbox,
         leaderboards,
         me,
         notices,
@@ -65,5 +66,6 @@ def register(app: OpenAPI) -> None:
         similarity,
         regrades,
         feedback,
+        inbox,
     ):
         app.register_api(resource.api)

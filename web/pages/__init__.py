@@ -21,6 +21,7 @@ def register(app: Flask) -> None:
         formats,
         gradebook,
         home,
+        inbox,
         leaderboards,
         notices,
         people,
@@ -72,5 +73,6 @@ def register(app: Flask) -> None:
         similarity,
         regrades,
         feedback,
+        inbox,
     ):
         app.register_blueprint(page.pages)

@@ -1,4 +1,4 @@
-"""`void` and `regrade`: what staff decide of results."""
+"""`void`, `regrade` and `inbox`: what staff decide of results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import put_json, put_json_line, put_table, safe, say, tell
 from grader.errors import BadRequest
+from grader.schemas.inbox import InboxDone, InboxList, Outcome
 from grader.schemas.regrade import Change, RegradeList, RegradeState, RegradeSummary, RegradeView
 from grader.schemas.submission import SubmissionView
 
 app = make_app()
 regrade = make_app()
 app.add_typer(regrade, name="regrade", help="Judge again, compare, and publish what changes.")
+
+inbox = make_app()
+app.add_typer(inbox, name="inbox", help="Show and decide what staff have to look at.")
 
 Number = Annotated[
     int, typer.Argument(metavar="NUMBER", min=1, help="The regrade, as `grader regrade list` numbers it.")
@@ -170,6 +174,85 @@ def publish(
 def discard(number: Number, json: options.Json = False) -> int:
     """Leave everything as it was."""
     return _decided(connect().post(f"/regrades/{number}/discard", {}), json)
+
+
+Keys = Annotated[
+    list[str], typer.Argument(metavar="KEY...", help="The items, as `grader inbox list` names them.")
+]
+
+
+@inbox.command(name="list")
+def list_inbox(
+    course: Annotated[str | None, typer.Option(metavar="COURSE", help="Only this course's.")] = None,
+    assignment: Annotated[
+        str | None, typer.Option(metavar="ASSIGNMENT", help="Only this assignment's, with --course.")
+    ] = None,
+    challenge: Annotated[
+        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
+    ] = None,
+    student: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this student.")] = None,
+    mark: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Only this flag, similar, or regrade_request.")
+    ] = None,
+    outcome: Annotated[str, typer.Option(help="open, fine, void, talk, or any.")] = Outcome.OPEN.value,
+    reviewer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only what this person looks at, or nobody.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List what has to be looked at in your courses, newest first."""
+    given = {"course": course, "assignment": assignment, "challenge": challenge, "user": student}
+    given |= {"mark": mark, "outcome": outcome, "reviewer": reviewer}
+    found = understood(InboxList, connect().get("/inbox", **given))
+    if json:
+        put_json(found)
+        return 0
+    table = _table("key", "mark", "student", "challenge", "course", "reviewer", "outcome", "about")
+    for it in found.items:
+        people = ", ".join(name for name in (it.user, it.other_user) if name)
+        told = (it.reviewer or "", it.outcome.value, it.reason or it.about)
+        table.add_row(
+            it.key, it.mark, safe(people, "cyan"), safe(it.challenge), safe(it.course or ""), *map(safe, told)
+        )
+    put_table(table)
+    say(f"{found.open} items are open in all.{' Filters show more.' if found.more else ''}")
+    return 0
+
+
+@inbox.command()
+def assign(
+    keys: Keys,
+    to: Annotated[str, typer.Option("--to", metavar="NAME|nobody", help="Who looks at them.")],
+    json: options.Json = False,
+) -> int:
+    """Say who looks at items."""
+    body = {"keys": keys, "reviewer": None if to == "nobody" else to}
+    return _done(connect().post("/inbox/assign", body), json)
+
+
+@inbox.command()
+def decide(
+    keys: Keys,
+    outcome: Annotated[Outcome, typer.Option("--outcome", "-o", help="What comes of them.")],
+    reason: Annotated[str, typer.Option(help="Why; of a void result its author reads it.")] = "",
+    submission: Annotated[
+        list[str] | None,
+        typer.Option("--submission", metavar="ID", help="Of a pair: whose result is void; more than once."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Decide of items: fine, void the result, or talk with the student; all of them or none."""
+    body = {"keys": keys, "outcome": outcome.value, "reason": reason, "submissions": submission or []}
+    return _done(connect().post("/inbox/decide", body), json)
+
+
+def _done(answer: object, json: bool) -> int:
+    found = understood(InboxDone, answer)
+    if json:
+        put_json(found)
+    else:
+        say(f"Changed {found.changed}; {found.open} are open.", "green")
+    return 0
 
 
 def _start(body: dict[str, str], watch: bool, json: bool) -> int:

@@ -41,7 +41,7 @@ from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, Noti
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.regrades import RegradeItemRow, RegradeRow
-from grader.records.models.results import VoidRow
+from grader.records.models.results import ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow
@@ -92,6 +92,7 @@ __all__ = [
     "RegradeRequestRow",
     "RegradeRow",
     "ReportRow",
+    "ReviewRow",
     "ScoreRow",
     "SimilarPairRow",
     "SimilarityRunRow",

@@ -1,0 +1,217 @@
+"""What waits for a look by staff: marks of reports and similar pairs, of the courses that somebody teaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, true
+from sqlalchemy.orm import Session, aliased, defer, joinedload
+
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CourseRow,
+    FlagRow,
+    MemberRow,
+    RegradeRequestRow,
+    ReviewRow,
+    SimilarPairRow,
+    SubmissionRow,
+    UserRow,
+)
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.course import CourseRole
+from grader.schemas.feedback import RequestState
+from grader.schemas.inbox import Outcome
+from grader.schemas.report import Flag
+from grader.schemas.similarity import Decision
+from grader.schemas.submission import JudgingReason
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """``courses``: ids; None is every one. ``elsewhere``: also what belongs to no course. Of the filters what is None
+    is any; ``user`` and ``reviewer`` are ids, a ``reviewer`` of 0 is nobody. ``challenges``: an assignment's."""
+
+    courses: Collection[int] | None
+    elsewhere: bool
+    course: int | None = None
+    assignment: int | None = None
+    challenges: Collection[str] | None = None
+    user: int | None = None
+    mark: str | None = None
+    outcome: Outcome | None = None
+    reviewer: int | None = None
+
+
+def flags(
+    session: Session, wanted: Wanted, limit: int
+) -> Sequence[tuple[FlagRow, SubmissionRow, ReviewRow | None]]:
+    row = SubmissionRow
+    found = session.execute(
+        _flags(select(FlagRow, row, ReviewRow), wanted)
+        .options(joinedload(row.user), defer(row.source))
+        .order_by(FlagRow.received_at.desc(), FlagRow.submission_id.desc(), FlagRow.flag)
+        .limit(limit)
+    )
+    return [(flag, it, review) for flag, it, review in found]
+
+
+def _flags(query: Any, wanted: Wanted) -> Any:
+    row, first = SubmissionRow, aliased(FlagRow)
+    # Judged again with the same mark it is the same thing.
+    repeated = exists().where(first.submission_id == row.rejudge_of, first.flag == FlagRow.flag)
+    query = (
+        query.select_from(FlagRow)
+        .join(row, row.id == FlagRow.submission_id)
+        .join(UserRow, UserRow.id == row.user_id)
+        .outerjoin(
+            ReviewRow, (ReviewRow.submission_id == FlagRow.submission_id) & (ReviewRow.flag == FlagRow.flag)
+        )
+        .where(row.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
+        .where(UserRow.role.not_in([it.value for it in STAFF_ROLES]), _within(wanted))
+    )
+    if wanted.challenges is not None:
+        query = query.where(row.challenge.in_(wanted.challenges))
+    if wanted.user is not None:
+        query = query.where(row.user_id == wanted.user)
+    if wanted.mark is not None:
+        query = query.where(FlagRow.flag == wanted.mark)
+    if wanted.outcome is not None:
+        open_too = [ReviewRow.id.is_(None)] if wanted.outcome is Outcome.OPEN else []
+        query = query.where(or_(ReviewRow.outcome == wanted.outcome, *open_too))
+    return _by_reviewer(query, wanted)
+
+
+def _by_reviewer(query: Any, wanted: Wanted) -> Any:
+    if wanted.reviewer is None:
+        return query
+    mine = (
+        ReviewRow.reviewer_id.is_(None) if wanted.reviewer == 0 else ReviewRow.reviewer_id == wanted.reviewer
+    )
+    return query.where(mine)
+
+
+def _within(wanted: Wanted) -> ColumnElement[bool]:
+    """Of submissions: those of the courses, or of none."""
+    row = SubmissionRow
+    member, part = MemberRow, AssignmentPartRow
+    assigned = (
+        exists()
+        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
+        .where(AssignmentRow.course_id == member.course_id, part.assignment_id == AssignmentRow.id)
+        .where(part.challenge == row.challenge, row.competition_id.is_(None))
+    )
+    if wanted.course is not None:
+        return assigned.where(member.course_id == wanted.course)
+    if wanted.courses is None:
+        return true()
+    own = assigned.where(member.course_id.in_(wanted.courses))
+    return or_(own, ~assigned) if wanted.elsewhere else own
+
+
+def pairs(
+    session: Session, wanted: Wanted, limit: int
+) -> Sequence[tuple[SimilarPairRow, AssignmentRow, CourseRow, ReviewRow | None]]:
+    found = session.execute(
+        _pairs(select(SimilarPairRow, AssignmentRow, CourseRow, ReviewRow), wanted)
+        .order_by(SimilarPairRow.id.desc())
+        .limit(limit)
+    )
+    return [(pair, assignment, course, review) for pair, assignment, course, review in found]
+
+
+def _pairs(query: Any, wanted: Wanted) -> Any:
+    pair = SimilarPairRow
+    query = (
+        query.select_from(pair)
+        .join(AssignmentRow, AssignmentRow.id == pair.assignment_id)
+        .join(CourseRow, CourseRow.id == AssignmentRow.course_id)
+        .outerjoin(ReviewRow, ReviewRow.pair_id == pair.id)
+    )
+    query = query.where(*_of_courses(CourseRow.id, wanted))
+    if wanted.assignment is not None:
+        query = query.where(AssignmentRow.id == wanted.assignment)
+    elif wanted.challenges is not None:
+        query = query.where(pair.challenge.in_(wanted.challenges))
+    if wanted.user is not None:
+        own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
+        query = query.where(or_(pair.submission.in_(own), pair.other.in_(own)))
+    if wanted.outcome is Outcome.OPEN:
+        query = query.where(pair.decision == Decision.OPEN)
+    elif wanted.outcome is Outcome.FINE:
+        query = query.where(pair.decision == Decision.DISMISSED)
+    elif wanted.outcome is not None:
+        talk = [ReviewRow.id.is_(None)] if wanted.outcome is Outcome.TALK else []
+        query = query.where(
+            and_(pair.decision == Decision.CONFIRMED, or_(ReviewRow.outcome == wanted.outcome, *talk))
+        )
+    return _by_reviewer(query, wanted)
+
+
+def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
+    if wanted.course is not None:
+        return [column == wanted.course]
+    return [] if wanted.courses is None else [column.in_(wanted.courses)]
+
+
+def requests(
+    session: Session, wanted: Wanted, limit: int
+) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
+    """Those that wait for an answer. They are answered where they were asked, and nobody is assigned to one."""
+    if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
+        return []
+    found = session.execute(
+        _requests(select(RegradeRequestRow, CourseRow, AssignmentRow, UserRow), wanted)
+        .order_by(RegradeRequestRow.id.desc())
+        .limit(limit)
+    )
+    return [(row, course, assignment, user) for row, course, assignment, user in found]
+
+
+def _requests(query: Any, wanted: Wanted) -> Any:
+    row = RegradeRequestRow
+    query = (
+        query.select_from(row)
+        .join(CourseRow, CourseRow.id == row.course_id)
+        .join(AssignmentRow, AssignmentRow.id == row.assignment_id)
+        .join(UserRow, UserRow.id == row.user_id)
+        .where(row.state == RequestState.OPEN, *_of_courses(CourseRow.id, wanted))
+    )
+    if wanted.assignment is not None:
+        query = query.where(row.assignment_id == wanted.assignment)
+    elif wanted.challenges is not None:
+        query = query.where(row.challenge.in_(wanted.challenges))
+    return query if wanted.user is None else query.where(row.user_id == wanted.user)
+
+
+def count_open(session: Session, wanted: Wanted, most: int) -> int:
+    """How many wait, at most ``most`` of each kind."""
+    total = 0
+    queries = (
+        _flags(select(FlagRow.submission_id.label("one")), wanted),
+        _pairs(select(SimilarPairRow.id.label("one")), wanted),
+        _requests(select(RegradeRequestRow.id.label("one")), wanted),
+    )
+    for query in queries:
+        total += session.scalar(select(func.count()).select_from(query.limit(most).subquery())) or 0
+    return total
+
+
+def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[tuple[int, str], str]:
+    """Author and challenge -> the slug of a course of theirs that assigns it, out of those that were asked for."""
+    if not rows:
+        return {}
+    member, part = MemberRow, AssignmentPartRow
+    query = (
+        select(member.user_id, part.challenge, CourseRow.slug)
+        .join(AssignmentRow, AssignmentRow.course_id == member.course_id)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .join(CourseRow, CourseRow.id == member.course_id)
+        .where(member.role == CourseRole.STUDENT.value, member.user_id.in_({it.user_id for it in rows}))
+        .where(part.challenge.in_({it.challenge for it in rows}), *_of_courses(CourseRow.id, wanted))
+        .order_by(CourseRow.id.desc())
+    )
+    return {(it.user_id, it.challenge): it.slug for it in session.execute(query)}

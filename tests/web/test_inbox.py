@@ -1,0 +1,64 @@
+"""The pages Inbox and Regrades: what staff see and press there."""
+
+from __future__ import annotations
+
+from grader.schemas.regrade import RegradeBody
+from grader.schemas.report import Flag
+from grader.service import regrade, submissions
+from grader.service.accounts import User
+from grader.service.platform import Platform
+from tests.web import builders
+from tests.web.conftest import Visit, csrf
+
+
+def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: User, teacher: User) -> None:
+    id_ = builders.judged(platform, ada, builders.on_gpu()).id
+    staff = visit(teacher)
+    page = staff.get("/inbox").text
+    for mark in (Flag.LIBRARY_KERNEL, Flag.WORK_OUTSIDE_GATE):
+        assert f'value="{id_}:{mark.value}"' in page
+    assert 'class="count">2<' in page
+    form = {"csrf_token": csrf(staff, "/inbox"), "key": [f"{id_}:library_kernel"], "action": "void"}
+    refused = staff.post("/inbox", data=form)
+    assert (refused.status_code, "A reason is needed" in refused.text) == (400, True)
+    assert staff.post("/inbox", data=form | {"reason": "It calls cuBLAS."}).status_code == 303
+    page = staff.get("/inbox").text
+    assert f"{id_}:library_kernel" not in page
+    assert f"{id_}:work_outside_gate" in page
+    assert "It calls cuBLAS." in staff.get("/inbox?outcome=any").text
+    told = visit(ada).get(f"/submissions/{id_}").text
+    assert "Staff voided this result" in told
+    assert "It calls cuBLAS." in told
+    assert "Let it count again" not in told
+    data = {"csrf_token": form["csrf_token"], "action": "restore"}
+    assert staff.post(f"/submissions/{id_}/void", data=data).status_code == 303
+    assert submissions.get_submission(platform, ada, id_).voided is None
+
+
+def test_a_regrade_is_ordered_compared_and_published(
+    platform: Platform, visit: Visit, ada: User, teacher: User
+) -> None:
+    id_ = builders.judged(platform, ada, builders.accepted()).id
+    staff = visit(teacher)
+    form = {"csrf_token": csrf(staff, "/regrades/new"), "submission": id_}
+    assert staff.post("/regrades", data=form).status_code == 400
+    ordered = staff.post("/regrades", data=form | {"reason": "A card was slow."})
+    assert (ordered.status_code, ordered.location) == (303, "/regrades/1")
+    page = staff.get("/regrades/1").text
+    assert "Being judged" in page
+    assert 'http-equiv="refresh"' in page
+    early = staff.post("/regrades/1", data=form | {"action": "publish"})
+    assert (early.status_code, "still to be judged" in early.text) == (409, True)
+    builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
+    page = staff.get("/regrades/1").text
+    assert "Ready to be published" in page
+    assert '<span class="badge good">up</span>' in page
+    assert "Regraded" not in visit(ada).get(f"/submissions/{id_}").text
+    assert staff.post("/regrades/1", data=form | {"action": "publish"}).status_code == 303
+    assert "Published" in staff.get("/regrades/1").text
+    told = visit(ada).get(f"/submissions/{id_}").text
+    assert "Regraded" in told
+    assert "A card was slow." in told
+    again = regrade.start(platform, teacher, RegradeBody(submission=id_, reason="Once more."))
+    assert staff.post(f"/regrades/{again.number}", data=form | {"action": "discard"}).status_code == 303
+    assert staff.get("/regrades").text.count("A card was slow.") == 1

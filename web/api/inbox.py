@@ -1,0 +1,55 @@
+"""The inbox of staff: marks, similar pairs and requests that somebody has to look at."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader import limits
+from grader.schemas.inbox import InboxAssignment, InboxDecision, InboxDone, InboxList, Outcome
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import inbox
+from grader.service.inbox import InboxFilter
+from grader.web.answers import answer
+from grader.web.api.resource import asks, resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("inbox", "What staff have to look at (staff only)", signed_in=True)
+
+
+class InboxQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    course: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
+    assignment: str | None = Field(default=None, max_length=limits.SLUG_CHARS, description="with its course")
+    challenge: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
+    user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="whose")
+    mark: str | None = Field(
+        default=None, max_length=limits.NAME_CHARS, description="a flag, similar or regrade_request"
+    )
+    outcome: Outcome | Literal["any"] = Field(default=Outcome.OPEN)
+    reviewer: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="a name, or nobody")
+
+
+@api.get("/inbox", responses={200: InboxList})
+def list_inbox(query: InboxQuery) -> Response:
+    """What waits in the courses that one teaches, newest first; `outcome` shows what was decided."""
+    given = query.model_dump() | {"outcome": None if query.outcome == "any" else Outcome(query.outcome)}
+    return answer(inbox.list_items(platform(), current_user(), InboxFilter(**given)))
+
+
+@api.post("/inbox/assign", responses={200: InboxDone})
+@asks(lambda user, _: inbox.check(platform(), user))
+def assign_items(body: InboxAssignment) -> Response:
+    """Say who looks at these items."""
+    return answer(inbox.assign(platform(), current_user(), body))
+
+
+@api.post("/inbox/decide", responses={200: InboxDone, 409: ErrorEnvelope})
+@asks(lambda user, _: inbox.check(platform(), user))
+def decide_items(body: InboxDecision) -> Response:
+    """Decide of several items at once: all of them, or none where one is refused."""
+    return answer(inbox.decide(platform(), current_user(), body))
