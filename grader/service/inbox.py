@@ -221,7 +221,7 @@ def _requests(session: Session, wanted: Wanted, mark: str | None) -> list[InboxI
             challenge=row.challenge,
             course=course.slug,
             about=f"{assignment.slug}: {row.text}",
-            path=f"/courses/{course.slug}/grades/{user.name}",
+            path=f"/courses/{course.slug}/regrade-requests#request-{row.id}",
             received_at=row.created_at,
             outcome=Outcome.OPEN,
         )
