@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, and_, case, func, literal_column, not_, or_, select
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Double,
+    and_,
+    case,
+    func,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from grader.languages import Language
 from grader.records import queues
@@ -31,13 +50,28 @@ PATIENCE = timedelta(hours=1)
 # somebody sits and waits for it: it begins two turns ahead of graded work of the same priority. No more than that, so
 # who runs all day falls behind those who submit, as who submits all day does; and graded work, as all that
 # waits, is past all of it after an hour of patience.
-_TURN, _RUN_TURN = 4, 1
-_RUN_AHEAD = 2 * _TURN
+TURN, _RUN_TURN = 4, 1
+_RUN_AHEAD = 2 * TURN
+# Each turn that its author had within the last hour puts a submission back by so many seconds, as if it were sent that
+# much later, or by so many times what it took where that is more: one endless loop costs what many kernels do. Places
+# are not given by turns alone: then everyone's next one would be overtaken by all who have had fewer, for as long as
+# these come, and nobody could be told how long that will be.
+TURN_BACK_S = 20.0
+TAKEN_BACK = 4.0
+# Who has had so many lets all others go first: nobody's first waits behind somebody's fifth.
+_MANY = 4 * TURN
+MANY_BACK_S = 900.0
 
 # Fairness forgets after this long: who worked hard this morning is not last all day.
 _LATELY = timedelta(hours=1)
-# The mean of this many recent judgements gives the expected wait.
-_SAMPLE = 20
+# So many recent judgements tell how long the next ones take.
+_SAMPLE = 100
+# A judgement of more than so many times the usual time is an outlier, such as an endless loop, while at most a tenth
+# of those who submit have any: it says what its author's next one takes, and nothing of anybody else's.
+OUTLIER = 3.0
+_OUTLIERS = 0.1
+# Those who came within this long tell who else will.
+ARRIVALS = timedelta(seconds=60)
 
 
 def _compiled() -> ColumnElement[bool]:
@@ -72,16 +106,19 @@ def is_pending(row: SubmissionRow) -> bool:
 def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
     """What is pending on ``devices``, together, with its ``place`` (1 = next).
 
-    By priority (with what it gained by waiting), then by turn, then by age. A turn is what its user was served
-    lately plus the user's own submissions ahead of it, so that the order is the one in which claims will really
-    happen if nobody else comes. A user's own runs go first, and a run is ahead by some turns. A claim takes the first
-    that it can serve.
+    By priority (with what it gained by waiting), then by ``due``: the time that it was sent at (seconds since 1970),
+    put back by what its user was served lately and by the user's own submissions ahead of it. A user's own runs go
+    first, and a run is ahead by some turns. A claim takes the first that it can serve.
     """
     row = SubmissionRow
     # A sum, which no index of users is sorted by: one by time reads the last hour's, one by user reads all there are.
     who = row.user_id + literal_column("0")
     lately = (
-        select(who.label("user_id"), func.sum(_turns()).label("claimed"))
+        select(
+            who.label("user_id"),
+            func.sum(_turns()).label("claimed"),
+            func.sum(_taken_back(now)).label("seconds"),
+        )
         # What is pending counts among the user's own ahead, not once more among what was served.
         # What staff have judged again is not charged to its author at all.
         .where(row.claimed_at > now - _LATELY, not_(pending()), func.coalesce(row.rejudge_of, 0) == 0)
@@ -96,27 +133,62 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         order_by=(priority.desc(), ahead.desc(), row.created_at, row.id),
         rows=(None, 0),
     )
+    mine = own - _turns()
+    back = func.coalesce(lately.c.seconds, 0.0) + (mine - ahead) * literal(TURN_BACK_S / TURN)
+    back += far_back(func.coalesce(lately.c.claimed, 0) + mine)
     turns = (
         select(
             row.id,
+            row.user_id,
             priority.label("priority"),
             row.created_at,
             # A final has an order of its own, by the times that its rows are given.
-            case((final, 0), else_=func.coalesce(lately.c.claimed, 0) + own - ahead).label("turn"),
+            (_Seconds(row.created_at) + case((final, 0.0), else_=back)).label("due"),
         )
         .outerjoin(lately, lately.c.user_id == row.user_id)
         .where(pending(), row.device.in_(list(devices)))
         .cte("turns")
     )
     place = func.row_number().over(
-        order_by=(turns.c.priority.desc(), turns.c.turn, turns.c.created_at, turns.c.id)
+        order_by=(turns.c.priority.desc(), turns.c.due, turns.c.created_at, turns.c.id)
     )
-    return select(turns.c.id, place.label("place")).cte("waiting_order")
+    columns = (turns.c.id, turns.c.user_id, turns.c.priority, turns.c.due)
+    return select(*columns, place.label("place")).cte("waiting_order")
+
+
+def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
+    """Seconds more for who has had many turns."""
+    return case((had >= _MANY, MANY_BACK_S), else_=0.0)
+
+
+def _taken_back(now: datetime) -> ColumnElement[float]:
+    """By how many seconds one that was claimed puts its author's next one back."""
+    row = SubmissionRow
+    taken = _Seconds(func.coalesce(row.finished_at, now)) - _Seconds(row.claimed_at)
+    turn = _turns() * literal(TURN_BACK_S / TURN)
+    return case((taken * TAKEN_BACK > turn, taken * TAKEN_BACK), else_=turn)
+
+
+class _Seconds(FunctionElement[float]):
+    """A time as seconds since 1970."""
+
+    type = Double()
+    inherit_cache = True
+
+
+@compiles(_Seconds)
+def _seconds(element: _Seconds, compiler: SQLCompiler, **words: Any) -> str:
+    return f"EXTRACT(EPOCH FROM {compiler.process(element.clauses, **words)})"
+
+
+@compiles(_Seconds, "sqlite")
+def _seconds_of_sqlite(element: _Seconds, compiler: SQLCompiler, **words: Any) -> str:
+    return f"((julianday({compiler.process(element.clauses, **words)}) - 2440587.5) * 86400.0)"
 
 
 def _turns() -> ColumnElement[int]:
     """How much of its user's turns one row uses up."""
-    return case((SubmissionRow.kind == JudgingReason.RUN, _RUN_TURN), else_=_TURN)
+    return case((SubmissionRow.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
 
 
 def _priority(now: datetime) -> ColumnElement[int]:
@@ -130,46 +202,165 @@ def _priority(now: datetime) -> ColumnElement[int]:
     )
 
 
-def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
-    """Row id -> place for everything that waits for ``device``.
+@dataclass(frozen=True)
+class Waiting:
+    """One that waits, as ``waiting_order`` has it."""
+
+    id: int
+    user: int
+    priority: int
+    due: float
+
+
+def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
+    """Everything that waits for ``device``, the next one first.
 
     While the queue ``compile`` is paused or nobody serves it (``compiled`` false), what is to be compiled stands behind
     what is not: claims pass it over.
     """
     order = waiting_order([device], now)
-    if compiled and queues.COMPILE not in queues.pauses(session).rows:
-        return {row.id: row.place for row in session.execute(select(order.c.id, order.c.place))}
-    row = SubmissionRow
-    held_up = case((compilable(), 1), else_=0)
-    ids = session.scalars(select(order.c.id).join(row, row.id == order.c.id).order_by(held_up, order.c.place))
-    return {id: place for place, id in enumerate(ids, 1)}
+    columns = (order.c.id, order.c.user_id, order.c.priority, order.c.due)
+    query = select(*columns).order_by(order.c.place)
+    if not compiled or queues.COMPILE in queues.pauses(session).rows:
+        row = SubmissionRow
+        held_up = case((compilable(), 1), else_=0)
+        query = select(*columns).join(row, row.id == order.c.id).order_by(held_up, order.c.place)
+    return [Waiting(*it) for it in session.execute(query)]
 
 
-def mean_seconds(session: Session, device: str) -> float | None:
-    """How long one submission keeps a worker of ``device`` busy: the mean of recent ones; None without a history.
+def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
+    """Row id -> place for the same."""
+    return {it.id: place for place, it in enumerate(waiting(session, device, now, compiled), 1)}
 
-    From the last claim on: what is compiled ahead and waits holds up nobody meanwhile.
+
+@dataclass(frozen=True)
+class Durations:
+    """How long judgements keep a worker of a device busy, seconds. ``usual``: the mean of recent ones without outliers;
+    ``outliers``: of each user whose last one was an outlier, what that took; ``spans``: all recent ones.
     """
+
+    usual: float
+    outliers: Mapping[int, float]
+    spans: Sequence[float]
+
+    def of(self, user: int | None) -> float:
+        """What the next one of that user will take."""
+        return self.outliers.get(user, self.usual) if user is not None else self.usual
+
+    def left(self, elapsed: float, user: int | None, limit: float) -> float:
+        """Seconds until one ends that has run for ``elapsed``: as those did that ran longer than that. Where none did,
+        as long again, as far as the ``limit`` of its time lets it: an estimate that stands still while people wait is
+        wrong.
+        """
+        expected = self.of(user)
+        if elapsed < expected:
+            return expected - elapsed
+        if longer := [it for it in self.spans if it > elapsed]:
+            return sum(longer) / len(longer) - elapsed
+        return min(elapsed, max(limit - elapsed, 0.0))
+
+
+def durations(session: Session, device: str) -> Durations | None:
+    """None without a history. From the last claim on: what is compiled ahead and waits holds up nobody meanwhile. Each
+    user counts once, however much one of them sends."""
     row = SubmissionRow
-    spans = session.execute(
-        select(row.claimed_at, row.finished_at)
+    rows = session.execute(
+        select(row.user_id, row.claimed_at, row.finished_at)
         .where(row.device == device, row.state == State.DONE, row.claimed_at.is_not(None))
         .order_by(row.finished_at.desc())
         .limit(_SAMPLE)
     ).all()
-    seconds = [(end - start).total_seconds() for start, end in spans if start and end]
-    return sum(seconds) / len(seconds) if seconds else None
+    spans: dict[int, list[float]] = {}
+    for user, start, end in rows:
+        if start and end:
+            spans.setdefault(user, []).append((end - start).total_seconds())
+    if not spans:
+        return None
+    means = {user: sum(it) / len(it) for user, it in spans.items()}
+    bound = OUTLIER * statistics.median(means.values())
+    usual = [it for it in means.values() if it <= bound]
+    if len(means) - len(usual) > max(1, _OUTLIERS * len(means)):
+        usual, bound = list(means.values()), float("inf")
+    # Newest first.
+    outliers = {user: it[0] for user, it in spans.items() if it[0] > bound}
+    return Durations(sum(usual) / len(usual), outliers, [each for it in spans.values() for each in it])
 
 
-def running(session: Session, device: str, now: datetime) -> dict[str, float]:
-    """Worker -> seconds since it took what it judges on ``device`` now."""
+def mean_seconds(session: Session, device: str) -> float | None:
+    """How long one submission usually keeps a worker of ``device`` busy; None without a history."""
+    found = durations(session, device)
+    return found.usual if found is not None else None
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Submissions that came lately: what put them back, and what they were for."""
+
+    priority: int
+    back: float
+    challenge: str
+    competition: int | None
+    count: int
+
+
+def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
+    """What students sent for ``device`` within ``ARRIVALS``."""
+    row = SubmissionRow
+    wanted = (
+        row.id,
+        row.user_id,
+        row.device,
+        row.priority,
+        row.challenge,
+        row.competition_id,
+        row.created_at,
+        row.kind,
+    )
+    theirs = row.priority > PRIORITIES[JudgingReason.REJUDGE]
+    not_final = row.kind != JudgingReason.FINAL
+    known = union_all(
+        select(*wanted).where(row.claimed_at > now - _LATELY, not_(pending()), theirs, not_final),
+        select(*wanted).where(pending(), theirs, not_final),
+    ).cte("known")
+    turns = case((known.c.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
+    ahead = case((known.c.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
+    sent = func.sum(turns).over(
+        partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id), rows=(None, 0)
+    )
+    # A window's value is not asked for in WHERE.
+    had = sent - turns
+    back = (had - ahead) * literal(TURN_BACK_S / TURN) + far_back(had)
+    each = select(known, back.label("back")).cte("each")
+    groups = (each.c.priority, each.c.back, each.c.challenge, each.c.competition_id)
+    query = (
+        select(*groups, func.count())
+        .where(each.c.created_at > now - ARRIVALS, each.c.device == device)
+        .group_by(*groups)
+    )
+    return [Arrival(*it) for it in session.execute(query)]
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a worker judges now, and for how long, seconds."""
+
+    user: int
+    elapsed: float
+
+
+def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
+    """By the name of its worker, of those that judge on ``device``."""
     row = SubmissionRow
     held = session.execute(
-        select(row.worker, row.claimed_at).where(
+        select(row.worker, row.user_id, row.claimed_at).where(
             row.device == device, row.state.in_(ACTIVE), not_(pending()), row.claimed_at.is_not(None)
         )
     )
-    return {worker: max(0.0, (now - since).total_seconds()) for worker, since in held if worker and since}
+    return {
+        worker: Running(user, max(0.0, (now - since).total_seconds()))
+        for worker, user, since in held
+        if worker and since
+    }
 
 
 def uncompiled(session: Session) -> int:

@@ -5,19 +5,30 @@ from __future__ import annotations
 import heapq
 import threading
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.device_kinds import languages_of
+from grader.records import closing as deadlines
 from grader.records import order, queues, workers
+from grader.records.engine import clock
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
+from grader.records.order import Durations, Running, Waiting
 from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import State, WaitReason, WaitsFor
+
+# In a queue of no more than this nobody is overtaken for long.
+_FEW = 4
+# Who waits longer is overtaken by more, who make it wait longer: so often at most, and until it changes no more.
+_ROUNDS = 12
+_CLOSE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -37,12 +48,19 @@ class QueueSnapshot:
     """One device's queue at one moment."""
 
     device: str
-    places: dict[int, int]
-    mean_s: float | None
-    running: dict[str, float]
+    waiting: Sequence[Waiting]
+    durations: Durations | None
+    running: Mapping[str, Running]
     pauses: Pauses
     judges: QueueWorkers
     compilers: QueueWorkers
+    arrivals: Sequence[Expected] = ()
+    now: datetime = field(default_factory=utcnow)
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Of what waits, by the number of its row; 1 = next."""
+        return {it.id: place for place, it in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
         """1 = next; None where it does not wait (any more)."""
@@ -50,32 +68,47 @@ class QueueSnapshot:
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
         """None where it cannot be known: nothing was judged yet, no worker is alive, or staff have to act first."""
-        place = self.place(row)
-        if place is None or self.mean_s is None or not self.judges.serving or self._obstacle(row) is not None:
+        if row.id not in self.places or self._obstacle(row) is not None:
             return None
-        free = [self._until_free(worker) for worker in self.judges.serving]
-        heapq.heapify(free)
-        for _ in range(place - 1):
-            heapq.heapreplace(free, free[0] + self.mean_s)
-        return round(free[0], 1)
+        return self._waits.get(row.id)
 
-    def _until_free(self, worker: str) -> float:
-        """Seconds until ``worker`` takes another. What has run for longer than the mean is expected to run for as long
-        again, as far as its time limit lets it: an estimate that stands still while people wait is wrong.
-        """
-        elapsed = self.running.get(worker)
-        if elapsed is None or self.mean_s is None:
-            return 0.0
-        if elapsed < self.mean_s:
-            return self.mean_s - elapsed
-        return min(elapsed, max(limits.BOX_WALL_SECONDS - elapsed, 0.0))
+    @cached_property
+    def _waits(self) -> dict[int, float]:
+        """Seconds until each begins: what is ahead now, shared among the workers, and who is expected to overtake it
+        meanwhile. Empty where that cannot be known."""
+        known = self.durations
+        if known is None or not self.judges.serving:
+            return {}
+        free = [self._until_free(worker, known) for worker in self.judges.serving]
+        heapq.heapify(free)
+        waits, share, now = {}, known.usual / len(free), self.now.timestamp()
+        wait, priority = 0.0, None
+        for it in self.waiting:
+            if it.priority != priority:
+                wait, priority = 0.0, it.priority
+            wait = max(wait, free[0])
+            for _ in range(_ROUNDS):
+                overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
+                known_wait, wait = wait, free[0] + share * overtaking
+                if abs(wait - known_wait) < _CLOSE_SECONDS:
+                    break
+            waits[it.id] = round(wait, 1)
+            heapq.heapreplace(free, free[0] + known.of(it.user))
+        return waits
+
+    def _until_free(self, worker: str, known: Durations) -> float:
+        """Seconds until ``worker`` takes another."""
+        held = self.running.get(worker)
+        return known.left(held.elapsed, held.user, limits.BOX_WALL_SECONDS) if held is not None else 0.0
 
     @property
     def overdue(self) -> bool:
         """Whether every worker is held up by a submission that takes longer than usual."""
-        mean = self.mean_s
+        known = self.durations
         busy = [self.running.get(worker) for worker in self.judges.serving]
-        return mean is not None and bool(busy) and all(it is not None and it > 2 * mean for it in busy)
+        if known is None or not busy:
+            return False
+        return all(it is not None and it.elapsed > 2 * known.usual for it in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
         """None while a worker has it, and after its end."""
@@ -104,19 +137,56 @@ class QueueSnapshot:
         return None
 
 
+@dataclass(frozen=True)
+class Expected:
+    """Who else will come, as far as those tell who came lately: ``rate`` submissions a second, until ``closes`` (the
+    deadline of what they were for), each put back by ``back`` seconds."""
+
+    priority: int
+    back: float
+    rate: float
+    closes: datetime | None
+
+    def before(self, it: Waiting, now: float, wait: float) -> float:
+        """How many will overtake ``it`` while it waits for ``wait`` seconds."""
+        if self.priority < it.priority:
+            return 0.0
+        seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
+        if self.priority == it.priority:
+            seconds = min(seconds, it.due - self.back - now)
+        return self.rate * max(seconds, 0.0)
+
+
+def _expected(session: Session, device: str, now: datetime) -> list[Expected]:
+    groups: Counter[tuple[int, float, datetime | None]] = Counter()
+    closing = deadlines.closing(session, now)
+    for it in order.arrivals(session, device, now):
+        closes = closing.of(it.challenge, it.competition)
+        groups[it.priority, it.back, closes] += it.count
+    seconds = order.ARRIVALS.total_seconds()
+    return [
+        Expected(priority, back, count / seconds, closes)
+        for (priority, back, closes), count in groups.items()
+    ]
+
+
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     """The queue of ``device`` as it is now."""
-    now = utcnow()
+    # The workers' clock: what runs has run since a time of theirs.
+    now = clock(session)
     compilers = compilers_of(session, now, silent_s)
     compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
+    waiting = order.waiting(session, device, now, compiled)
     return QueueSnapshot(
         device=device,
-        places=order.positions(session, device, now, compiled),
-        mean_s=order.mean_seconds(session, device),
+        waiting=waiting,
+        durations=order.durations(session, device),
         running=order.running(session, device, now),
         pauses=queues.pauses(session),
         judges=judges_of(session, device, now, silent_s),
         compilers=compilers,
+        arrivals=_expected(session, device, now) if len(waiting) > _FEW else (),
+        now=now,
     )
 
 

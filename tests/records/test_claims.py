@@ -150,7 +150,7 @@ def test_only_boards_whose_gpus_are_known_are_compiled_for(sessions: Sessions, a
 
 
 def test_one_who_floods_the_compilers_does_not_hold_up_others(sessions: Sessions, add: Add) -> None:
-    flood = [add("greedy", 100 - number) for number in range(3)]
+    flood = [add("greedy", 20 - number) for number in range(3)]
     first = _compiled(sessions)
     one = add("modest", 1)
     served = [first.id]

@@ -40,7 +40,7 @@ def test_priority_comes_before_all(sessions: Sessions) -> None:
 
 def test_who_floods_the_queue_does_not_hold_up_who_comes_later(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
-    flood = [add_submission(sessions, greedy, 100 - number) for number in range(4)]
+    flood = [add_submission(sessions, greedy, 20 - number) for number in range(4)]
     one = add_submission(sessions, modest, 1)
     assert _served(sessions) == [flood[0], one, *flood[1:]]
 
@@ -48,9 +48,28 @@ def test_who_floods_the_queue_does_not_hold_up_who_comes_later(sessions: Session
 def test_what_was_served_lately_counts_and_is_forgotten(sessions: Sessions) -> None:
     busy, fresh = add_user(sessions, "busy"), add_user(sessions, "fresh")
     done = {"state": State.DONE, "verdict": Verdict.ACCEPTED}
-    add_submission(sessions, busy, claimed_at=utcnow() - timedelta(minutes=5), **done)
-    add_submission(sessions, fresh, claimed_at=utcnow() - timedelta(hours=2), **done)
-    older, younger = add_submission(sessions, busy, 50), add_submission(sessions, fresh, 5)
+    for user, ago in ((busy, timedelta(minutes=5)), (fresh, timedelta(hours=2))):
+        began = utcnow() - ago
+        add_submission(sessions, user, claimed_at=began, finished_at=began + timedelta(seconds=2), **done)
+    older, younger = add_submission(sessions, busy, 20), add_submission(sessions, fresh, 5)
+    assert _served(sessions) == [younger, older]
+
+
+def test_nobodys_first_waits_behind_somebodys_fifth(sessions: Sessions) -> None:
+    """However long that one waits already: it is after an hour that patience comes first."""
+    greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
+    flood = [add_submission(sessions, greedy, 600 - number) for number in range(6)]
+    first = add_submission(sessions, modest, 1)
+    assert _served(sessions) == [*flood[:4], first, *flood[4:]]
+
+
+def test_an_endless_loop_costs_its_author_what_it_took(sessions: Sessions) -> None:
+    looping, busy = add_user(sessions, "looping"), add_user(sessions, "busy")
+    began = utcnow() - timedelta(seconds=200)
+    for user, took in ((looping, 84), (busy, 2), (busy, 2)):
+        ended = {"claimed_at": began, "finished_at": began + timedelta(seconds=took)}
+        add_submission(sessions, user, state=State.DONE, verdict=Verdict.TIME_LIMIT, **ended)
+    older, younger = add_submission(sessions, looping, 90), add_submission(sessions, busy, 5)
     assert _served(sessions) == [younger, older]
 
 
@@ -83,6 +102,33 @@ def test_the_mean_is_of_what_was_judged(sessions: Sessions) -> None:
         }
         add_submission(sessions, user, finished_at=now, **done)
     assert mean() == 5.0
+
+
+def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessions: Sessions) -> None:
+    now = utcnow()
+
+    def judged(user: int, seconds: float, ago: float) -> None:
+        ended = now - timedelta(seconds=ago)
+        done = {"state": State.DONE, "verdict": Verdict.ACCEPTED}
+        add_submission(
+            sessions, user, claimed_at=ended - timedelta(seconds=seconds), finished_at=ended, **done
+        )
+
+    users = [add_user(sessions, name) for name in "abcd"]
+    looping = add_user(sessions, "looping")
+    for user in users:
+        judged(user, 2.0, ago=60)
+    for ago in (50, 40, 30):
+        judged(looping, 84.0, ago)
+    with sessions() as session:
+        found = order.durations(session, DEVICE)
+    assert found is not None
+    assert found.of(users[0]) == found.usual == 2.0
+    assert found.of(looping) == 84.0
+    assert found.left(1.5, users[0], limit=900.0) == 0.5
+    assert found.left(10.0, users[0], limit=900.0) == 74.0, "as long as those that took longer than that"
+    assert found.left(100.0, looping, limit=900.0) == 100.0, "as long again"
+    assert found.left(880.0, looping, limit=900.0) == 20.0, "its time limit ends it"
 
 
 def test_a_silent_worker_is_marked_and_comes_back(sessions: Sessions) -> None:
@@ -171,7 +217,7 @@ def test_rejudges_wait_for_as_long_as_students_come(sessions: Sessions) -> None:
 def test_turns_are_taken_within_a_kind(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [
-        add_submission(sessions, greedy, 100 - it, **_priority(JudgingReason.PRACTICE)) for it in range(3)
+        add_submission(sessions, greedy, 10 - it, **_priority(JudgingReason.PRACTICE)) for it in range(3)
     ]
     one = add_submission(sessions, modest, 1, **_priority(JudgingReason.PRACTICE))
     course = add_submission(sessions, greedy, 1, **_priority(JudgingReason.COURSE))
