@@ -196,6 +196,12 @@ class Received(NamedTuple):
     high_us: float | None
     speedup: float | None
     first: int
+    judged_at: datetime | None
+
+    @property
+    def again(self) -> bool:
+        """Whether staff had it judged again."""
+        return self.first != self.row
 
 
 def received(session: Session, competition: int, *conditions: ColumnElement[bool]) -> list[Received]:
@@ -218,6 +224,7 @@ def received(session: Session, competition: int, *conditions: ColumnElement[bool
             row.ci_hi_us,
             row.speedup,
             func.coalesce(row.rejudge_of, row.id),
+            row.finished_at,
         )
         .where(row.competition_id == competition, row.competition_id.is_not(None))
         .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), rejudges.counting(), *conditions)

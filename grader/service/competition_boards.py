@@ -180,7 +180,8 @@ def _rank(
     worth = final_results.gradings(platform, session, row)
     by_id = {it.id: it for it in teams}
     everything = record.received(session, row.id, SubmissionRow.device == device)
-    latest = _latest(it for it in everything if it.team in by_id and it.challenge in worth)
+    relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
+    latest = _latest(relevant, row.results_at)
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
     counts: dict[tuple[int, str], Count] = {}
     for it in latest:
@@ -203,19 +204,29 @@ def _rank(
     return Ranked(ranked, counts, {it.row: it for it in latest})
 
 
-def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, by its judgement under the version that its challenge has in this competition now: what was
-    judged under an earlier one, and not again, cannot be compared."""
-    rows = list(received)
+def _latest(received: Iterable[Received], results_at: datetime | None) -> list[Received]:
+    """Each submission once, by its last judgement under the version that its challenge has in this competition now:
+    what was judged under an earlier one, and not again, cannot be compared. A new version is the one once all that
+    staff ordered under it is judged, and a judgement stands until the next one is there. What they had judged again
+    after the results changes nothing of them."""
+    rows = [it for it in received if not it.again or _in_time(it, results_at)]
+    judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
     versions: dict[str, int] = {}
-    for it in rows:
-        versions[it.challenge] = max(versions.get(it.challenge, 0), it.version)
+    for it in sorted(rows, key=lambda it: it.version):
+        if it.challenge not in versions or (it.challenge, it.version) not in judging:
+            versions[it.challenge] = it.version
     by_first: dict[int, Received] = {}
     for it in rows:
         known = by_first.get(it.first)
-        if it.version == versions[it.challenge] and (known is None or it.row > known.row):
+        if it.version != versions[it.challenge]:
+            continue
+        if known is None or (it.state is State.DONE, it.row) > (known.state is State.DONE, known.row):
             by_first[it.first] = it
     return sorted(by_first.values(), key=lambda it: (it.at, it.row))
+
+
+def _in_time(it: Received, results_at: datetime | None) -> bool:
+    return results_at is None or (it.judged_at is not None and it.judged_at <= results_at)
 
 
 def _final(before: Ranked, results: FinalResults) -> Ranked:

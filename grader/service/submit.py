@@ -20,7 +20,7 @@ from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
-from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow, utcnow
+from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
 from grader.schemas.submission import JudgingReason, RunBody, SetAside, State, SubmissionView, SubmitBody
 from grader.schemas.verdict import ours
@@ -133,10 +133,12 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
+            # By the clock that says when it was received.
+            if competition is not None and clock(session) < competition.ends_at:
+                kind = JudgingReason.COMPETITION
     if competition is not None:
         # Its first is the default.
         devices = [it for it in competition.devices if it in devices]
-        kind = JudgingReason.COMPETITION if utcnow() < competition.ends_at else kind
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
