@@ -52,6 +52,8 @@ GROUPS = {
         "inbox": ("results", "Show and decide what staff have to look at"),
         "regrade": ("results", "Judge again, compare, and publish what changes"),
         "void": ("results", "Void a result, with a reason that its author reads, or take that back"),
+        "announcement": ("announcements", "Announce something to everybody: announcement make, list"),
+        "question": ("announcements", "Ask the staff, and answer: question ask, list, answer"),
         "feedback": ("feedback", "Manage rubrics and regrade requests: feedback set, score, ask, requests"),
         "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },

@@ -28,6 +28,7 @@ from grader.records.models import (
     SubmissionRow,
 )
 from grader.schemas.account import Role
+from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
 from grader.schemas.feedback import (
@@ -46,6 +47,7 @@ from grader.schemas.submission import State
 from grader.schemas.upload import UploadBody
 from grader.service import (
     accounts,
+    announcements,
     assignments,
     comments,
     courses,
@@ -59,6 +61,7 @@ from grader.service import (
     uploads,
 )
 from grader.service.accounts import User
+from grader.service.announcements import Kind, Place
 from grader.service.platform import Platform, open_platform
 from grader.service.tokens import TokenKind, TokenRequest
 from grader.web.app import create_app
@@ -234,6 +237,19 @@ def _teach(site: Site) -> None:
     what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")
     regrade.start(platform, boss, what)
     _grade(site)
+    _announce(site)
+
+
+def _announce(site: Site) -> None:
+    """Something that was announced, a question that waits, and one that was answered to all."""
+    platform, boss, gpu = site.platform, site.people["boss"], Place(Kind.COURSE, "gpu")
+    told = AnnouncementBody(title="Another room", text=f"It is *room 2*. {LONG}", assignment="week1")
+    announcements.announce(platform, boss, gpu, told)
+    for place in (gpu, Place(Kind.COMPETITION, "league")):
+        announcements.ask(platform, site.ada, place, QuestionBody(text="Which `n` is the largest?"))
+        found = announcements.ask(platform, site.ada, place, QuestionBody(text="Are warps of 32 threads?"))
+        answer = QuestionAnswer(answer="They are.", to_all=True)
+        announcements.answer(platform, boss, place, found.questions[0].number, answer)
 
 
 def _grade(site: Site) -> None:

@@ -67,6 +67,9 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "assignments.new": lambda _: {"new-assignment": "/courses/gpu/new-assignment"},
     "similarity.show": lambda _: {"similarity": "/courses/gpu/assignments/week1/similarity"},
     "similarity.pair": lambda _: {"similar-pair": "/courses/gpu/assignments/week1/similarity/1"},
+    "announcements.of_competition": lambda _: {
+        "competition-announcements": "/competitions/league/announcements"
+    },
     "feedback.show": lambda _: {"feedback": "/courses/gpu/assignments/week1/feedback"},
     "feedback.requests": lambda _: {"regrade-requests": "/courses/gpu/regrade-requests"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
@@ -117,6 +120,7 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "competitions.show_code": lambda _: {
         "competition-code": f"/competitions/cup/teams/Grace%20&%20co/code/{builders.SLUG}"
     },
+    "announcements.of_course": lambda _: {"course-announcements": "/courses/gpu/announcements"},
     "courses.index": lambda _: {"courses": "/courses"},
     "courses.show": lambda _: {"course": "/courses/gpu"},
     "courses.offer": lambda site: {"join": f"/join?key={site.code}"},

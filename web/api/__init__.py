@@ -9,6 +9,7 @@ def register(app: OpenAPI) -> None:
     """Put every resource under /api/v1."""
     from grader.web.api import (
         accounts,
+        announcements,
         assignments,
         challenges,
         comments,
@@ -67,5 +68,6 @@ def register(app: OpenAPI) -> None:
         regrades,
         feedback,
         inbox,
+        announcements,
     ):
         app.register_api(resource.api)

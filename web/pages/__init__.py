@@ -9,6 +9,7 @@ def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
     from grader.web.pages import (
         account,
+        announcements,
         appearance,
         assignments,
         comments,
@@ -74,5 +75,6 @@ def register(app: Flask) -> None:
         regrades,
         feedback,
         inbox,
+        announcements,
     ):
         app.register_blueprint(page.pages)

@@ -23,6 +23,24 @@ def everyone(status: int) -> tuple[int, int, int, int]:
     return (status,) * 4
 
 
+# Method, rule and path of what the API has below courses and competitions alike, and of their pages.
+OF_BOTH = [
+    ("GET", "/announcements", "/announcements"),
+    ("POST", "/announcements", "/announcements"),
+    ("PUT", "/announcements/<int:number>", "/announcements/9"),
+    ("DELETE", "/announcements/<int:number>", "/announcements/9"),
+    ("GET", "/questions", "/questions"),
+    ("POST", "/questions", "/questions"),
+    ("PUT", "/questions/<int:number>", "/questions/9"),
+]
+PAGES_OF_BOTH = [
+    ("GET", "/announcements", "/announcements"),
+    ("POST", "/announcements", "/announcements"),
+    ("POST", "/announcements/<int:number>/remove", "/announcements/9/remove"),
+    ("POST", "/questions", "/questions"),
+    ("POST", "/questions/<int:number>", "/questions/9"),
+]
+
 # Method, rule and path of what the API has below a course.
 OF_COURSES = [
     ("GET", "", ""),
@@ -64,6 +82,7 @@ OF_COURSES = [
     ("POST", "/regrade-requests", "/regrade-requests"),
     ("PATCH", "/regrade-requests/<int:number>", "/regrade-requests/9"),
     ("POST", "/regrade-requests/<int:number>/withdraw", "/regrade-requests/9/withdraw"),
+    *OF_BOTH,
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/export", "/gradebook/export"),
     ("GET", "/gradebook.csv", "/gradebook.csv"),
@@ -112,6 +131,7 @@ PAGES_OF_COURSES = [
     ("POST", "/regrade-requests", "/regrade-requests"),
     ("POST", "/regrade-requests/<int:number>", "/regrade-requests/9"),
     ("POST", "/regrade-requests/<int:number>/withdraw", "/regrade-requests/9/withdraw"),
+    *PAGES_OF_BOTH,
     ("GET", "/gradebook", "/gradebook"),
     ("GET", "/gradebook/grades.csv", "/gradebook/grades.csv"),
     ("GET", "/grades", "/grades"),
@@ -142,6 +162,9 @@ FORMS_OF_COURSES = {
     "/grades/ada/scores": {"assignment": "week1", "criterion": "1", "points": "2", "reason": ""},
     "/regrade-requests": {"assignment": "week1", "challenge": "scale", "text": "Why?"},
     "/regrade-requests/9": {"state": "granted", "reason": "Yes"},
+    "/announcements": {"title": "Room 2"},
+    "/questions": {"text": "Why?"},
+    "/questions/9": {"answer": "So."},
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
 }
 
@@ -382,6 +405,14 @@ ROWS = [
     ),
     # A competition that is not there. Of one that is: tests/web/test_competitions.py. A broken body is refused first.
     Row("GET", f"{API}/competitions", f"{API}/competitions", (401, 200, 200, 200)),
+    *(
+        Row(method, f"{API}/competitions/<slug>{rule}", f"{API}/competitions/cup{path}", (401, 404, 404, 404))
+        for method, rule, path in OF_BOTH
+    ),
+    *(
+        Row(method, f"/competitions/<slug>{rule}", f"/competitions/cup{path}", (302, 404, 404, 404))
+        for method, rule, path in PAGES_OF_BOTH
+    ),
     Row("POST", f"{API}/competitions", f"{API}/competitions", (401, 403, 403, 400)),
     Row("DELETE", f"{API}/competitions/<slug>", f"{API}/competitions/cup", (401, 404, 404, 404)),
     Row("GET", f"{API}/competitions/<slug>", f"{API}/competitions/cup", (401, 404, 404, 404)),
@@ -572,6 +603,10 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     "/assignments/week1/scores": {"student": "ada", "scores": [{"criterion": 1, "points": 2}]},
     "/regrade-requests": {"assignment": "week1", "challenge": "scale", "text": "Why?"},
     "/regrade-requests/9": {"state": "granted", "reason": "Yes"},
+    "/announcements": {"title": "Room 2"},
+    "/announcements/9": {"title": "Room 3"},
+    "/questions": {"text": "Why?"},
+    "/questions/9": {"answer": "So."},
 }
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},
@@ -593,4 +628,5 @@ BODIES = {
     f"{API}/courses": {"slug": "new", "name": "New"},
     f"{API}/courses/join": {"key": "BCDF-GHJK"},
     **{f"{API}/courses/none{path}": body for path, body in OF_COURSES_BODIES.items()},
+    **{f"{API}/competitions/cup{path}": OF_COURSES_BODIES.get(path, {}) for _, _, path in OF_BOTH},
 }

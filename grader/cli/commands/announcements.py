@@ -1,0 +1,137 @@
+"""`announcement` and `question`: what staff tell everybody, and what participants ask."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from grader.cli import options
+from grader.cli.client import connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.commands.grading import table, when
+from grader.cli.terminal import out, put_json, put_table, safe, say, tell
+from grader.schemas.announcement import AnnouncementList, QuestionList
+
+app = make_app()
+announcement = make_app()
+app.add_typer(announcement, name="announcement", help="Announce something to everybody.")
+question = make_app()
+app.add_typer(question, name="question", help="Ask the staff, and answer.")
+
+_COMPETITION = "competition:"
+PlaceName = Annotated[
+    str, typer.Argument(metavar="PLACE", help="A course, or `competition:` and a competition's name.")
+]
+
+
+@announcement.command(name="list")
+def list_announcements(place: PlaceName, json: options.Json = False) -> int:
+    """List what was announced, the newest first."""
+    return _announcements(connect().get(f"{_path(place)}/announcements"), json)
+
+
+@announcement.command()
+def make(
+    place: PlaceName,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its title.")],
+    text: Annotated[str, typer.Option(help="What to say, in Markdown.")] = "",
+    assignment: Annotated[
+        str | None, typer.Option(metavar="ASSIGNMENT", help="The course's assignment that it is about.")
+    ] = None,
+    edit: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", min=1, help="Say that one otherwise; nobody is told again."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Announce something; everybody there is told."""
+    client, path = connect(), f"{_path(place)}/announcements"
+    body = {"title": title, "text": text, "assignment": assignment}
+    found = client.post(path, body) if edit is None else client.put(f"{path}/{edit}", body)
+    return _announcements(found, json)
+
+
+@announcement.command()
+def remove(
+    place: PlaceName,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The announcement.")],
+    json: options.Json = False,
+) -> int:
+    """Take an announcement back."""
+    return _announcements(connect().delete(f"{_path(place)}/announcements/{number}"), json)
+
+
+@question.command(name="list")
+def list_questions(place: PlaceName, json: options.Json = False) -> int:
+    """List questions: all for staff; for others their own, and what was answered to all."""
+    return _questions(connect().get(f"{_path(place)}/questions"), json)
+
+
+@question.command()
+def ask(
+    place: PlaceName,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The question, in Markdown.")],
+    about: Annotated[
+        str | None, typer.Option(metavar="NAME", help="An assignment of the course, or a challenge.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Ask the staff."""
+    return _questions(connect().post(f"{_path(place)}/questions", {"text": text, "about": about}), json)
+
+
+@question.command()
+def answer(
+    place: PlaceName,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The question.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer, in Markdown.")],
+    to_all: Annotated[bool, typer.Option("--to-all", help="Everybody reads it, but not who asked.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Answer a question (staff only)."""
+    body = {"answer": text, "to_all": to_all}
+    return _questions(connect().put(f"{_path(place)}/questions/{number}", body), json)
+
+
+def _path(place: str) -> str:
+    if place.startswith(_COMPETITION):
+        return f"/competitions/{segment(place.removeprefix(_COMPETITION))}"
+    return f"/courses/{segment(place)}"
+
+
+def _announcements(answer: object, json: bool) -> int:
+    found = understood(AnnouncementList, answer)
+    if json:
+        put_json(found)
+        return 0
+    for each in found.announcements:
+        about = f" about {each.assignment}" if each.assignment else ""
+        out().print(safe(f"{each.number}  {each.title}", "bold"))
+        out().print(safe(f"  {each.made_by or 'staff'}, {when(each.created_at)}{about}", "dim"))
+        if each.text:
+            tell(each.text)
+    if not found.announcements:
+        say("Nothing was announced.", "dim")
+    return 0
+
+
+def _questions(answer: object, json: bool) -> int:
+    found = understood(QuestionList, answer)
+    if json:
+        put_json(found)
+        return 0
+    rows = table("number", "asked", "by", "about", "question", "answer", "to")
+    for each in found.questions:
+        to = "all" if each.to_all else "who asked" if each.answered_at else ""
+        rows.add_row(
+            str(each.number),
+            when(each.created_at),
+            safe(each.asked_by or ""),
+            safe(each.about or ""),
+            safe(each.text),
+            safe(each.answer),
+            to,
+        )
+    put_table(rows)
+    return 0

@@ -1,0 +1,142 @@
+"""Announcements, questions and answers of a course or a competition: one page of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import BadRequest, Conflict, GraderError, TooMany
+from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
+from grader.service import announcements, courses
+from grader.service.announcements import Kind, Place
+from grader.service.permissions import Action
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import markdown
+from grader.web.pages.courses import body, given
+from grader.web.pages.keys import Page
+
+pages = Blueprint("announcements", __name__)
+
+
+@pages.get("/courses/<course>/announcements")
+def of_course(course: str) -> str:
+    """What was announced and asked in a course."""
+    return _page(Place(Kind.COURSE, course))[0]
+
+
+@pages.get("/competitions/<slug>/announcements")
+def of_competition(slug: str) -> str:
+    """What was announced and asked in a competition."""
+    return _page(Place(Kind.COMPETITION, slug))[0]
+
+
+@pages.post("/courses/<course>/announcements")
+def announce_in_course(course: str) -> BaseResponse | Page:
+    """Announce something to a course."""
+    return _announce(Place(Kind.COURSE, course))
+
+
+@pages.post("/competitions/<slug>/announcements")
+def announce_in_competition(slug: str) -> BaseResponse | Page:
+    """Announce something to a competition."""
+    return _announce(Place(Kind.COMPETITION, slug))
+
+
+@pages.post("/courses/<course>/announcements/<int:number>/remove")
+def remove_in_course(course: str, number: int) -> BaseResponse | Page:
+    """Take an announcement back."""
+    return _remove(Place(Kind.COURSE, course), number)
+
+
+@pages.post("/competitions/<slug>/announcements/<int:number>/remove")
+def remove_in_competition(slug: str, number: int) -> BaseResponse | Page:
+    """Take an announcement back."""
+    return _remove(Place(Kind.COMPETITION, slug), number)
+
+
+@pages.post("/courses/<course>/questions")
+def ask_in_course(course: str) -> BaseResponse | Page:
+    """Ask a course's staff."""
+    return _ask(Place(Kind.COURSE, course))
+
+
+@pages.post("/competitions/<slug>/questions")
+def ask_in_competition(slug: str) -> BaseResponse | Page:
+    """Ask a competition's staff."""
+    return _ask(Place(Kind.COMPETITION, slug))
+
+
+@pages.post("/courses/<course>/questions/<int:number>")
+def answer_in_course(course: str, number: int) -> BaseResponse | Page:
+    """Answer a question."""
+    return _answer(Place(Kind.COURSE, course), number)
+
+
+@pages.post("/competitions/<slug>/questions/<int:number>")
+def answer_in_competition(slug: str, number: int) -> BaseResponse | Page:
+    """Answer a question."""
+    return _answer(Place(Kind.COMPETITION, slug), number)
+
+
+def _announce(place: Place) -> BaseResponse | Page:
+    def do() -> None:
+        asked = body(AnnouncementBody, given("title", "text", "assignment"))
+        announcements.announce(platform(), current_user(), place, asked)
+
+    return _do(place, Action.ANNOUNCE, do)
+
+
+def _remove(place: Place, number: int) -> BaseResponse | Page:
+    def do() -> None:
+        announcements.remove_announcement(platform(), current_user(), place, number)
+
+    return _do(place, Action.ANNOUNCE, do)
+
+
+def _ask(place: Place) -> BaseResponse | Page:
+    def do() -> None:
+        announcements.ask(platform(), current_user(), place, body(QuestionBody, given("text", "about")))
+
+    return _do(place, Action.QUESTION_ASK, do)
+
+
+def _answer(place: Place, number: int) -> BaseResponse | Page:
+    def do() -> None:
+        values: dict[str, Any] = given("answer") | {"to_all": str(forms.ticked("to_all"))}
+        announcements.answer(platform(), current_user(), place, number, body(QuestionAnswer, values))
+
+    return _do(place, Action.QUESTION_ANSWER, do)
+
+
+def _do(place: Place, action: Action, do: Callable[[], None]) -> BaseResponse | Page:
+    announcements.check(platform(), current_user(), place, action)
+    try:
+        do()
+    except (BadRequest, Conflict, TooMany) as error:
+        return _page(place, error)
+    return redirect(place.path, 303)
+
+
+def _page(place: Place, error: GraderError | None = None) -> Page:
+    user = current_user()
+    told = announcements.list_announcements(platform(), user, place).announcements
+    asked = announcements.list_questions(platform(), user, place).questions
+    may = announcements.may(platform(), user, place)
+    if place.kind is Kind.COURSE:
+        with courses.reading(platform(), user, place.slug, Action.COURSE_READ) as opened:
+            may |= {action.name.lower(): opened.may(action) for action in Action}
+    page = render_template(
+        "announcements.html",
+        place=place,
+        told=[(it, markdown.remark(it.text)) for it in told],
+        asked=[(it, markdown.remark(it.text), markdown.remark(it.answer)) for it in asked],
+        may=may,
+        form=request.form,
+        error=error,
+    )
+    return page, error.status if error else 200
