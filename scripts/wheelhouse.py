@@ -24,6 +24,8 @@ HEADER = "# Written by `scripts/wheelhouse.py --pin` from an environment that wa
 TORCH = "2.13.0+cpu"
 # Of the extra ``judge``: what a submission may import. The rest of it talks to the engine.
 IN_A_BOX = ("numpy", "torch", "triton")
+# Of the platform's own: what its Python needs in the box in which an uploaded challenge is checked.
+IN_A_CHECK = ("cachetools", "pydantic", "structlog")
 # Beside the extra ``cuda``: it writes C++ names as a source has them, where binutils are missing.
 ALSO_CUDA = "nvidia-cuda-cuxxfilt"
 # redis wants it of Pythons before 3.11.3. Debian 12's is one; the Python that collects wheels may be a later one.
@@ -40,9 +42,10 @@ def wanted() -> dict[str, list[str]]:
     project = table["project"]
     extras = project["optional-dependencies"]
     in_a_box = [it for it in extras["judge"] if Requirement(it).name in IN_A_BOX]
+    in_a_check = [it for it in project["dependencies"] if Requirement(it).name in IN_A_CHECK]
     others = [it for it in extras["judge"] if it not in in_a_box]
     return {
-        "toolchain": [*in_a_box, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
+        "toolchain": [*in_a_box, *in_a_check, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
         "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
         "build": [
             *table["build-system"]["requires"],

@@ -42,6 +42,7 @@ _SIGNED_IN = (
 _STAFF = (
     Link("Publishing", "publication.show"),
     Link("Uploads", "uploads.index"),
+    Link("Operations", "operations.show"),
     Link("People", "people.show"),
     Link("Design", "design.show"),
 )

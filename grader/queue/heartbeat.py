@@ -15,6 +15,7 @@ from grader.logs import get_logger
 from grader.records import leases, workers
 from grader.records.claims import Claim
 from grader.records.engine import clock, writing
+from grader.schemas.hardware import GpuReading
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
@@ -35,13 +36,21 @@ class HeldLease:
 class Heartbeat:
     """A thread beside the judge. It never raises: a database that is away for a moment is tried again.
 
-    ``drain`` is called at each beat with whether staff want the worker to take nothing more.
+    ``drain`` is called at each beat with whether staff want the worker to take nothing more. ``read_gpu`` says how its
+    GPU is.
     """
 
-    def __init__(self, platform: Platform, name: str, drain: Callable[[bool], None] | None = None) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        name: str,
+        drain: Callable[[bool], None] | None = None,
+        read_gpu: Callable[[], GpuReading | None] | None = None,
+    ) -> None:
         self._platform = platform
         self._name = name
         self._drain = drain
+        self._read_gpu = read_gpu
         self._lease: HeldLease | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
@@ -82,9 +91,10 @@ class Heartbeat:
                 log.warning("heartbeat_missed", worker=self._name, error=type(error).__name__)
 
     def _beat(self, lease: HeldLease | None) -> None:
+        reading = self._read_gpu() if self._read_gpu is not None else None
         with writing(self._platform.sessions) as session:
             now = clock(session)
-            workers.beat(session, self._name, now)
+            workers.beat(session, self._name, now, reading.model_dump(mode="json") if reading else None)
             if lease is not None:
                 leases.renew(session, lease.claim, now + timedelta(seconds=self._platform.settings.lease_s))
 

@@ -33,6 +33,7 @@ from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import INSTALL, nvcc_version
+from grader.schemas.hardware import GpuReading
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.wakeups import CHECK, COMPILE, run_queue
@@ -173,7 +174,7 @@ def _on_duty(
             session.flush()
             stopper.drain(workers.draining(session, entry.name))
         stack.callback(_leave, platform, entry.name)
-        heartbeat = Heartbeat(platform, entry.name, stopper.drain)
+        heartbeat = Heartbeat(platform, entry.name, stopper.drain, _gpu_reader(entry.gpu))
         heartbeat.start()
         stack.callback(heartbeat.close)
         _start_sweeping(platform, boxes, stack, once=burst)
@@ -227,6 +228,15 @@ def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
 def _draining(platform: Platform, name: str) -> bool:
     with platform.sessions() as session:
         return workers.draining(session, name)
+
+
+def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
+    """What says how the worker's GPU is; None without one."""
+    if uuid is None:
+        return None
+    from grader.judge.cuda.nvml import Monitor
+
+    return Monitor(uuid).reading
 
 
 def _name(gpu: Gpu | None) -> str:

@@ -43,9 +43,9 @@ def register(
     session.add(row)
 
 
-def beat(session: Session, name: str, now: datetime) -> None:
-    """Say that the worker is alive; one that was given up for dead is alive again."""
-    _set(session, name, heartbeat=now, ended_at=None)
+def beat(session: Session, name: str, now: datetime, reading: dict[str, Any] | None = None) -> None:
+    """Say that the worker is alive, and how its GPU is; one that was given up for dead is alive again."""
+    _set(session, name, heartbeat=now, ended_at=None, reading=reading)
 
 
 def leave(session: Session, name: str, now: datetime) -> None:

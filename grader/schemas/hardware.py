@@ -123,3 +123,16 @@ class GpuState(Strict):
             rounds = "1 round" if self.repeated == 1 else f"{self.repeated} rounds"
             said += f"; {rounds} made again, because heat or hardware slowed it"
         return said
+
+
+class GpuReading(Strict):
+    """How a GPU is at the moment, as its worker reads it at each heartbeat; none where the driver does not say."""
+
+    use: int | None = Field(default=None, description="percent of the last moments in which a kernel ran")
+    memory_used: int | None = Field(default=None, description="bytes")
+    memory_total: int | None = Field(default=None, description="bytes")
+    temperature_c: int | None = None
+    power_w: float | None = None
+    sm_mhz: int | None = None
+    events: list[ClockEvent] = Field(default_factory=list)
+    slowed: bool = Field(default=False, description="heat or hardware holds it back")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
@@ -11,7 +12,8 @@ from sqlalchemy.orm import Session
 from grader.errors import BadRequest
 from grader.records.models import AuditRow, CourseRow
 from grader.schemas.course import AuditEntry, AuditLog
-from grader.service.accounts import User, check_admin
+from grader.service import permissions
+from grader.service.accounts import User
 from grader.service.permissions import Action
 from grader.service.platform import Platform
 
@@ -68,17 +70,43 @@ def of_course(
     return _log(session, limit, older_than, course.id)
 
 
-def of_platform(platform: Platform, user: User, limit: int = 100, older_than: int | None = None) -> AuditLog:
-    """All of it, for admins. Raises NotAllowed."""
-    check_admin(user)
+@dataclass(frozen=True)
+class AuditFilter:
+    """What of the log is wanted: all of it where nothing is said. ``action`` and ``subject`` are beginnings."""
+
+    actor: str = ""
+    action: str = ""
+    subject: str = ""
+
+
+def of_platform(
+    platform: Platform,
+    user: User,
+    wanted: AuditFilter,
+    limit: int = 100,
+    older_than: int | None = None,
+) -> AuditLog:
+    """Everything that staff did, in courses and outside them, the newest first. Raises NotAllowed."""
     with platform.sessions() as session:
-        return _log(session, limit, older_than, None)
+        permissions.check(user, permissions.standings(session, user), Action.PLATFORM_AUDIT)
+        return _log(session, limit, older_than, None, wanted)
 
 
-def _log(session: Session, limit: int, older_than: int | None, course: int | None) -> AuditLog:
+def _log(
+    session: Session,
+    limit: int,
+    older_than: int | None,
+    course: int | None,
+    wanted: AuditFilter = AuditFilter(),
+) -> AuditLog:
     query = select(AuditRow).order_by(AuditRow.id.desc()).limit(max(0, min(limit, _MOST)))
     if course is not None:
         query = query.where(AuditRow.course_id == course)
+    if wanted.actor:
+        query = query.where(AuditRow.actor == wanted.actor)
+    for column, start in ((AuditRow.action, wanted.action), (AuditRow.subject, wanted.subject)):
+        if start:
+            query = query.where(column.startswith(start, autoescape=True))
     if older_than is not None:
         query = query.where(AuditRow.id < older_than)
     return AuditLog(

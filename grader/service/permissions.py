@@ -72,6 +72,13 @@ class Action(StrEnum):
     AUDIT_READ = "audit.read"
     CHALLENGE_READ_DRAFT = "challenge.read_draft"
     CHALLENGE_PUBLISH = "challenge.publish"
+    OPERATIONS_READ = "operations.read"
+    QUEUE_PAUSE = "queue.pause"
+    QUEUE_RESUME = "queue.resume"
+    WORKER_DRAIN = "worker.drain"
+    WORKER_RESUME = "worker.resume"
+    SUBMISSION_REQUEUE = "submission.requeue"
+    PLATFORM_AUDIT = "platform.audit"
     CHALLENGE_UPLOADS = "challenge.read_uploads"
     CHALLENGE_UPLOAD = "challenge.upload"
     CHALLENGE_EDIT_SPEC = "challenge.edit_spec"
@@ -135,6 +142,13 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     # Of any course: they choose what they assign from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
+    Action.OPERATIONS_READ: _PLATFORM,
+    Action.QUEUE_PAUSE: _PLATFORM,
+    Action.QUEUE_RESUME: _PLATFORM,
+    Action.WORKER_DRAIN: _PLATFORM,
+    Action.WORKER_RESUME: _PLATFORM,
+    Action.SUBMISSION_REQUEUE: _PLATFORM,
+    Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
     Action.CHALLENGE_UPLOAD: _PLATFORM,
     Action.CHALLENGE_EDIT_SPEC: _PLATFORM,

@@ -25,8 +25,10 @@ from grader.schemas.queue import (
     WorkerView,
 )
 from grader.schemas.submission import JudgingReason, State
+from grader.service import audit
 from grader.service.accounts import User, check_staff
 from grader.service.devices import in_order
+from grader.service.permissions import Action
 from grader.service.platform import Platform
 from grader.service.waiting import compilers_of, judges_of
 from grader.wakeups import run_queue
@@ -73,6 +75,7 @@ def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> Queu
     with writing(platform.sessions) as session:
         _check_queue(platform, session, queue)
         queues.pause(session, queue, reason, user.name, utcnow())
+        audit.note(session, user, Action.QUEUE_PAUSE, f"/queues/{queue}", reason=reason)
     return list_queues(platform)
 
 
@@ -82,6 +85,8 @@ def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
     with writing(platform.sessions) as session:
         if not queues.resume(session, queue):
             _check_queue(platform, session, queue)
+        else:
+            audit.note(session, user, Action.QUEUE_RESUME, f"/queues/{queue}")
     # Without Redis the sweeper does it later.
     if platform.wakeups.ping():
         issue_missing_wakeups(platform)
@@ -108,6 +113,8 @@ def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.drain(session, name, utcnow())
+        if known:
+            audit.note(session, user, Action.WORKER_DRAIN, f"/workers/{name}")
     return _known(platform, user, name, known)
 
 
@@ -116,6 +123,8 @@ def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.resume(session, name)
+        if known:
+            audit.note(session, user, Action.WORKER_RESUME, f"/workers/{name}")
     return _known(platform, user, name, known)
 
 

@@ -15,7 +15,7 @@ NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
-    *("gradebook.export", "sign_on.", "uploads.panel", "uploads.download"),
+    *("gradebook.export", "sign_on.", "uploads.panel", "uploads.download", "operations.panel"),
 )
 
 
@@ -51,6 +51,8 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
 _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
     "publication.show": lambda _: {"publishing": "/challenge-states"},
+    "operations.show": lambda _: {"operations": "/operations"},
+    "operations.log": lambda _: {"audit": "/audit"},
     "uploads.index": lambda _: {"uploads": "/uploads"},
     "uploads.show": lambda _: {"upload": f"/uploads/{builders.SLUG}/1"},
     "uploads.preview": lambda _: {"upload-preview": f"/uploads/{builders.SLUG}/1/preview"},

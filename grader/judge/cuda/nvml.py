@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.schemas.hardware import ClockEvent, GpuState, Spread
+from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
 # A GPU that stays hot is timed as it is, and its report says so: waiting for it to cool would hold up everyone.
 MOST_REPEATED = 20
@@ -102,6 +102,24 @@ class Monitor:
             temperature_c=self._read(nvml.nvmlDeviceGetTemperature, _CORE_TEMPERATURE),
             power_w=None if milliwatts is None else milliwatts / 1000,
             events=self._events(),
+        )
+
+    def reading(self) -> GpuReading | None:
+        """The same for those who watch GPUs, with how much of it is used; None where NVML is not there."""
+        sample = self.sample()
+        if sample is None:
+            return None
+        use: Any = self._read(self._nvml.nvmlDeviceGetUtilizationRates)
+        memory: Any = self._read(self._nvml.nvmlDeviceGetMemoryInfo)
+        return GpuReading(
+            use=use.gpu if use is not None else None,
+            memory_used=memory.used if memory is not None else None,
+            memory_total=memory.total if memory is not None else None,
+            temperature_c=sample.temperature_c,
+            power_w=sample.power_w,
+            sm_mhz=sample.sm_mhz,
+            events=sorted(sample.events),
+            slowed=slowed(sample),
         )
 
     def _events(self) -> frozenset[ClockEvent]:

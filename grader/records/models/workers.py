@@ -16,7 +16,8 @@ class WorkerRow(Base):
     long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
     of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
     alone. ``drained_at``: since then it takes nothing more, whenever it is started, until staff resume it.
-    ``sandbox_fault``: why its host starts no sandboxes at the moment; empty where it does.
+    ``sandbox_fault``: why its host starts no sandboxes at the moment; empty where it does. ``reading`` is how its GPU
+    was at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
     """
 
     __tablename__ = "workers"
@@ -35,6 +36,7 @@ class WorkerRow(Base):
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
+    reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class GpuRow(Base):

@@ -341,6 +341,19 @@ ROWS = [
     Row("POST", f"{API}/notices/read", f"{API}/notices/read", (401, 200, 200, 200)),
     Row("GET", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
     Row("PUT", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),
+    Row("GET", "/operations", "/operations", (302, 403, 403, 200)),
+    Row("GET", "/operations/panel", "/operations/panel", (302, 403, 403, 200)),
+    Row("POST", "/operations/queues/<queue>/pause", "/operations/queues/cpu/pause", (302, 403, 403, 303)),
+    Row("POST", "/operations/queues/<queue>/resume", "/operations/queues/cpu/resume", (302, 403, 403, 303)),
+    Row("POST", "/operations/workers/<worker>/drain", "/operations/workers/none/drain", (302, 403, 403, 404)),
+    Row(
+        "POST", "/operations/workers/<worker>/resume", "/operations/workers/none/resume", (302, 403, 403, 404)
+    ),
+    Row("POST", "/operations/retry", "/operations/retry", (302, 403, 403, 303)),
+    Row("GET", "/audit", "/audit", (302, 403, 403, 200)),
+    Row("GET", f"{API}/operations", f"{API}/operations", (401, 403, 403, 200)),
+    Row("POST", f"{API}/operations/retry", f"{API}/operations/retry", (401, 403, 403, 200)),
+    Row("GET", f"{API}/audit", f"{API}/audit", (401, 403, 403, 200)),
     # Uploads: of one that is there, tests/web/test_uploads.py. A broken body is refused after who sent it.
     Row("GET", "/uploads", "/uploads", (302, 403, 403, 200)),
     Row("POST", "/uploads", "/uploads", (302, 403, 403, 400)),

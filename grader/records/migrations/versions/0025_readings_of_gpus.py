@@ -1,0 +1,17 @@
+"""How the GPU of a worker was at its last heartbeat."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0025"
+down_revision = "0024"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("workers", sa.Column("reading", sa.JSON(), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("workers", "reading")

@@ -1,0 +1,105 @@
+"""Whatever staff may change by the table of permissions is written into the log."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import grader.service
+from grader.errors import NotAllowed
+from grader.records import workers
+from grader.records.engine import clock, writing
+from grader.service import audit, operations, queues
+from grader.service.accounts import User
+from grader.service.audit import AuditFilter
+from grader.service.permissions import TABLE, Action, Standing
+from grader.service.platform import Platform
+from tests.web import builders
+
+# What changes nothing that is somebody else's: it is read, or one's own.
+UNLOGGED = {
+    Action.COURSE_LISTED,
+    Action.COURSE_READ,
+    Action.ROSTER_READ,
+    Action.ASSIGNMENT_READ,
+    Action.ASSIGNMENT_READ_DRAFT,
+    Action.GRADES_READ,
+    Action.GRADES_READ_OWN,
+    Action.SUBMISSIONS_READ,
+    Action.SIMILARITY,
+    Action.AUDIT_READ,
+    Action.COMPETITION_READ,
+    Action.COMPETITION_READ_DRAFT,
+    Action.COMPETITION_ENTER,
+    Action.CHALLENGE_READ_DRAFT,
+    Action.CHALLENGE_UPLOADS,
+    Action.OPERATIONS_READ,
+    Action.PLATFORM_AUDIT,
+    Action.QUESTION_ASK,
+    Action.QUESTION_READ,
+}
+_SERVICES = sorted(Path(grader.service.__path__[0]).glob("*.py"))
+
+
+def noted() -> set[str]:
+    """The actions that some use case hands to ``note``, directly or through a helper that it hands them to."""
+    found = set()
+    for path in _SERVICES:
+        tree = ast.parse(path.read_text())
+        if not any(_is_note(it) for it in ast.walk(tree)):
+            continue
+        for call in (it for it in ast.walk(tree) if isinstance(it, ast.Call)):
+            given = [*call.args, *(it.value for it in call.keywords)]
+            found |= {
+                it.attr for it in given if isinstance(it, ast.Attribute) and _name(it.value) == "Action"
+            }
+    return found
+
+
+def _is_note(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "note"
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def test_each_action_that_changes_something_is_noted_somewhere() -> None:
+    others = "".join(it.read_text() for it in _SERVICES if it.name != "permissions.py")
+    used = {it.name for it in TABLE if f"Action.{it.name}" in others}
+    assert used - {it.name for it in UNLOGGED} - noted() == set()
+    assert {it.name for it in UNLOGGED} <= {it.name for it in TABLE}
+
+
+def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, student: User) -> None:
+    with writing(platform.sessions) as session:
+        workers.register(session, "w1", "cpu", [], clock(session), None, False)
+    failed = builders.hand_in(platform, student, challenge="scale").id
+    builders.fail(platform, builders.take(platform), "the engine is away")
+    queues.pause_queue(platform, staff, "cpu", "new driver")
+    queues.resume_queue(platform, staff, "cpu")
+    queues.drain_worker(platform, staff, "w1")
+    queues.resume_worker(platform, staff, "w1")
+    seen = operations.overview(platform, staff)
+    assert [(it.submission, it.error) for it in seen.failures] == [(failed, "the engine is away")]
+    assert [it.worker.name for it in seen.workers] == ["w1"]
+    assert sum(it.failed for it in seen.hours) == 1
+    operations.retry(platform, staff, [failed])
+    assert operations.overview(platform, staff).failures == []
+    entries = audit.of_platform(platform, staff, AuditFilter()).entries
+    assert [(it.action, it.subject) for it in reversed(entries)] == [
+        ("queue.pause", "/queues/cpu"),
+        ("queue.resume", "/queues/cpu"),
+        ("worker.drain", "/workers/w1"),
+        ("worker.resume", "/workers/w1"),
+        ("submission.requeue", f"/submissions/{failed}"),
+    ]
+    of_workers = audit.of_platform(platform, staff, AuditFilter(actor=staff.name, action="worker.")).entries
+    assert len(of_workers) == 2
+    assert audit.of_platform(platform, staff, AuditFilter(subject="/queues/%")).entries == []
+    for act in (operations.overview, lambda p, u: audit.of_platform(p, u, AuditFilter())):
+        with pytest.raises(NotAllowed):
+            act(platform, student)
+    assert Standing.STAFF in TABLE[Action.PLATFORM_AUDIT]

@@ -1,0 +1,60 @@
+"""What staff watch, the log of what staff did, and another try for what failed by our fault."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from grader.schemas.course import AuditLog
+from grader.schemas.operations import Operations
+from grader.schemas.strict import Strict
+from grader.schemas.submission import ErrorEnvelope
+from grader.schemas.submission_search import Requeued
+from grader.service import audit, operations
+from grader.service.audit import AuditFilter
+from grader.web.answers import answer, cheap
+from grader.web.api.resource import asks, of_staff, resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("operations", "Operating the platform (staff only)", signed_in=True)
+
+
+class AuditQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    actor: str = Field(default="", max_length=64, description="who did it")
+    action: str = Field(
+        default="", max_length=48, description="what was done, or how that begins: challenge."
+    )
+    subject: str = Field(default="", max_length=200, description="to what, or how that begins: /courses/gpu")
+    limit: int = Field(default=100, ge=1, le=500)
+    older_than: int | None = Field(default=None, ge=1, le=2**62)
+
+
+class RetryBody(Strict):
+    submissions: list[str] = Field(
+        default_factory=list, max_length=500, description="all that failed, where empty"
+    )
+
+
+@api.get("/operations", responses={200: Operations})
+@asks(of_staff)
+def get_operations() -> Response:
+    """Queues, workers and their GPUs, waiting times by the hour, failures of ours, and what must be fixed."""
+    return cheap(operations.overview(platform(), current_user()))
+
+
+@api.post("/operations/retry", responses={200: Requeued, 409: ErrorEnvelope})
+@asks(of_staff)
+def retry_failed(body: RetryBody) -> Response:
+    """Queue again what the platform failed to judge."""
+    return answer(operations.retry(platform(), current_user(), body.submissions))
+
+
+@api.get("/audit", responses={200: AuditLog})
+@asks(of_staff)
+def get_audit_log(query: AuditQuery) -> Response:
+    """What staff did, the newest first."""
+    wanted = AuditFilter(query.actor, query.action, query.subject)
+    return answer(audit.of_platform(platform(), current_user(), wanted, query.limit, query.older_than))

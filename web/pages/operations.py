@@ -1,0 +1,143 @@
+"""For staff: how the platform is, with what sets it right, and the log of what staff did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import GraderError, NotAllowed
+from grader.schemas.operations import HourFigures, Operations
+from grader.service import audit, operations, queues
+from grader.service.audit import AuditFilter
+from grader.web.answers import conditional
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages import plots
+from grader.web.pages.formats import duration
+
+pages = Blueprint("operations", __name__)
+
+Page = tuple[str, int]
+_LOGGED = 100
+
+
+@dataclass(frozen=True)
+class HourBar:
+    """``x`` and ``width`` are percent of the plot's width, heights percent from its top."""
+
+    figures: HourFigures
+    x: float
+    width: float
+    judged_y: float
+    failed_y: float
+    wait_y: float | None
+    wait_95_y: float | None
+
+
+@dataclass(frozen=True)
+class HourPlots:
+    counts: plots.Axis
+    waits: plots.Axis
+    bars: list[HourBar]
+
+
+def hour_plots(hours: list[HourFigures]) -> HourPlots:
+    """Bars of what was judged and failed in each hour, and how long it waited."""
+    counts = plots.linear(max([it.judged + it.failed for it in hours] + [1]), lambda value: f"{value:g}")
+    longest = max([it.wait_95_s or 0.0 for it in hours] + [0.001])
+    waits = plots.linear(longest, lambda value: duration(value * 1e6) if value else "0")
+    width = 100 / max(len(hours), 1)
+    return HourPlots(
+        counts,
+        waits,
+        [
+            HourBar(
+                it,
+                round(n * width, 2),
+                round(width * 0.8, 2),
+                counts.up(it.judged + it.failed),
+                counts.up(it.failed),
+                waits.up(it.wait_s) if it.wait_s is not None else None,
+                waits.up(it.wait_95_s) if it.wait_95_s is not None else None,
+            )
+            for n, it in enumerate(hours)
+        ],
+    )
+
+
+@pages.get("/operations")
+def show() -> Page:
+    """Queues, workers, GPUs, waiting times, failures of ours, and their buttons."""
+    return _show(None)
+
+
+@pages.get("/operations/panel")
+def panel() -> Response:
+    """The part of that page which is kept up to date; 304 while nothing changes."""
+    return conditional(Response(render_template("operations/_panel.html", **_facts())))
+
+
+def _facts() -> dict[str, Operations | HourPlots]:
+    found = operations.overview(platform(), current_user())
+    return {"found": found, "plots": hour_plots(found.hours)}
+
+
+def _show(error: GraderError | None) -> Page:
+    page = render_template("operations/show.html", error=error, **_facts())
+    return page, error.status if error is not None else 200
+
+
+def _do(act: Callable[[], object]) -> BaseResponse | Page:
+    try:
+        act()
+    except NotAllowed:
+        raise
+    except GraderError as error:
+        return _show(error)
+    return redirect(url_for("operations.show"), 303)
+
+
+@pages.post("/operations/queues/<queue>/pause")
+def pause(queue: str) -> BaseResponse | Page:
+    """Take nothing more from a queue."""
+    reason = request.form.get("reason", "")
+    return _do(lambda: queues.pause_queue(platform(), current_user(), queue, reason))
+
+
+@pages.post("/operations/queues/<queue>/resume")
+def resume(queue: str) -> BaseResponse | Page:
+    """Serve it again."""
+    return _do(lambda: queues.resume_queue(platform(), current_user(), queue))
+
+
+@pages.post("/operations/workers/<worker>/drain")
+def drain(worker: str) -> BaseResponse | Page:
+    """Have a worker end after what it has in hand."""
+    return _do(lambda: queues.drain_worker(platform(), current_user(), worker))
+
+
+@pages.post("/operations/workers/<worker>/resume")
+def resume_worker(worker: str) -> BaseResponse | Page:
+    """Let it work again."""
+    return _do(lambda: queues.resume_worker(platform(), current_user(), worker))
+
+
+@pages.post("/operations/retry")
+def retry() -> BaseResponse | Page:
+    """Queue again what failed by our fault: one submission, or all."""
+    chosen = [it for it in [request.form.get("submission", "")[:32]] if it]
+    return _do(lambda: operations.retry(platform(), current_user(), chosen))
+
+
+@pages.get("/audit")
+def log() -> str:
+    """What staff did, by whom, what and to what."""
+    given = {name: request.args.get(name, "")[:200] for name in ("actor", "action", "subject")}
+    before = request.args.get("older_than", "")
+    older = int(before) if before.isdecimal() and len(before) < 18 else None
+    found = audit.of_platform(platform(), current_user(), AuditFilter(**given), _LOGGED, older).entries
+    further = found[-1].id if len(found) == _LOGGED else None
+    return render_template("operations/log.html", entries=found, given=given, further=further)
