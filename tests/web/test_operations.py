@@ -12,6 +12,8 @@ from tests.web.conftest import Visit, csrf
 
 
 def test_the_page_and_its_buttons(platform: Platform, visit: Visit, teacher: User, ada: User) -> None:
+    failed = builders.hand_in(platform, ada).id
+    builders.fail(platform, builders.take(platform), "<i>the engine is away</i>")
     hot = GpuReading(
         use=97,
         memory_used=20 << 30,
@@ -25,8 +27,6 @@ def test_the_page_and_its_buttons(platform: Platform, visit: Visit, teacher: Use
         workers.register(session, "w1", "h100", [], now, "GPU-1", False)
         session.flush()
         workers.beat(session, "w1", now, hot.model_dump(mode="json"))
-    failed = builders.hand_in(platform, ada).id
-    builders.fail(platform, builders.take(platform), "<i>the engine is away</i>")
     client = visit(teacher)
     page = client.get("/operations").text
     for told in ("97 %", "20.0 of 80 GiB", "84 °C", "slowed", failed, "&lt;i&gt;the engine"):
