@@ -52,6 +52,7 @@ KERNELS = (
     "matmul/naive.cu", "matmul/tile_16.cu", "matmul/tile_conflicts.cu", "matmul/four_by_four.cu",
     "matmul_fp16/wmma_from_memory.cu", "softmax/three_passes.cu", "softmax/warp_per_row.cu",
     "conv1d/tile_in_shared.cu", "conv2d/naive.cu", "conv2d/down_columns.cu", "histogram/shared_per_block.cu",
+    "histogram/copy_per_warp.cu", "histogram/match_in_warp.cu",
     "histogram/global_atomics.cu", "spmv_csr/thread_per_row.cu", "spmv_csr/warp_per_row.cu",
 )  # fmt: skip
 # ncu starts Python anew for each share; what one of them loses is tried again alone.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ from .ptx import NOWHERE, SIZES, Function, Instruction, Label, Module, Place, Va
 CONSTANT, NONE, EVERY = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
 SHARED_BASE, LOCAL_BASE, FUNCTION_BASE = 0x0002000000000000, 0x0004000000000000, 0x0008000000000000
 NEGATED, JOIN, ROUNDED, STRONG, SIGNED, RECURSIVE, CLUSTER, RELEASES = 1, 2, 4, 8, 16, 32, 64, 128
+# As enum atomic_flags.
+COUNTS_UP, RETRIED = SIGNED, STRONG
 GENERIC, GLOBAL, SHARED, LOCAL, CONST = range(5)
 # As enum operation in engine.h.
 CONTROL = (
@@ -233,6 +236,8 @@ class _Kernel:
         self.frames: dict[str, _Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
         self.arrays: dict[str, int] = {}
+        # How often each function names each register.
+        self.mentions: dict[str, Counter[str]] = {}
         # Functions that each function calls.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
@@ -575,6 +580,15 @@ class _Kernel:
         if offset < 0 or offset + size > self.frame.word_bytes[name] or offset % size:
             raise KeyError(f"{name}+{offset}")
         return self.frame.words[name] + offset // 4
+
+    def is_unused(self, text: str) -> bool:
+        """Whether a result is in no other operand of its function."""
+        function = self.frame.function
+        if function.name not in self.mentions:
+            operands = (o for it in function.body if isinstance(it, Instruction) for o in it.operands)
+            words = (word for o in operands for word in re.findall(r"%\w+", o))
+            self.mentions[function.name] = Counter(words)
+        return text in ("", "_") or self.mentions[function.name][text] == 1
 
     def width(self, text: str) -> int:
         """Bytes of a register as it is declared; 4 for what is none."""
@@ -1396,6 +1410,10 @@ def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     else:
         values, spare = [k.value(it, kind) for it in rest[1:]] + [NONE], k.array_of(rest[0])
     k.granule = min(k.granule, SIZES[kind])
+    floats = "f" in kind
+    flags = RETRIED if floats else 0
+    if how == "add" and SIZES[kind] == 4 and not floats and k.is_unused(d) and values[0] & CONSTANT:
+        flags |= COUNTS_UP
     k.control(
         "ATOMIC",
         d=k.sink(d) if count == 1 else NONE,
@@ -1408,6 +1426,7 @@ def _atom(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         count=count,
         space=space,
         wide=wide,
+        flags=flags,
         spare=spare,
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .hopper import KINDS as ASYNC_KINDS
 from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
@@ -22,13 +22,14 @@ from .lower import (
     MATRIX_STORED,
     MATRIX_TYPES,
     NONE,
+    RETRIED,
     ROW,
     SHARED,
     Lowered,
 )
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 5
+MODEL_VERSION = 6
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
@@ -145,12 +146,16 @@ _KINDS_OF_ASYNC = {
     "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
     "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
 }  # fmt: skip
+_RETRIED = "retried"
+# Cycles of such an atomic, and of each lane of those that meet in a bank; slots of a match for each value.
+_RETRY, _RETRY_EACH, _MATCH_EACH = 12.0, 11.0, 2.0
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops.
+    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops, and
+    of an atomic that a card retries in shared memory ``_RETRIED`` as type.
     ``access``: load, store, atomic or copy (cp.async), where it reaches memory."""
 
     kind: str
@@ -178,7 +183,8 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
         return _work_of_async(lowered, row)
     kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
     if kind != "matrix":
-        return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
+        retried = CONTROL[number] == "ATOMIC" and row[1] & RETRIED
+        return Work(kind, type=_RETRIED if retried else "", access=_ACCESSES.get(CONTROL[number], ""))
     if row[3]:  # ldmatrix, stmatrix
         return Work("memory", access="store" if row[2] & MATRIX_STORED else "load")
     which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
@@ -332,34 +338,41 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
     """Row by row, of accesses to words of shared memory that the assembler makes one of: how many words the one has (2
     or 4), ``WIDE_PLACE`` times the row's place among them, and ``WIDE_FIRST``; 0 for what stays by itself.
 
-    They lie in one basic block, side by side, at addresses that are known to be aligned enough. Three loads of four
-    words become one of all four; stores only where all words are written."""
+    They lie side by side, at addresses that are known to be aligned enough. Loads are in one basic block, or in one
+    that only the first load's leads to, or under a predicate that the first is not under: the first loads for all.
+    Stores are in one basic block, under one predicate. Three loads of four words become one of all four; stores only
+    where all words are written."""
     found = bytearray(len(shapes.rows))
-    groups: dict[tuple[str, int], dict[int, int]] = {}
+    groups: dict[tuple[str, int], _Neighbours] = {}
     multiples = Multiples(lowered, shapes.rows, names)
 
     def end(access: str, base: int | None = None) -> None:
         for key in [it for it in groups if it[0] == access and base in (None, it[1])]:
-            _widen(found, groups.pop(key), multiples.of(key[1]), stores=access == "STORE")
+            _widen(found, groups.pop(key).rows, multiples.of(key[1]), stores=access == "STORE")
 
-    guarded = 0
+    predicates: list[int] = []
     for number, row in enumerate(shapes.rows):
         size, count, space, _, guard, d, a = row[2:9]
         control = _control_of(row)
+        predicates = [it for it in predicates if number < shapes.rows[it][12]]
+        predicated = bool(shapes.branches[number] & PREDICATED_BRANCH)
+        ahead = control == "BRANCH" and guard != NONE and row[12] > number
         if shapes.starts[number] or (
-            control not in ("", "LOAD", "STORE")
-            and shapes.work[number].kind != "free"
-            and not shapes.branches[number] & PREDICATED_BRANCH
+            control not in ("", "LOAD", "STORE") and shapes.work[number].kind != "free" and not predicated
         ):
-            end("LOAD")
+            if shapes.starts[number] or not ahead:
+                end("LOAD")
             end("STORE")
-        if shapes.branches[number] & PREDICATED_BRANCH:
-            guarded = max(guarded, row[12])
+        if predicated:
+            predicates.append(number)
         if control in ("LOAD", "STORE") and space == SHARED:
             end("STORE" if control == "LOAD" else "LOAD")
-            # A load may be made ahead of the branch that guards it, a store not.
-            if (size, count, guard) == (_WORD, 1, NONE) and (control == "LOAD" or number >= guarded):
-                groups.setdefault((control, a), {}).setdefault(row[12], number)
+            if (size, count, guard) == (_WORD, 1, NONE):
+                if (known := groups.get((control, a))) and not known.may_join(predicates, control):
+                    end(control, a)
+                groups.setdefault((control, a), _Neighbours(list(predicates))).rows.setdefault(
+                    row[12], number
+                )
             elif control == "STORE":
                 end("STORE")
         if control != "STORE":
@@ -368,6 +381,18 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
     end("LOAD")
     end("STORE")
     return bytes(found)
+
+
+@dataclass
+class _Neighbours:
+    """Accesses from one base. ``predicates``: branches that the first is under; ``rows``: by offset."""
+
+    predicates: list[int]
+    rows: dict[int, int] = field(default_factory=dict)
+
+    def may_join(self, predicates: list[int], control: str) -> bool:
+        own = len(self.predicates)
+        return predicates[:own] == self.predicates and (control == "LOAD" or len(predicates) == own)
 
 
 def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], *, stores: bool) -> None:
@@ -506,7 +531,7 @@ class Row:
     others at a barrier, were there.
     Global memory: ``requests`` of warps, with ``sectors`` of 32 bytes, and ``ideal_sectors`` if their bytes lay side by
     side; of the sectors, ``l2`` came from the second-level cache, and of those ``dram`` from behind it; ``same``: of
-    atomics, lanes that change one address one after the other.
+    atomics, lanes that change one address one after the other; of a match, values that lanes have.
     Shared memory: ``shared_requests``, ``passes`` through its banks and ``ideal_passes`` without conflicts. Constant
     memory: ``constant_requests``, and ``constant_passes``, one an address. Local memory: ``local_requests``,
     ``local_sectors``.
@@ -615,9 +640,14 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
         if row.work.kind == "matrix":
             sums["tensor"] += row.issued * row.work.flops / card.flops.get(row.work.type, card.flops["f16"])
         else:
+            if row.work.kind == "shuffle" and row.same:
+                slots = _MATCH_EACH * row.same
             units[row.work.kind] = units.get(row.work.kind, 0.0) + slots / card.rates[row.work.kind]
         sums["l1"] += (row.lines + row.local_sectors / _SECTORS_OF_LINE) / card.l1
-        sums["banks"] += (row.passes + row.constant_passes) / card.banks
+        retries = 0.0
+        if row.work.type == _RETRIED and row.shared_requests:
+            retries = _RETRY * row.shared_requests + (_RETRY_EACH - 1) * row.same
+        sums["banks"] += (row.passes + row.constant_passes + retries) / card.banks
         sums["from l2"] += row.l2 / card.from_l2
         # What is stored travels by lines, however little of one is written.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0

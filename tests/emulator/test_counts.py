@@ -115,12 +115,57 @@ ret;
 """
 
 
+# One warp: 8 lanes of each of four words in one bank count up (1), add what they have (2), add floats (3) and ask who
+# has the same of four values (4). Loads on both sides of a branch that stays (5), under two predicates (6); stores
+# under one predicate (7).
+MEETINGS = f""".version 8.0
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p)
+{{
+.reg .b64 %p<3>; .reg .b32 %t, %s<3>, %x<4>; .reg .f32 %f<9>; .reg .pred %q<3>;
+.shared .align 16 .b8 room[16384];
+ld.param.u64 %p0, [p];
+mov.u32 %t, %tid.x; and.b32 %x1, %t, 3; mov.u32 %s0, room; mad.lo.u32 %s1, %x1, 128, %s0; mad.lo.u32 %s2, %t, 16, %s0;
+setp.lt.u32 %q1, %t, 9; setp.lt.u32 %q2, %t, 20; mov.f32 %f0, 0f3F800000;
+.loc 1 1 0
+atom.shared.add.u32 %x2, [%s1], 1;
+.loc 1 2 0
+red.shared.add.u32 [%s1], %t;
+.loc 1 3 0
+red.shared.add.f32 [%s1], %f0;
+.loc 1 4 0
+match.any.sync.b32 %x3, %x1, -1;
+bar.sync 0;
+.loc 1 5 0
+ld.shared.f32 %f1, [%s2];
+@%q1 bra STAYS;
+{"fma.rn.f32 %f1, %f1, %f0, %f0; " * 20}
+ld.shared.f32 %f2, [%s2+4]; ld.shared.f32 %f3, [%s2+8];
+STAYS:
+bar.sync 0;
+.loc 1 6 0
+@%q1 bra ONE; ld.shared.f32 %f4, [%s2]; ONE:
+@%q2 bra TWO; ld.shared.f32 %f5, [%s2+4]; TWO:
+bar.sync 0;
+.loc 1 7 0
+@%q2 bra THREE; st.shared.f32 [%s2], %f0; st.shared.f32 [%s2+4], %f0; THREE:
+ret;
+}}
+"""
+
+
 def of_loads(waits: str) -> Launch:
+    return of_a_warp(LOADS.replace("WAITS", waits))
+
+
+def of_a_warp(text: str) -> Launch:
     engine = Engine(threads=1)
     engine.check = 0
     memory = (ctypes.c_char * 16384)()
     address = engine.adopt(ctypes.addressof(memory), len(memory), keep=memory)
-    loaded = engine.load(LOADS.replace("WAITS", waits))
+    loaded = engine.load(text)
     engine.launches = []
     params = pack_arguments(engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address)])
     engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), params)
@@ -140,6 +185,27 @@ def test_accesses_side_by_side_in_shared_memory_are_one(line: int, requests: int
     # Line 6: lanes that want the same share a way back, so 16 of them are served at a time. Line 8: stores only by two.
     rows = [it for it in of_loads("").rows if it.line == line]
     assert (sum(it.shared_requests for it in rows), sum(it.passes for it in rows)) == (requests, passes)
+
+
+@pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 4), (6, 2, 5), (7, 1, 2)])
+def test_what_the_assembler_widens_across_branches(line: int, requests: int, passes: int) -> None:
+    """Line 5: loads of three words become one of four, ahead of the branch. Line 6: neither is sure to be first."""
+    rows = [it for it in of_a_warp(MEETINGS).rows if it.line == line]
+    assert (sum(it.shared_requests for it in rows), sum(it.passes for it in rows)) == (requests, passes)
+
+
+def test_lanes_that_meet_in_shared_memory() -> None:
+    launch = of_a_warp(MEETINGS)
+    counted, added, retried = (at(launch, line, "atomic") for line in (1, 2, 3))
+    assert (counted.passes, added.passes) == (4, 32), "those of one word are counted ahead, where all add 1"
+    assert (retried.passes, retried.same, retried.shared_requests) == (32, 32, 1)
+    assert sum(it.same for it in launch.rows if it.line == 4) == 4
+    parts = parts_of(launch)
+    assert parts["shared memory"] * H200.clock == pytest.approx(
+        sum(it.passes for it in launch.rows) + 12 + 10 * 32
+    )
+    assert parts["shuffle units"] * H200.clock == pytest.approx(2 * 4)
+    assert launch.path > 95 * 32, "the loop goes round for each of them"
 
 
 @pytest.fixture(scope="module")

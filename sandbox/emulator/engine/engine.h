@@ -24,6 +24,9 @@
 
 enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
 enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64, RELEASES = 128 };
+/* Of atomics, for profile.c: what is added is a constant, and nobody wants what was there; in shared memory, a card tries
+ * until nothing came between. */
+enum atomic_flags { COUNTS_UP = SIGNED, RETRIED = STRONG };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
 struct row {

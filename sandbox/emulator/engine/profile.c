@@ -15,6 +15,9 @@ static const uint16_t LATENCY[CLASS_COUNT] = {
     [CLASS_MEMORY] = 4, [CLASS_SHUFFLE] = 24, [CLASS_SYNC] = 16, [CLASS_MATRIX] = 33, [CLASS_BRANCH] = 6,
 };
 enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 280, DRAM_CYCLES = 800, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
+/* As an H100 showed (benchmarks/gpu/rates.py): a match by the values that its lanes have; atomics of shared memory that
+ * are loops of compare-and-swap, by the lanes that meet in a bank. */
+enum { MATCH_CYCLES = 34, MATCH_CYCLES_EACH = 11, RETRY_CYCLES = 95 };
 
 /* A cache of lines of four sectors; the line that was not used for longest makes room. */
 struct cache {
@@ -192,6 +195,20 @@ static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask)
     *it = (struct look){where, w->begins, w->pc};
 }
 
+/* How many values lanes have. */
+static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t mask) {
+    uint32_t found = 0;
+    while (mask) {
+        int first = __builtin_ctz(mask);
+        for (uint32_t left = mask; left; left &= left - 1) {
+            int i = __builtin_ctz(left);
+            if (r->count == 8 ? u64_of(w, r->a)[i] == u64_of(w, r->a)[first] : u32_of(w, r->a)[i] == u32_of(w, r->a)[first]) mask &= ~(1u << i);
+        }
+        found++;
+    }
+    return found;
+}
+
 /* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
@@ -226,7 +243,13 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     begins(w, counts, at);
     if (r->op == OP_STORE && r->space == SHARED) later(&w->shared_stored, w->horizon);
     else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
-    if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + LATENCY[class]);
+    uint64_t latency = LATENCY[class];
+    if (r->op == OP_MATCH && r->size == 0) {
+        uint32_t values = values_of(w, r, mask);
+        counts->same += values;
+        latency = MATCH_CYCLES + MATCH_CYCLES_EACH * values;
+    }
+    if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
 /* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
@@ -297,26 +320,24 @@ static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     return near || next;
 }
 
-/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts. */
-static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool atomic, uint32_t *ideal) {
+/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts.
+ * ``each``: lanes that want one word take turns as well. */
+static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool each, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
     if (lanes < 32 && pairs && in_pairs(offsets, mask)) lanes *= 2;
     *ideal = 0;
     for (uint32_t from = 0; from < LANES; from += lanes) {
         uint64_t seen[32][32];
-        uint8_t times[32][32], count[32] = {0};
+        uint8_t count[32] = {0};
         uint32_t most = 0;
         for (uint32_t i = from; i < from + lanes; i++) {
             if (!(mask >> i & 1)) continue;
             for (uint32_t k = 0; k < words; k++) {
                 uint64_t word = offsets[i] / 4 + k;
-                uint32_t bank = word % 32, at = 0, worth;
-                while (at < count[bank] && seen[bank][at] != word) at++;
-                if (at == count[bank]) { seen[bank][at] = word; times[bank][at] = 0; count[bank]++; }
-                times[bank][at]++;
-                worth = count[bank];
-                if (atomic && times[bank][at] > worth) worth = times[bank][at];
-                if (worth > most) most = worth;
+                uint32_t bank = word % 32, at = 0;
+                while (at < count[bank] && (each || seen[bank][at] != word)) at++;
+                if (at == count[bank]) { seen[bank][at] = word; count[bank]++; }
+                if (count[bank] > most) most = count[bank];
             }
         }
         all += most;
@@ -324,6 +345,9 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
     }
     return all;
 }
+
+/* Counting up by one: lanes that want one word are counted first (ATOMS.POPC.INC). */
+static bool counts_up(const struct warp *w, const struct row *r) { return r->flags & COUNTS_UP && u32_of(w, r->b)[0] == 1; }
 
 void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
     struct counts *counts = counts_of(w);
@@ -334,12 +358,16 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     if (aligned && !first) { if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them did it */
     uint64_t begin[LANES];
     for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); begin[i] = offsets[i] - (aligned ? before : 0); }
-    uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES, &ideal);
+    uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES && !counts_up(w, r), &ideal);
     counts->shared_requests++;
     counts->passes += passes;
     counts->ideal_passes += ideal;
     note_steps(counts, offsets, mask);
-    if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
+    if (access == UPDATES && r->flags & RETRIED) {
+        counts->same += passes;
+        later(&w->clock, w->begins + RETRY_CYCLES * passes);
+        results_at(w, r, w->begins + RETRY_CYCLES * passes);
+    } else if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
 }
 
 /* The constant cache serves one address a pass. */
