@@ -186,7 +186,7 @@ def longest(challenge: Challenge, device: Device) -> Workload | None:
     ranked = [
         it
         for it in workloads(challenge, device, ranked_only=True)
-        if is_ranked(challenge.manifest, it, device) and not device.fits(challenge, it.sizes)
+        if is_ranked(challenge.manifest, it, device) and not device.fits(challenge, it)
     ]
     ceilings = device.ceilings()
     return max(ranked, key=lambda it: roofline_seconds(challenge.manifest, it, ceilings) or 0.0, default=None)

@@ -68,7 +68,7 @@ def calibrated_check(bench: Trial) -> Check:
 def _fitting(bench: Trial) -> list[Workload]:
     """The GPU's workloads that it has room for."""
     workloads = bench.challenge.manifest.workloads
-    return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it.sizes)]
+    return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it)]
 
 
 def _longest(bench: Trial) -> Workload | None:

@@ -142,7 +142,7 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
     """Try wrong answers at workload ``number``: on a GPU at its own sizes, if they fit. A failure of the reference is a
     check."""
     workload = challenge.manifest.workloads[number]
-    whole = not device.on_processor and workload.on == "gpu" and not device.fits(challenge, workload.sizes)
+    whole = not device.on_processor and workload.on == "gpu" and not device.fits(challenge, workload)
     try:
         return Done(odds=_odds(challenge, workload, device, whole))
     except ChallengeInvalid as error:

@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 # Permutations of more places than this take longer than a case.
 _PERMUTED = 1 << 24
-# On a GPU what takes 64 bits an element beside the input, such as places in it, is drawn so many at a time: a device's
-# ``fits`` does not plan for it. On a CPU in one go: there the numbers of a seed stay what they were.
+# On a GPU what takes 64 bits an element beside the input, such as places in it, is drawn so many at a time. On a CPU in
+# one go: there the numbers of a seed stay what they were.
 _PIECE = 1 << 24
+# Bytes an element. Of whole numbers, as torch draws them and takes them for places; of random values on a GPU; of a
+# permutation there, with the keys that it is sorted by and what sorting takes.
+_WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48
+# Bytes an element that a recipe which does not say is taken to need beside its input: three copies in float64.
+_UNSAID = 24
 INF = float("inf")
 NAN = float("nan")
 
@@ -86,12 +91,26 @@ class Derived(Protocol):
 Filling = Recipe | Derived
 
 
+def drawing_bytes(filling: Filling, count: int, itemsize: int, counts: Mapping[str, int]) -> int:
+    """What drawing ``count`` elements of ``itemsize`` bytes on a GPU takes beside them, at its height: what the
+    filling's own ``bytes_beside`` says. ``counts``: elements of every buffer by its name."""
+    if isinstance(filling, Derived):
+        derived = getattr(filling, "bytes_beside", None)
+        return int(derived(count, counts)) if derived else _UNSAID * max(count, *counts.values())
+    drawn = getattr(filling, "bytes_beside", None)
+    return int(drawn(count, itemsize)) if drawn else _UNSAID * count
+
+
+def _random_bytes(count: int, itemsize: int) -> int:
+    return 0 if itemsize == _DRAWN else _DRAWN * count
+
+
 def _drawing_type(generator: torch.Generator) -> torch.dtype:
     """What random values are drawn in. On a CPU float64: the float32 version rounds differently on machines with and
     without AVX2. A GPU's own numbers are reproduced on GPUs only, and there float64 takes several times as long."""
     import torch
 
-    return torch.float64 if generator.device.type == "cpu" else torch.float32
+    return torch.float32 if _is_gpu(generator) else torch.float64
 
 
 # Memory for a tensor of this shape and dtype, or None.
@@ -141,7 +160,11 @@ def _in_pieces(
 
 def _at_once(generator: torch.Generator, count: int) -> int:
     """How many of ``count`` elements are drawn at once."""
-    return count if generator.device.type == "cpu" else min(count, _PIECE)
+    return min(count, _PIECE) if _is_gpu(generator) else count
+
+
+def _is_gpu(generator: torch.Generator) -> bool:
+    return generator.device.type != "cpu"
 
 
 @dataclass(frozen=True)
@@ -161,6 +184,9 @@ class Normal:
             values = values.mul_(self.std).add_(self.mean)
         return values.to(dtype)
 
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return _random_bytes(count, itemsize)
+
     def words(self) -> str:
         return f"normal, mean {self.mean:g}, deviation {self.std:g}"
 
@@ -179,6 +205,9 @@ class Uniform:
         out = _placed(shape, dtype, drawn)
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         return values.mul_(self.high - self.low).add_(self.low).to(dtype)
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return _random_bytes(count, itemsize)
 
     def words(self) -> str:
         return f"uniform from {self.low:g} to {self.high:g}"
@@ -200,6 +229,9 @@ class Integers:
 
         return _in_pieces(shape, dtype, generator, piece)
 
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return _WHOLE * min(count, _PIECE)
+
     def words(self) -> str:
         return f"whole numbers from {self.low} to {self.high - 1}"
 
@@ -215,6 +247,9 @@ class Constant:
 
         value = torch.tensor(self.value, dtype=torch.float64).to(dtype)
         return torch.full(shape, value.item(), dtype=dtype, device=generator.device)
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return 0
 
     def words(self) -> str:
         return f"{self.value:g} everywhere"
@@ -246,6 +281,10 @@ class Sprinkle:
                 flat[places] = self.value
         return values
 
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        places = _PERMUTATION * count if count <= _PERMUTED else 2 * _WHOLE * min(count, _PIECE)
+        return max(places, drawing_bytes(self.base, count, itemsize, {}))
+
     def words(self) -> str:
         return f"{self.base.words()}, with {self.value:g} at {self.share:.0%} of places"
 
@@ -262,6 +301,9 @@ class Rows:
         values = self.base.draw(shape, dtype, generator)
         values[:: self.step] = self.value
         return values
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return drawing_bytes(self.base, count, itemsize, {})
 
     def words(self) -> str:
         return f"{self.base.words()}, every {self.step}. row all {self.value:g}"
@@ -283,6 +325,9 @@ class Choice:
 
         return _in_pieces(shape, dtype, generator, piece)
 
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return 2 * _WHOLE * min(count, _PIECE)
+
     def words(self) -> str:
         return "one of " + ", ".join(f"{value:g}" for value in self.values)
 
@@ -303,6 +348,9 @@ class At:
             if -last <= place < last:
                 values[..., place] = self.value
         return values
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return drawing_bytes(self.base, count, itemsize, {})
 
     def words(self) -> str:
         last = all(place < 0 for place in self.places)

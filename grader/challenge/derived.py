@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
+# Bytes of a whole number or a float64, what all of these recipes compute with.
+_WORD = 8
 # Row lengths are shares of whole weights: their sums are exact, so a GPU gives the same ones every time.
 _WEIGHTS = 1 << 10
 
@@ -61,6 +63,10 @@ class RowPointers:
         places = (ends.double() / ends[-1] * entries).floor()
         return torch.cat((places.new_zeros(1), places)).to(dtype)
 
+    def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
+        """Weights, what is kept of them, their sums, and four steps from there to places."""
+        return 7 * _WORD * count
+
     def words(self) -> str:
         parts = [f"row pointers from 0 to {self.total}"]
         if self.empty:
@@ -102,6 +108,10 @@ class NearDiagonal:
         places += torch.arange(entries, device=device) * cols // entries
         return (places % cols).to(dtype)
 
+    def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
+        """Places, the numbers of the entries, and two steps from there to columns."""
+        return 4 * _WORD * count
+
     def words(self) -> str:
         return f"columns within {self.width} of the diagonal"
 
@@ -122,6 +132,10 @@ class RowMean:
     ) -> torch.Tensor:
         """Shape [rows], the first dimension of ``of``; NaN where a row has no element."""
         return _input(drawn, self.of).double().mean(dim=-1).to(dtype)
+
+    def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
+        """A copy of the other input, and the means."""
+        return _WORD * (counts[self.of] + 2 * count)
 
     def words(self) -> str:
         return f"the mean of each row of {self.of}"
@@ -147,6 +161,10 @@ class RowRstd:
         # Written out: torch.var warns of rows without elements.
         variance = (values - values.mean(dim=-1, keepdim=True)).square().mean(dim=-1)
         return (variance + self.eps).rsqrt().to(dtype)
+
+    def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
+        """A copy of the other input, differences and squares, and a row's figures."""
+        return _WORD * (3 * counts[self.of] + 3 * count)
 
     def words(self) -> str:
         return f"1 / sqrt(variance + {self.eps:g}) of each row of {self.of}"

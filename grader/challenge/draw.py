@@ -54,7 +54,8 @@ def draw_inputs(
     Each argument has its own generator: two inputs are independent, and adding one does not change another. Plain
     recipes are drawn first, then derived ones in signature order. ``room``, of memory on ``device``: where they lie, as
     far as a recipe can draw them there.
-    Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype.
+    Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype, and torch's
+    OutOfMemoryError.
     """
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
@@ -92,6 +93,9 @@ def _draw(
         else:
             with drawn_into(place):
                 values = filling.draw(shape, dtype, generator)
+    # The machine's fault: taken for the case's, it would spare a submission the round.
+    except torch.OutOfMemoryError:
+        raise
     except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
         raise ChallengeInvalid(f"{where}: {filling.words()}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):

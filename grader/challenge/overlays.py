@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case, Category, Derived, Filling, Recipe
+from grader.challenge.cases import Case, Category, Derived, Filling, Recipe, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, DType, Manifest, Workload
@@ -39,6 +39,8 @@ _LEAST = 8.0
 # In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
 # sums of float16 are short, and each outlier takes part in thousands of them.
 _MOST = {DType.FLOAT16: _LEAST}
+# Of one outlier while it is drawn: its place, its share of the value, and the value.
+_PLACE_BYTES = 24
 # Categories whose values make no rounding harder at a larger size; and those that are safe where results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
@@ -67,6 +69,9 @@ class Outliers:
             share = torch.rand(self.count, generator=generator, device=generator.device)
             flat[places] = (self.value * (_SMALLEST + (1 - _SMALLEST) * share)).to(dtype)
         return values
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return max(drawing_bytes(self.base, count, itemsize, {}), _PLACE_BYTES * self.count)
 
     def words(self) -> str:
         least = _SMALLEST * self.value

@@ -15,6 +15,7 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.draw import Room
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
 from grader.device_kinds import (
     CPU,
     CPU_ARCHITECTURE,
@@ -295,7 +296,7 @@ class Device(Protocol):
 
     def record(self) -> DeviceRecord: ...
 
-    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
+    def fits(self, challenge: Challenge, workload: Workload) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:
@@ -384,7 +385,7 @@ class HostDevice:
     def record(self) -> DeviceRecord:
         return NoDeviceRecord()
 
-    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
+    def fits(self, challenge: Challenge, workload: Workload) -> str:
         return ""
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:

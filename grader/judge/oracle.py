@@ -148,7 +148,8 @@ def _called(
     inputs: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, torch.Tensor]:
-    """The results of ``function`` on float64 copies of the inputs, by name. Raises ChallengeInvalid."""
+    """The results of ``function`` on float64 copies of the inputs, by name. Raises ChallengeInvalid, and torch's
+    OutOfMemoryError."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -161,6 +162,8 @@ def _called(
         returned = function(**copies, **scalars, **sizes)
     except GraderError:
         raise  # from a reference's box, which says whose fault it was
+    except torch.OutOfMemoryError:  # the machine's fault
+        raise
     except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)

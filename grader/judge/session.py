@@ -341,7 +341,7 @@ class Session:
             )
             for it in timed
         ]
-        left_out = [self.device.fits(self.request.challenge, it.sizes) for it in self.request.workloads]
+        left_out = [self.device.fits(self.request.challenge, it) for it in self.request.workloads]
         detail = " ".join(reason for reason in left_out if reason)
         accepted = self._report(
             Verdict.ACCEPTED, cases=suite.reports, workloads=reports, detail=detail, log=log

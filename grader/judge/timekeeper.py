@@ -107,7 +107,7 @@ class Timekeeper:
 
     def fitting(self) -> list[Workload]:
         """The workloads that fit this device."""
-        return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it.sizes)]
+        return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it)]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """The submission's rounds of each workload. Raises TimedWrong."""

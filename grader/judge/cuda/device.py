@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.draw import Room, input_role
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind
+from grader.challenge.model import Workload
 from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena
 from grader.judge.cuda import kernels, nvml
@@ -22,6 +21,7 @@ from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lackin
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
+from grader.judge.cuda.plan import case_bytes, kept_bytes, workload_bytes
 from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
 from grader.judge.oracle import Question
 from grader.judge.round_costs import Machine, RoundCosts
@@ -31,8 +31,6 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
-# What a piece of a large case takes in float64 (see ``grader.judge.pieces``), and a guard's granules.
-_PIECES_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
@@ -152,14 +150,13 @@ class CudaDevice:
     def record(self) -> nvml.NvmlRecord:
         return nvml.NvmlRecord(self._monitor)
 
-    def fits(self, challenge: Challenge, sizes: Mapping[str, int]) -> str:
-        """Arena, private inputs and answers (drawn and staged) and the float64 oracle's copies must fit at once."""
-        lacking = self._lacks(_needed(challenge, sizes), 0)
-        return f"Not timed at {_said(sizes)}: {lacking}" if lacking else ""
+    def fits(self, challenge: Challenge, workload: Workload) -> str:
+        lacking = self._lacks(workload_bytes(challenge, workload), 0)
+        return f"Not timed at {_said(workload.sizes)}: {lacking}" if lacking else ""
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:
         """Beside what the challenge's workloads keep in their place."""
-        lacking = self._lacks(_needed_once(challenge, case), _kept(challenge))
+        lacking = self._lacks(case_bytes(challenge, case), _kept(challenge))
         return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
 
     def _lacks(self, needed: int, kept: int) -> str:
@@ -182,7 +179,7 @@ class CudaDevice:
     def has_room(self, challenge: Challenge, case: Case) -> bool:
         torch.cuda.empty_cache()
         free, _ = torch.cuda.mem_get_info()
-        return _needed_once(challenge, case) <= free * _PLANNED_SHARE
+        return case_bytes(challenge, case) <= free * _PLANNED_SHARE
 
     def make_room(self) -> None:
         """What is kept in its place stays."""
@@ -199,37 +196,7 @@ def _said(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
 
 
-def _needed(challenge: Challenge, sizes: Mapping[str, int]) -> int:
-    """Bytes for a workload, or for a case that is not computed in pieces."""
-    manifest = challenge.manifest
-    needed = 0
-    for arg in manifest.buffers:
-        count = math.prod(manifest.shape(arg, sizes))
-        copies = 3 if arg.kind is Kind.INPUT else 4
-        needed += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
-    return needed
-
-
-def _needed_once(challenge: Challenge, case: Case) -> int:
-    """Bytes for a case that is computed in pieces: beside the arena, the inputs, the answers, their magnitudes, and
-    what a piece takes."""
-    manifest = challenge.manifest
-    if manifest.pieces is None:
-        return _needed(challenge, case.sizes)
-    needed = _PIECES_BYTES
-    for arg in manifest.buffers:
-        answered = arg.kind is not Kind.INPUT
-        copies = 1 + (arg.name in challenge.readable) + answered
-        scale = 4 if answered and challenge.reference.magnitude is not None else 0
-        needed += math.prod(manifest.shape(arg, case.sizes)) * (copies * arg.dtype.itemsize + scale)
-    return needed
-
-
 def _kept(challenge: Challenge) -> int:
-    """Bytes that the rounds of a challenge's workloads keep in their place: arena, question and snapshot of each."""
-    manifest = challenge.manifest
-    buffers = [(arg, it.sizes) for it in manifest.workloads if it.on == "gpu" for arg in manifest.buffers]
-    kept = sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
-    return min(
-        kept, int(2 * KEPT_SHARE * torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
-    )
+    """Bytes that stay where they are, as far as so much may be kept."""
+    total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+    return min(kept_bytes(challenge), int(2 * KEPT_SHARE * total))

@@ -1,0 +1,133 @@
+"""What judging plans to take of a GPU's memory covers what drawing inputs takes there: as arithmetic, and held against
+the tensors that drawing makes. Nothing here needs a GPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from grader.challenge import cases
+from grader.challenge.cases import Case, Category, Filling, drawing_bytes
+from grader.challenge.catalogue import find_catalogue
+from grader.challenge.draw import default_recipe, draw_inputs
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
+from grader.challenge.overlays import overlays
+from grader.judge.cuda.plan import case_bytes, workload_bytes
+from grader.judge.oracle import workload_case
+
+CATALOGUE = find_catalogue()
+# Tensors of a few numbers, which no plan names.
+SMALL = 4096
+
+
+class Height(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """The most bytes of tensors that live at once."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.most = 0
+        self._alive: dict[int, tuple[StorageWeakRef, int]] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        for it in tree_leaves(made):
+            if isinstance(it, torch.Tensor):
+                storage = it.untyped_storage()
+                self._alive[storage._cdata] = (
+                    StorageWeakRef(storage),  # type: ignore[no-untyped-call]
+                    storage.nbytes(),
+                )
+        self._alive = {key: it for key, it in self._alive.items() if not _gone(it[0])}
+        self.most = max(self.most, sum(size for _, size in self._alive.values()))
+        return made
+
+
+def _gone(storage: StorageWeakRef) -> bool:
+    return bool(storage.expired())  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture
+def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random values in float32, and pieces that are as small beside the arrays here as theirs are there."""
+    monkeypatch.setattr(cases, "_is_gpu", lambda _: True)
+    monkeypatch.setattr(cases, "_PIECE", 1 << 10)
+    monkeypatch.setattr(cases, "_PERMUTED", 1 << 12)
+
+
+@pytest.mark.usefixtures("as_on_a_gpu")
+@pytest.mark.parametrize("slug", CATALOGUE.slugs())
+def test_no_round_takes_more_to_draw_than_its_recipes_say(slug: str) -> None:
+    challenge = CATALOGUE.load(slug)
+    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    for overlay in (None, *overlays(challenge, workload)):
+        case = workload_case(challenge, workload, overlay)
+        with Height() as height:
+            drawn = draw_inputs(challenge.manifest, case, 5)
+        inputs = sum(it.nbytes for it in drawn.values())
+        assert height.most <= inputs + max(_beside(challenge, case).values()) + SMALL, case.name
+        assert inputs + max(_beside(challenge, case).values()) <= workload_bytes(challenge, workload)
+
+
+def _beside(challenge: Challenge, case: Case) -> Mapping[str, int]:
+    manifest = challenge.manifest
+    counts = {arg.name: math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers}
+    return {
+        arg.name: drawing_bytes(
+            case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes),
+            counts[arg.name],
+            arg.dtype.itemsize,
+            counts,
+        )
+        for arg in manifest.buffers
+        if arg.name in challenge.readable
+    }
+
+
+def test_a_special_round_that_takes_more_than_the_oracle_is_planned_for() -> None:
+    """NaN are strewn by a permutation up to 2^24 elements: 48 bytes for each, where the oracle takes 24."""
+    challenge, n = CATALOGUE.load("reduce_sum"), 1 << 24
+    of_x, of_result = 3 * 4 * n, 4 * 4
+    assert workload_bytes(challenge, Workload(name="w", sizes={"n": n})) == of_x + of_result + 48 * n
+    more = n + 1  # and no longer: places in pieces
+    assert workload_bytes(challenge, Workload(name="w", sizes={"n": more})) == 36 * more + 16 + 24
+
+
+def test_large_cases_plan_for_random_values_of_float16() -> None:
+    """They are drawn in float32, all at once: more than a piece takes."""
+    challenge = CATALOGUE.load("matmul_fp16")
+    sizes = {"m": 1, "n": 1, "k": 1 << 31}
+    drawn = 2 * 2 * (1 << 31)
+    assert case_bytes(challenge, Case("wide", Category.LARGE, sizes, on="gpu")) >= 2 * drawn + 4 * (1 << 31)
+
+
+@dataclass(frozen=True)
+class Hungry:
+    """A recipe of staff's own, which does not say what it takes. A GPU has no room for it."""
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        raise torch.OutOfMemoryError
+
+    def words(self) -> str:
+        return "a lot"
+
+
+def test_a_recipe_that_says_nothing_is_taken_for_three_copies_in_float64() -> None:
+    hungry: Filling = Hungry()
+    assert drawing_bytes(hungry, 100, 4, {"x": 100}) == 2400
+    assert drawing_bytes(cases.Sprinkle(1.0, base=Hungry()), 1 << 25, 4, {}) == 24 << 25
+
+
+def test_too_little_memory_is_not_the_fault_of_a_case() -> None:
+    """What does not fit a workload's sizes is left out of its rounds; a full GPU must not leave out anything."""
+    challenge = CATALOGUE.load("relu")
+    with pytest.raises(torch.OutOfMemoryError):
+        draw_inputs(challenge.manifest, Case("full", Category.NAN, {"n": 5}, {"x": Hungry()}), 1)
