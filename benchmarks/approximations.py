@@ -62,6 +62,7 @@ def row(challenge: Challenge, every: Odds, seconds: float) -> dict[str, Any]:
             name: {it.workload: {"probability": it.probability, "shown_by": it.shown_by} for it in of}
             for name, of in once.items()
         },
+        "each": [_over_workloads([it for it in found if it.name == name]) for name in _names(found)],
         "passes": [_brief(it) for it in found if it.outcome is ApproximationOutcome.PASSES],
         "allowed": [_brief(it) for it in found if it.outcome is ApproximationOutcome.ALLOWED],
         "not_applicable": sorted(
@@ -70,6 +71,26 @@ def row(challenge: Challenge, every: Odds, seconds: float) -> dict[str, Any]:
         "misfits": every.misfits,
         "unfair": every.unfair,
         "seconds": round(seconds, 1),
+    }
+
+
+def _names(found: list[ApproximationResult]) -> list[str]:
+    return list(dict.fromkeys(it.name for it in found))
+
+
+def _over_workloads(results: list[ApproximationResult]) -> dict[str, Any]:
+    """One approximation: at how many workloads it was caught, what shows it at every one of these, and what shows it
+    at some."""
+    caught = [it for it in results if it.outcome is ApproximationOutcome.CAUGHT]
+    shown_by = [it.shown_by for it in caught]
+    some = list(dict.fromkeys(kind for kinds in shown_by for kind in kinds))
+    return {
+        "name": results[0].name,
+        "words": results[0].words,
+        "caught": len(caught),
+        "of": sum(it.outcome is not ApproximationOutcome.NOT_APPLICABLE for it in results),
+        "always_shown_by": [it for it in some if all(it in kinds for kinds in shown_by)],
+        "sometimes_shown_by": [it for it in some if not all(it in kinds for kinds in shown_by)],
     }
 
 

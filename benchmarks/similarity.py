@@ -1,8 +1,9 @@
 """Whether copies are found among independent work, and nothing else, and in what time.
 
-The staff's solutions stand for independent work; some of them share parts, so the pairs most alike are printed with
-their shares. Of 20 solutions a copy is made and disguised: renamed, its lines and functions in another order, other
-lines mixed in, or all of it.
+Independent work is of two kinds. ``benchmarks/homework`` holds 100 sources of one assignment, each written by itself,
+for a course's usual case: many solutions of one task, which the starter and the staff's solution are background of.
+The staff's solutions of all challenges share little but habits, and the parts that some of them have in common. Among
+each, 20 copies are made and disguised: renamed, lines and functions in another order, other lines mixed in, or all.
 
 Usage: python benchmarks/similarity.py [--json] [--shown N]
 """
@@ -15,17 +16,20 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from results import keep
 
 from grader.languages import Language
-from grader.similarity.comparison import Comparison, Pair, Source
+from grader.similarity.comparison import LEAST_SHARE, Comparison, Pair, Source, least_bits
 from grader.similarity.statements import own_names, statements
 
-SOLUTIONS = Path(__file__).resolve().parents[1] / "reference"
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTIONS, HOMEWORK = ROOT / "reference", ROOT / "benchmarks" / "homework"
 COPIES = 20
 # The size of a large course, for the time that it takes.
 COURSE = 500
@@ -132,35 +136,104 @@ def _open(line: str) -> bool:
     return line.count("(") != line.count(")")
 
 
-def solutions() -> list[Source]:
-    """Of every challenge, each by an author of its own."""
+@dataclass
+class Group:
+    """What is compared with one another. ``planted``: of an original's id the copy, and its disguise."""
+
+    honest: list[Source]
+    background: list[Source] = field(default_factory=list)
+    starter: str = ""
+    planted: dict[str, tuple[Source, str]] = field(default_factory=dict)
+
+
+def homework() -> list[Group]:
+    """By challenge and language, as a platform compares an assignment."""
+    groups = []
+    for folder in sorted(path for path in HOMEWORK.iterdir() if path.is_dir()):
+        for language in Language:
+            texts = sorted(folder.glob(f"*{language.suffix}"))
+            honest = [Source(f"{folder.name}/{it.name}", it.stem, it.read_text(), language) for it in texts]
+            staff = SOLUTIONS / folder.name / "staff" / f"solution{language.suffix}"
+            solution = Source(f"{folder.name}, staff", "staff", staff.read_text(), language, reported=False)
+            starter = ROOT / "challenges" / folder.name / f"starter{language.suffix}"
+            groups.append(Group(honest, [solution], starter.read_text()))
+    return groups
+
+
+def solutions() -> list[Group]:
+    """Of every challenge, each by an author of its own, by language."""
     return [
-        Source(f"{path.parts[-3]}{path.suffix}", path.parts[-3], path.read_text(), language)
+        Group(
+            [
+                Source(f"{path.parts[-3]}{path.suffix}", path.parts[-3], path.read_text(), language)
+                for path in sorted(SOLUTIONS.glob(f"*/staff/solution{language.suffix}"))
+            ]
+        )
         for language in Language
-        for path in sorted(SOLUTIONS.glob(f"*/staff/solution{language.suffix}"))
     ]
 
 
-def copies(honest: list[Source], dice: random.Random) -> dict[str, tuple[Source, str]]:
-    """``id`` -> (the copy, its disguise), of so many originals."""
-    made = {}
-    for number, original in enumerate(dice.sample(honest, COPIES)):
+def plant(groups: list[Group], dice: random.Random) -> None:
+    """Copies of so many originals, each disguise as often as the others."""
+    all_honest = [(group, source) for group in groups for source in group.honest]
+    for number, (group, original) in enumerate(dice.sample(all_honest, COPIES)):
         name = list(DISGUISES)[number % len(DISGUISES)]
         text = original.text
         for disguise in DISGUISES[name]:
             text = disguise(text, original.language, dice)
         copy = Source(f"copy of {original.id}", f"copier {number}", text, original.language)
-        made[original.id] = (copy, name)
-    return made
+        group.planted[original.id] = (copy, name)
 
 
-def compared(sources: list[Source]) -> list[tuple[Pair, bool]]:
-    """All pairs with whether they are reported, each language by itself."""
-    found = []
-    for language in Language:
-        comparison = Comparison([each for each in sources if each.language is language], language)
+@dataclass
+class Found:
+    """Rows of what was planted, and of pairs of which neither is a copy of the other, most alike first."""
+
+    copies: list[dict[str, Any]] = field(default_factory=list)
+    innocent: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def hits(self) -> int:
+        return sum(row["found"] for row in self.copies)
+
+    @property
+    def falsely(self) -> list[dict[str, Any]]:
+        return [row for row in self.innocent if row["found"]]
+
+    def separation(self) -> dict[str, Any]:
+        """How far copies and independent work lie apart. ``bits_of_least``: 1 is what a pair must share."""
+        enough = [row["share"] for row in self.innocent if row["bits_of_least"] >= 1]
+        return {
+            "least_share": LEAST_SHARE,
+            "lowest_planted_share": min(row["share"] for row in self.copies),
+            "highest_honest_share": max(row["share"] for row in self.innocent),
+            "highest_honest_share_with_bits_enough": max(enough, default=0.0),
+            "lowest_planted_bits_of_least": min(row["bits_of_least"] for row in self.copies),
+        }
+
+
+def searched(groups: list[Group]) -> Found:
+    found = Found()
+    for group in groups:
+        copies = {copy.id: (original, name) for original, (copy, name) in group.planted.items()}
+        sources = [*group.honest, *group.background, *(copy for copy, _ in group.planted.values())]
+        comparison = Comparison(sources, group.honest[0].language, group.starter)
         reported = {(pair.left, pair.right) for pair in comparison.pairs()}
-        found += [(pair, (pair.left, pair.right) in reported) for pair in comparison.all_pairs()]
+        unseen = dict(copies)
+        for pair in comparison.all_pairs():
+            row = figures(pair, comparison.authors) | {"found": (pair.left, pair.right) in reported}
+            copied = next((it for it in (pair.left, pair.right) if it in copies), None)
+            if copied and copies[copied][0] in (pair.left, pair.right):
+                unseen.pop(copied)
+                found.copies.append({"disguise": copies[copied][1], **row})
+            else:
+                # So is a copy beside all but its original.
+                found.innocent.append(row)
+        for copied, (original, name) in unseen.items():
+            nothing = dict.fromkeys(("share", "left_share", "right_share", "bits", "bits_of_least"), 0.0)
+            row = {"disguise": name, "left": original, "right": copied, **nothing, "found": False}
+            found.copies.append(row)
+    found.innocent.sort(key=lambda row: -row["share"])
     return found
 
 
@@ -171,64 +244,64 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="keep the figures in benchmarks/results")
     parser.add_argument("--shown", type=int, default=5, help="pairs of independent work to print")
     options = parser.parse_args()
-    dice = random.Random(SEED)
-    honest = solutions()
-    planted = copies(honest, dice)
-    pairs = compared(honest + [copy for copy, _ in planted.values()])
-    found: dict[str, dict[str, object]] = {}
-    innocent: list[Pair] = []
-    falsely: list[Pair] = []
-    for pair, reported in pairs:
-        ids = {pair.left, pair.right}
-        original = next((id_ for id_ in ids if id_ in planted and planted[id_][0].id in ids), None)
-        if original is not None:
-            found[original] = {"disguise": planted[original][1], "found": reported, **figures(pair)}
-        else:
-            # So is a copy beside all but its original.
-            innocent.append(pair)
-            falsely += [pair] if reported else []
-    for row in found.values():
-        print(f"{'found' if row['found'] else 'MISSED':7} {row['disguise']:12} {shown(row)}")
-    print(f"\nindependent work, {len(honest)} sources, most alike:")
-    most = [figures(pair) for pair in innocent]
-    for row in most[: options.shown]:
-        print(f"  {shown(row)}")
-    seconds = _seconds(honest, dice)
-    hits = sum(bool(row["found"]) for row in found.values())
-    print(f"\nfound {hits} of {COPIES}; falsely {len(falsely)}; {COURSE} sources in {seconds:.1f} s")
-    if options.json:
-        results = {
-            "honest": len(honest),
-            "copies": list(found.values()),
-            "found": hits,
-            "falsely": len(falsely),
+    kept: dict[str, Any] = {}
+    for name, groups in (("homework", homework()), ("solutions", solutions())):
+        plant(groups, random.Random(SEED))
+        found = searched(groups)
+        honest = sum(len(group.honest) for group in groups)
+        print(f"{name}, {honest} sources:")
+        for row in found.copies:
+            print(f"  {'found' if row['found'] else 'MISSED':7} {row['disguise']:12} {shown(row)}")
+        print("  independent work, most alike:")
+        for row in found.innocent[: options.shown]:
+            print(f"  {'FALSELY' if row['found'] else '':20} {shown(row)}")
+        print(f"  found {found.hits} of {COPIES}; falsely {len(found.falsely)}; {found.separation()}\n")
+        kept[name] = {
+            "honest": honest,
+            "found": found.hits,
+            "falsely": len(found.falsely),
+            "separation": found.separation(),
+            "copies": found.copies,
+            "most_alike_honest": found.innocent[:12],
         }
-        time_taken = {"sources": COURSE, "seconds": round(seconds, 2)}
-        keep("similarity", {**results, "most_alike_honest": most[:10], "course": time_taken})
-    return int(hits < COPIES)
+    wall, processor = _seconds(random.Random(SEED))
+    print(f"{COURSE} sources in {wall:.1f} s, {processor:.1f} s of one core")
+    if options.json:
+        took = {"sources": COURSE, "seconds": round(wall, 2), "core_seconds": round(processor, 2)}
+        keep("similarity", {**kept, "course": took})
+    homework_kept = kept["homework"]
+    return int(any(it["found"] < COPIES for it in kept.values()) or homework_kept["falsely"] > 0)
 
 
-def figures(pair: Pair) -> dict[str, object]:
-    shares = {"left_share": round(pair.left_share, 3), "right_share": round(pair.right_share, 3)}
-    return {"left": pair.left, "right": pair.right, **shares, "bits": round(pair.bits, 1)}
+def figures(pair: Pair, authors: int) -> dict[str, Any]:
+    """``bits_of_least``: the shared bits over those that a pair of so many authors must share."""
+    return {
+        "left": pair.left,
+        "right": pair.right,
+        "share": round(pair.share, 3),
+        "left_share": round(pair.left_share, 3),
+        "right_share": round(pair.right_share, 3),
+        "bits": round(pair.bits, 1),
+        "bits_of_least": round(pair.bits / least_bits(authors), 2),
+    }
 
 
-def shown(row: dict[str, object]) -> str:
+def shown(row: dict[str, Any]) -> str:
     return f"{row['left_share']:.2f} {row['right_share']:.2f} {row['bits']:7.1f} bits  {row['left']}  {row['right']}"
 
 
-def _seconds(honest: list[Source], dice: random.Random) -> float:
-    """For a course's worth of sources of one language, made of the solutions, disguised."""
-    own = [each for each in honest if each.language is honest[0].language]
+def _seconds(dice: random.Random) -> tuple[float, float]:
+    """For a course's worth of sources of one language, the homework's and the staff's, disguised: by the wall's clock,
+    and of one core."""
+    texts = [it.text for group in homework() + solutions() for it in group.honest]
+    texts = [text for text in texts if "__global__" in text]
     many = [
-        Source(
-            str(number), str(number), renamed(dice.choice(own).text, own[0].language, dice), own[0].language
-        )
+        Source(str(number), str(number), renamed(dice.choice(texts), Language.CUDA, dice), Language.CUDA)
         for number in range(COURSE)
     ]
-    start = time.perf_counter()
-    Comparison(many, own[0].language).pairs()
-    return time.perf_counter() - start
+    wall, processor = time.perf_counter(), time.process_time()
+    Comparison(many, Language.CUDA).pairs()
+    return time.perf_counter() - wall, time.process_time() - processor
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Writes docs/reference/ from what it describes: the commands, the OpenAPI document, the settings, the errors, the
-figures (`make reference`). `--check` writes nothing and says what is stale; exit code 1 where something is.
+figures, the approximations (`make reference`). `--check` writes nothing and says what is stale; exit code 1 where
+something is.
 
 Usage: python scripts/reference.py [--check]
 """
@@ -14,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(ROOT))
 
-from references import commands, errors, figures, pages, routes, settings  # noqa: E402 - found by the lines above
+from references import approximations, commands, errors, figures, pages, routes, settings  # noqa: E402 - found by the lines above
 
 FOLDER = ROOT / "docs" / "reference"
 MADE: dict[str, Callable[[], str]] = {
@@ -24,6 +25,7 @@ MADE: dict[str, Callable[[], str]] = {
     "pages.md": pages.make,
     "errors.md": errors.make,
     "figures.md": figures.make,
+    "approximations.md": approximations.make,
 }
 
 

@@ -4,8 +4,9 @@ A source is a set of features: its statements, and for each statement the ones t
 (``grader/similarity/statements.py``). A feature weighs log2(N / n) bits where n of N authors have it: what everybody
 writes weighs nothing, what two of 500 write weighs 8. What the starter has weighs nothing either. Two sources are
 compared by the weight that they share. A pair is reported where the share of one or the other is large and where the
-shared weight is more than a few common lines have. Names, comments, layout, order, mixed-in lines and functions moved
-change little of it.
+shared weight is more than a few common lines have. How much that is depends on N as weights do (``least_bits``): in a
+small class no feature can weigh much, however much two sources share. Names, comments, layout, order, mixed-in lines
+and functions moved change little of it.
 
 A finding is a reason for a person to look, and no verdict.
 """
@@ -24,8 +25,10 @@ from grader.similarity.statements import Statement, statements
 
 # Of the lighter or the other source's weight: benchmarks/similarity.py shows where copies and honest work lie.
 LEAST_SHARE = 0.55
-# Two sources of a few common lines are alike by necessity.
-LEAST_BITS = 40.0
+# Two sources of a few common lines are alike by necessity: so many features that no third author has say otherwise.
+LEAST_FEATURES = 5
+# And so many bits more than it takes to single out one pair of all that are compared, each bit halving chance.
+LEAST_BEYOND_CHANCE = 10.0
 # The weights of a handful of sources would say that each feature is rare among very few: nothing to count with.
 FEWEST_AUTHORS = 4
 
@@ -141,7 +144,8 @@ class Comparison:
 
     def pairs(self) -> list[Pair]:
         """Those that a person should look at, most alike first."""
-        return [pair for pair in self.all_pairs() if pair.share >= LEAST_SHARE and pair.bits >= LEAST_BITS]
+        least = least_bits(self.authors)
+        return [pair for pair in self.all_pairs() if pair.share >= LEAST_SHARE and pair.bits >= least]
 
     def _held(self, left: str, right: str) -> bool:
         one, other = self._read[left].source, self._read[right].source
@@ -162,6 +166,12 @@ class Comparison:
                 lines = places[each.shape]
                 found.append(Match(each.line, lines.pop(0) if len(lines) > 1 else lines[0], bits))
         return found
+
+
+def least_bits(authors: int) -> float:
+    """The weight that two of so many authors' sources must share to be reported: 18 bits of 17 authors, 40 of 500."""
+    rarest = math.log2(max(authors, FEWEST_AUTHORS) / 2)
+    return max(LEAST_FEATURES * rarest, 2 * math.log2(max(authors, FEWEST_AUTHORS)) + LEAST_BEYOND_CHANCE)
 
 
 def clusters(pairs: Sequence[Pair]) -> list[list[str]]:

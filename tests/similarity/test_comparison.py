@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from grader.languages import Language
-from grader.similarity.comparison import Comparison, Pair, Source, clusters
+from grader.similarity.comparison import Comparison, Pair, Source, clusters, least_bits
 
-REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE, HOMEWORK = ROOT / "reference", ROOT / "benchmarks" / "homework"
 
 CUDA = """
 __global__ void row_sums(const float* x, float* sums, int rows, int cols) {
@@ -95,6 +96,41 @@ def solutions(language: Language) -> list[Source]:
         Source(path.parts[-3], path.parts[-3], path.read_text(), language)
         for path in sorted(REFERENCE.glob(f"*/staff/solution{language.suffix}"))
     ]
+
+
+# What relu.py of the staff's solutions says in five lines, its names and lines exchanged.
+SHORT_COPY = """
+@triton.jit
+def work(src, dst, count, SIZE: tl.constexpr):
+    idx = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    idle = 3
+    ok = idx < count
+    val = tl.load(src + idx, mask=ok)
+    tl.store(dst + idx, tl.where(val < 0, 0.0, val), mask=ok)
+
+
+def solve(x, out, n):
+    if n == 0:
+        return
+    work[(triton.cdiv(n, 256),)](x, out, n, SIZE=256)
+"""
+
+
+def test_a_copy_of_a_short_source_is_found_in_a_small_class() -> None:
+    sources = [*solutions(Language.TRITON), Source("copy", "bob", SHORT_COPY, Language.TRITON)]
+    (found,) = (it for it in Comparison(sources, Language.TRITON).pairs() if "copy" in (it.left, it.right))
+    assert {found.left, found.right} == {"relu", "copy"}
+    assert least_bits(25) < found.bits < least_bits(500)
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("slug", ["reduce_sum", "softmax", "transpose"])
+def test_nobody_who_worked_alone_is_reported(slug: str, language: Language) -> None:
+    starter = (ROOT / "challenges" / slug / f"starter{language.suffix}").read_text()
+    texts = sorted((HOMEWORK / slug).glob(f"*{language.suffix}"))
+    sources = [Source(path.stem, path.stem, path.read_text(), language) for path in texts]
+    assert len(sources) >= 13
+    assert Comparison(sources, language, starter).pairs() == []
 
 
 @pytest.mark.parametrize(
