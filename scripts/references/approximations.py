@@ -75,5 +75,7 @@ def _waived(row: Mapping[str, Any]) -> Iterator[str]:
         listed = ", ".join(f"{code(name)} ({', '.join(at)})" for name, at in names.items())
         yield f"**Allowed:** {listed}. {reason}"
     if row["passes"]:
-        listed = ", ".join(f"{code(it['name'])} ({it['workload']}, {it['probability']})" for it in row["passes"])
+        listed = ", ".join(
+            f"{code(it['name'])} ({it['workload']}, {it['probability']})" for it in row["passes"]
+        )
         yield f"**Passes:** {listed}."
