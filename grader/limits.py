@@ -305,3 +305,23 @@ NOTICE_DAYS = 180
 DIGEST_MINUTES = 30
 # Lines of a digest; the site shows all.
 DIGEST_LINES = 30
+# Of a platform's addresses: those of a gradebook's columns carry ids and queries.
+URL_CHARS = 1024
+# From a click in a learning platform to its token, with a second factor in between; and then to choose an account, a
+# course or an assignment.
+LAUNCH_MINUTES = 15
+CHOOSE_MINUTES = 60
+# Links of assignments, deployments of a platform, its hosts: of a university, some.
+LTI_ENTRIES = 200
+# Grades are sent one by one. One that a platform does not take is tried again after half a minute, then after twice as
+# long each time, up to six hours: 22 tries are three days, in which somebody mends it.
+SCORE_RETRY_SECONDS = 30.0
+SCORE_RETRY_MOST_SECONDS = 6 * 3600.0
+SCORE_TRIES = 22
+# How long a worker may take for one: several requests, each of which may time out.
+SCORE_HELD_SECONDS = 180.0
+# How often grades are compared with what platforms have: a course of 500 takes a tenth of a second, or a second where
+# nothing of it is kept.
+SCORES_COMPARED_SECONDS = 30.0
+# Sent in one go before others are looked at.
+SCORES_AT_ONCE = 50

@@ -30,7 +30,9 @@ class Link:
 
 
 # Blueprints whose pages lie within another's.
-_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook"), "courses") | {"regrades": "inbox"}
+_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook", "learning_platforms"), "courses") | {
+    "regrades": "inbox"
+}
 _EVERYONE = (Link("Challenges", "challenges.index"),)
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)

@@ -55,6 +55,7 @@ GROUPS = {
         "announcement": ("announcements", "Announce something to everybody: announcement make, list"),
         "question": ("announcements", "Ask the staff, and answer: question ask, list, answer"),
         "feedback": ("feedback", "Manage rubrics and regrade requests: feedback set, score, ask, requests"),
+        "lti": ("lti", "Connect Canvas and Moodle: lti add, show, release, send"),
         "admin": ("admin", "Manage versions, queues, workers and stored data: admin queue, ..."),
     },
     "Run a platform": {

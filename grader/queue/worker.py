@@ -25,6 +25,7 @@ from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
 from grader.queue.executor import Executor
 from grader.queue.gpu_health import GpuHealth
 from grader.queue.gpu_lock import hold, lock_folder
+from grader.queue.grade_sender import GradeSender
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.judge import Judge
 from grader.queue.loop import Stopper, take_wakeups
@@ -260,6 +261,9 @@ def _start_sweeping(platform: Platform, boxes: Reaper, stack: ExitStack, once: b
     sweeper = Sweeper(platform, boxes)
     sweeper.start()
     stack.callback(sweeper.close)
+    sender = GradeSender(platform)
+    sender.start()
+    stack.callback(sender.close)
 
 
 def _leave(platform: Platform, name: str) -> None:

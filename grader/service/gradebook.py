@@ -458,6 +458,19 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
         )
 
 
+def of_everyone(
+    platform: Platform, session: Session, course: CourseRow
+) -> tuple[list[StudentGrades], set[str]]:
+    """For what sends grades elsewhere: every student's, and the assignments of which nothing may be sent now: the
+    folder of one of their challenges is broken, so that points are missing, or their feedback is not released."""
+    book = _book(platform, session, course)
+    held = assignments.unreleased(session, [it.row.id for it in book.assignments])
+    unknown = {
+        it.row.slug for it in book.assignments if it.row.id in held or any(part.broken for part in it.parts)
+    }
+    return book.grades(platform.grades.of(course.id, book.rules)), unknown
+
+
 def get_grades(platform: Platform, user: User, slug: str, name: str | None = None) -> StudentGrades:
     """One student's grades, each point explained: one's own, or as staff somebody's. Raises NotFound, NotAllowed."""
     own = name is None or name.lower() == user.name.lower()

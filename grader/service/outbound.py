@@ -41,15 +41,39 @@ def get_json(url: str, headers: Mapping[str, str] | None = None) -> dict[str, An
     return send("GET", url, headers=headers)
 
 
+def post(url: str, content: bytes, headers: Mapping[str, str]) -> None:
+    """What it answers is of no interest, if it takes it. Raises Unreachable, Refused."""
+    _ask("POST", url, headers=headers, content=content)
+
+
 def send(
     method: str,
     url: str,
     *,
     headers: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
-    content: bytes | None = None,
 ) -> dict[str, Any]:
     """What it answers: a JSON object, empty where there is no body. Raises Unreachable, Refused."""
+    body, host = _ask(method, url, headers=headers, form=form), urlsplit(url).hostname
+    if not body.strip():
+        return {}
+    try:
+        found = json.loads(body)
+    except ValueError as error:
+        raise Unreachable(f"{host} does not answer with JSON.") from error
+    if not isinstance(found, dict):
+        raise Unreachable(f"{host} does not answer with a JSON object.")
+    return found
+
+
+def _ask(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | None = None,
+    content: bytes | None = None,
+) -> bytes:
     with reached(url):
         answer = requests.request(
             method,
@@ -68,15 +92,7 @@ def send(
         raise Refused(f"{host} answers with a redirect; its own address is needed.", answer.status_code)
     if answer.status_code >= 400:
         raise Refused(f"{host} answers {answer.status_code}.", answer.status_code, said)
-    if not body.strip():
-        return {}
-    try:
-        found = json.loads(body)
-    except ValueError as error:
-        raise Unreachable(f"{host} does not answer with JSON.") from error
-    if not isinstance(found, dict):
-        raise Unreachable(f"{host} does not answer with a JSON object.")
-    return found
+    return body
 
 
 def checked(url: str) -> str:

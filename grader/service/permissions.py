@@ -60,6 +60,11 @@ class Action(StrEnum):
     SIMILARITY_DECIDE = "similarity.decide"
     REVIEW = "reviews.decide"
     REVIEW_ANY = "results.review"
+    LTI_READ = "lti.read"
+    LTI_LINK = "lti.link"
+    LTI_SELECT = "lti.select"
+    LTI_SEND = "lti.send"
+    LTI_PLATFORM = "lti.platform"
     ANNOUNCE = "course.announce"
     FEEDBACK_EDIT = "feedback.edit"
     GRADES_SCORE = "grades.score"
@@ -129,6 +134,12 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SIMILARITY_DECIDE: _GRADERS,
     Action.REVIEW: _GRADERS,
     Action.REVIEW_ANY: _PLATFORM,
+    Action.LTI_READ: _READERS,
+    # Whom another site calls an instructor comes in by it.
+    Action.LTI_LINK: _ADMINS,
+    Action.LTI_SELECT: _TEACHERS,
+    Action.LTI_SEND: _TEACHERS,
+    Action.LTI_PLATFORM: frozenset({Standing.ADMIN}),
     Action.ANNOUNCE: _GRADERS,
     Action.FEEDBACK_EDIT: _TEACHERS,
     Action.GRADES_SCORE: _GRADERS,

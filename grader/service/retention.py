@@ -6,8 +6,7 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, not_, or_, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from grader import limits
@@ -18,7 +17,6 @@ from grader.records.engine import changed, writing
 from grader.records.models import (
     ArtefactRow,
     AuditRow,
-    ChoreRow,
     CommentEditRow,
     CommentRow,
     CourseInvitationRow,
@@ -51,6 +49,7 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Forgotten, Pruned
+from grader.service import chores, passback
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
@@ -94,28 +93,10 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
 
 def prune_now_and_then(platform: Platform) -> int:
     """What sweepers do: once a day one of them prunes by ``settings.retention_days``. How many rows went."""
-    if not _may_begin(platform, utcnow()):
+    if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):
         return 0
     done = prune(platform, platform.settings.retention_days or None, dry_run=False)
     return sum(value for name, value in done.model_dump().items() if name not in ("dry_run", "report_bytes"))
-
-
-def _may_begin(platform: Platform, now: datetime) -> bool:
-    """Whether this process is the one that does it: decided by one UPDATE or INSERT."""
-    due = ChoreRow.begun_at < now - timedelta(hours=CHORE_HOURS)
-    with platform.sessions() as session:
-        known = session.get(ChoreRow, CHORE)
-    if known is not None and known.begun_at >= now - timedelta(hours=CHORE_HOURS):
-        return False
-    try:
-        with writing(platform.sessions) as session:
-            if known is None:
-                session.execute(insert(ChoreRow).values(name=CHORE, begun_at=now))
-                return True
-            statement = update(ChoreRow).where(ChoreRow.name == CHORE, due).values(begun_at=now)
-            return changed(session, statement.execution_options(synchronize_session=False)) == 1
-    except IntegrityError:  # another one was quicker
-        return False
 
 
 def _old_reports(before: datetime) -> Select[int, int]:
@@ -226,6 +207,7 @@ def forget(platform: Platform, name: str) -> Forgotten:
         # Teams of that name; one that its members chose otherwise keeps its name.
         session.execute(teams.values(name=gone, name_key=gone).execution_options(synchronize_session=False))
         _leave_courses(session, user, gone)
+        passback.forget(session, user.id)
         user.name = user.name_key = gone
         user.email = user.email_key = None
         user.email_by = ""

@@ -12,6 +12,7 @@ from tests.web import builders
 
 # What answers GET and is no page: programs read it, or a page fetches it.
 NO_PAGES = (
+    "lti.",
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
@@ -79,6 +80,8 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "regrades.index": lambda _: {"regrades": "/regrades"},
     "regrades.new": lambda _: {"regrade-new": "/regrades/new?course=gpu&assignment=week1"},
     "regrades.show": lambda _: {"regrade": "/regrades/1"},
+    "learning_platforms.index": lambda _: {"learning-platforms": "/lti/platforms"},
+    "learning_platforms.show": lambda _: {"course-lti": "/courses/gpu/lti"},
     "gradebook.of_student": lambda _: {"grades-of-student": "/courses/gpu/grades/ada"},
 }
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {

@@ -3,6 +3,7 @@ session, and sign-out ends it on the server too, even where the cookie was copie
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
+_BEGUN_KEY = "begun"
+_RECENT_SECONDS = 600
 # What a User-Agent holds, and what people call it. The order matters: Edge and Opera claim to be Chrome, Chrome to be
 # Safari.
 _BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
@@ -58,7 +61,13 @@ def begin(user: User) -> None:
     lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
     wish = TokenRequest(_label(), lifetime, kind=TokenKind.SESSION, address=request.remote_addr or "")
     session[TOKEN_KEY] = tokens.issue(platform(), user, wish).token
+    session[_BEGUN_KEY] = int(time.time())
     devices.remember(user)
+
+
+def is_recent() -> bool:
+    """Whether this session began a moment ago, so that its owner is there, and not somebody who found it open."""
+    return time.time() - float(session.get(_BEGUN_KEY, 0)) < _RECENT_SECONDS
 
 
 def end() -> None:

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
-from grader.service import courses, feedback, gradebook
+from grader.service import courses, feedback, gradebook, passback
 from grader.service.permissions import Action
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
@@ -29,7 +29,13 @@ def show(course: str) -> str:
     plots = {(it.assignment, it.challenge): speedups(it) for it in found.statistics if it.speedups}
     # Without a rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
-    return render_template("course/gradebook.html", found=found, plots=plots, grades_at=grades_at)
+    return render_template(
+        "course/gradebook.html",
+        found=found,
+        plots=plots,
+        grades_at=grades_at,
+        passed_back=passback.counted(platform(), current_user(), course),
+    )
 
 
 @pages.get("/courses/<course>/gradebook/grades.csv")

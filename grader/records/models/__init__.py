@@ -37,6 +37,14 @@ from grader.records.models.feedback import (
     RegradeRequestRow,
     ScoreRow,
 )
+from grader.records.models.lti import (
+    LtiContextRow,
+    LtiKeyRow,
+    LtiLaunchRow,
+    LtiLinkRow,
+    LtiPlatformRow,
+    LtiScoreRow,
+)
 from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, NoticeRow, QuestionRow
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
@@ -80,6 +88,12 @@ __all__ = [
     "InvitationRow",
     "JoinCodeRow",
     "LinkRow",
+    "LtiContextRow",
+    "LtiKeyRow",
+    "LtiLaunchRow",
+    "LtiLinkRow",
+    "LtiPlatformRow",
+    "LtiScoreRow",
     "MemberRow",
     "NoticeChoiceRow",
     "NoticeRow",

@@ -88,6 +88,10 @@ OF_COURSES = [
     ("GET", "/gradebook.csv", "/gradebook.csv"),
     ("GET", "/grades", "/grades"),
     ("GET", "/grades/<name>", "/grades/ada"),
+    ("GET", "/lti", "/lti"),
+    ("DELETE", "/lti/<int:number>", "/lti/9"),
+    ("PUT", "/lti/links/<int:number>", "/lti/links/9"),
+    ("POST", "/lti/links/<int:number>/send", "/lti/links/9/send"),
 ]
 
 
@@ -137,6 +141,10 @@ PAGES_OF_COURSES = [
     ("GET", "/grades", "/grades"),
     ("GET", "/grades/<name>", "/grades/ada"),
     ("POST", "/grades/<name>/override", "/grades/ada/override"),
+    ("GET", "/lti", "/lti"),
+    ("POST", "/lti/<int:number>/unlink", "/lti/9/unlink"),
+    ("POST", "/lti/links/<int:number>/release", "/lti/links/9/release"),
+    ("POST", "/lti/links/<int:number>/send", "/lti/links/9/send"),
 ]
 FORMS_OF_COURSES = {
     "": {"name": "Another"},
@@ -401,6 +409,27 @@ ROWS = [
     Row("POST", f"{API}/workers/<worker>/drain", f"{API}/workers/nobody/drain", (401, 403, 403, 404)),
     Row("POST", f"{API}/workers/<worker>/resume", f"{API}/workers/nobody/resume", (401, 403, 403, 404)),
     # A course that is not there, as one is for all who have no part in it. Of one that is: test_course_access.py.
+    # Of a learning platform that is not registered; of one that is: tests/web/test_lti.py. Admins alone register.
+    Row("GET", "/lti/login", "/lti/login", everyone(403)),
+    Row("POST", "/lti/login", "/lti/login", everyone(403)),
+    Row("GET", "/lti/launch", "/lti/launch", everyone(302)),
+    Row("POST", "/lti/launch", "/lti/launch", everyone(403)),
+    Row("POST", "/lti/select", "/lti/select", everyone(403)),
+    Row("GET", "/lti/continue", "/lti/continue", everyone(403)),
+    Row("POST", "/lti/connect", "/lti/connect", everyone(403)),
+    Row("POST", "/lti/link", "/lti/link", everyone(403)),
+    Row("GET", "/lti/keys.json", "/lti/keys.json", everyone(200)),
+    Row("GET", "/lti/canvas.json", "/lti/canvas.json", everyone(200)),
+    Row("GET", "/lti/platforms", "/lti/platforms", (302, 403, 403, 403)),
+    Row("POST", "/lti/platforms", "/lti/platforms", (302, 403, 403, 403)),
+    Row("POST", "/lti/platforms/<int:number>", "/lti/platforms/9", (302, 403, 403, 403)),
+    Row("POST", "/lti/platforms/<int:number>/remove", "/lti/platforms/9/remove", (302, 403, 403, 403)),
+    Row("POST", "/lti/keys", "/lti/keys", (302, 403, 403, 403)),
+    Row("GET", f"{API}/lti/platforms", f"{API}/lti/platforms", (401, 403, 403, 403)),
+    Row("POST", f"{API}/lti/platforms", f"{API}/lti/platforms", (401, 403, 403, 403)),
+    Row("PATCH", f"{API}/lti/platforms/<int:number>", f"{API}/lti/platforms/9", (401, 403, 403, 403)),
+    Row("DELETE", f"{API}/lti/platforms/<int:number>", f"{API}/lti/platforms/9", (401, 403, 403, 403)),
+    Row("POST", f"{API}/lti/keys", f"{API}/lti/keys", (401, 403, 403, 403)),
     Row("GET", "/courses", "/courses", (302, 200, 200, 200)),
     Row("POST", "/courses", "/courses", (302, 403, 403, 303)),
     Row("GET", "/join", "/join?key=BCDF-GHJK", everyone(400)),
@@ -620,6 +649,7 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     "/announcements/9": {"title": "Room 3"},
     "/questions": {"text": "Why?"},
     "/questions/9": {"answer": "So."},
+    "/lti/links/9": {"released": False},
 }
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},

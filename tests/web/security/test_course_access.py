@@ -80,6 +80,10 @@ ACTIONS = {
     ("GET", "/gradebook.csv"): Action.GRADES_READ,
     ("GET", "/grades"): Action.GRADES_READ_OWN,
     ("GET", "/grades/<name>"): Action.GRADES_READ,
+    ("GET", "/lti"): Action.LTI_READ,
+    ("DELETE", "/lti/<int:number>"): Action.LTI_LINK,
+    ("PUT", "/lti/links/<int:number>"): Action.LTI_SEND,
+    ("POST", "/lti/links/<int:number>/send"): Action.LTI_SEND,
 }
 # The same of its pages.
 PAGES = {
@@ -122,6 +126,10 @@ PAGES = {
     ("GET", "/grades"): Action.GRADES_READ_OWN,
     ("GET", "/grades/<name>"): Action.GRADES_READ,
     ("POST", "/grades/<name>/override"): Action.GRADES_OVERRIDE,
+    ("GET", "/lti"): Action.LTI_READ,
+    ("POST", "/lti/<int:number>/unlink"): Action.LTI_LINK,
+    ("POST", "/lti/links/<int:number>/release"): Action.LTI_SEND,
+    ("POST", "/lti/links/<int:number>/send"): Action.LTI_SEND,
 }
 PEOPLE = tuple(Standing)
 
@@ -253,6 +261,8 @@ def _missing(text: str) -> bool:
         "no announcement 9",
         "no question 9",
         "has no criterion 1",
+        "no linked course 9",
+        "no link 9",
         "is published",
         "waiting for a link",
     )

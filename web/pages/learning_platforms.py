@@ -1,0 +1,118 @@
+"""Learning platforms: for admins, which are registered; for a course's staff, which of their courses are this one, and
+which grades they were sent."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from grader.errors import BadRequest, Conflict, GraderError
+from grader.schemas.lti import LtiPlatformBody, LtiPlatformChange, LtiScoreState, PlatformKind
+from grader.service import courses, lti_platforms, passback
+from grader.service.permissions import Action
+from grader.web import forms
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+from grader.web.pages.courses import body, given
+from grader.web.pages.keys import Page
+
+pages = Blueprint("learning_platforms", __name__)
+
+
+@pages.get("/lti/platforms")
+def index() -> str:
+    """The registered learning platforms, and what they are told of this site. For admins."""
+    return _index()[0]
+
+
+@pages.post("/lti/platforms")
+def add() -> Response | Page:
+    """Register one. Of Canvas and Moodle the site's address is enough."""
+    names = ("name", "kind", "site", "client_id", "issuer", "auth_url", "token_url", "jwks_url", "accounts")
+    try:
+        values = given(*names) | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
+        wanted = body(LtiPlatformBody, values)
+        wanted = wanted.model_copy(update={"trust_email": forms.ticked("trust_email")})
+        lti_platforms.add_platform(platform(), current_user(), wanted)
+    except (BadRequest, Conflict) as error:
+        return _index(error)
+    return redirect(url_for("learning_platforms.index"), 303)
+
+
+@pages.post("/lti/platforms/<int:number>")
+def change(number: int) -> Response | Page:
+    """Other deployments, hosts, or another rule of who gets an account."""
+    try:
+        values = given("accounts") | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
+        change = body(LtiPlatformChange, values)
+        change = change.model_copy(update={"trust_email": forms.ticked("trust_email")})
+        lti_platforms.change_platform(platform(), current_user(), number, change)
+    except BadRequest as error:
+        return _index(error)
+    return redirect(url_for("learning_platforms.index"), 303)
+
+
+@pages.post("/lti/platforms/<int:number>/remove")
+def remove(number: int) -> Response:
+    """Remove one with its links to courses."""
+    lti_platforms.remove_platform(platform(), current_user(), number)
+    return redirect(url_for("learning_platforms.index"), 303)
+
+
+@pages.post("/lti/keys")
+def rotate() -> Response:
+    """Sign with a new key from now on."""
+    lti_platforms.rotate_key(platform(), current_user())
+    return redirect(url_for("learning_platforms.index"), 303)
+
+
+@pages.get("/courses/<course>/lti")
+def show(course: str) -> str:
+    """The platforms' courses that are this one, their links, and the grades that they were sent. For staff."""
+    return _show(course)[0]
+
+
+@pages.post("/courses/<course>/lti/<int:number>/unlink")
+def unlink(course: str, number: int) -> Response:
+    """A platform's course is no longer this one. For owners."""
+    passback.unlink(platform(), current_user(), course, number)
+    return redirect(url_for("learning_platforms.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/lti/links/<int:number>/release")
+def release(course: str, number: int) -> Response | Page:
+    """Send the grades of a link from now on, or no more."""
+    try:
+        passback.release(platform(), current_user(), course, number, forms.ticked("released"))
+    except Conflict as error:
+        return _show(course, error)
+    return redirect(url_for("learning_platforms.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/lti/links/<int:number>/send")
+def send(course: str, number: int) -> Response:
+    """Send again what failed or waits: of one student, or of all."""
+    student = request.form.get("student", "").strip() or None
+    passback.send_again(platform(), current_user(), course, number, student)
+    return redirect(url_for("learning_platforms.show", course=course), 303)
+
+
+def _listed(name: str) -> list[str]:
+    return request.form.get(name, "").replace(",", " ").split()
+
+
+def _index(error: GraderError | None = None) -> Page:
+    found = lti_platforms.list_platforms(platform(), current_user())
+    page = render_template("lti/platforms.html", found=found, kinds=PlatformKind, error=error)
+    return page, error.status if error else 200
+
+
+def _show(course: str, error: GraderError | None = None) -> Page:
+    user = current_user()
+    found = passback.read(platform(), user, course)
+    with courses.reading(platform(), user, course, Action.LTI_READ) as opened:
+        may = {"sends": opened.may(Action.LTI_SEND), "links": opened.may(Action.LTI_LINK)}
+    page = render_template(
+        "lti/course.html", course=course, found=found, state=LtiScoreState, error=error, **may
+    )
+    return page, error.status if error else 200

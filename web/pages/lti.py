@@ -1,0 +1,210 @@
+"""Launches from learning platforms (LTI 1.3): the way there and back, and what has to be said once.
+
+A platform shows a tool in a frame, in which browsers keep no cookie of ours, and our pages refuse frames. So a launch
+opens a tab of its own and begins again there. Choosing an assignment has to happen in the frame: that needs no session.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from flask import (
+    Blueprint,
+    Response,
+    after_this_request,
+    g,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+)
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader import limits
+from grader.errors import BadRequest, Conflict, GraderError, SignOnFailed
+from grader.schemas.lti import Teachers
+from grader.service import accounts, lti_launch, lti_platforms
+from grader.service.lti_launch import Launch, Outcome
+from grader.web import throttle
+from grader.web.auth import sessions
+from grader.web.auth.identity import current_user, viewer
+from grader.web.current import platform
+from grader.web.pages.keys import Page, private
+
+pages = Blueprint("lti", __name__)
+
+COOKIE = "grader_lti"
+_SECONDS = 60 * limits.LAUNCH_MINUTES
+
+
+@pages.route("/lti/login", methods=["GET", "POST"])
+def login() -> BaseResponse | Page:
+    """Where a learning platform sends a browser that follows a link: leads back to it, in a tab of its own."""
+    throttle.count_sign_on()
+    given = request.form if request.method == "POST" else request.args
+    params = {name: given[name] for name in _PARAMETERS if name in given}
+    chooses = urlsplit(params.get("target_link_uri", "")).path == "/lti/select"
+    if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame", "embed", "object") and not chooses:
+        known = lti_launch.find_platform(platform(), params)
+        _framed_by(known.id)
+        return render_template("lti/open.html", params=params, name=known.name), 200
+    begun = lti_launch.begin(platform(), params)
+
+    @after_this_request
+    def _set(response: Response) -> Response:
+        # Its way back is a form that another site sends, to which browsers add no cookie but such a one.
+        response.set_cookie(
+            COOKIE,
+            begun.state,
+            max_age=_SECONDS,
+            path="/lti",
+            secure=request.is_secure,
+            httponly=True,
+            samesite="None" if request.is_secure else "Lax",
+        )
+        return response
+
+    return redirect(begun.url)
+
+
+_PARAMETERS = ("iss", "client_id", "login_hint", "lti_message_hint", "target_link_uri", "lti_deployment_id")
+
+
+@pages.route("/lti/launch", methods=["POST"])
+def launch() -> BaseResponse | Page:
+    """Where a platform's signed token comes: signs its person in and leads to the course, or asks what is not known."""
+    throttle.count_sign_on()
+    state = request.form.get("state", "")
+    if "error" in request.form:
+        raise SignOnFailed(
+            "The learning platform did not sign you in.", "Sign in there and follow the link again."
+        )
+    said = lti_launch.receive(platform(), request.form.get("id_token", ""), state)
+    if said.selects:
+        return _choice(said, state)
+    # Or somebody could send another's browser a launch of their own, to have it signed in as them.
+    if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), state.encode()):
+        raise SignOnFailed(
+            "This launch did not begin in this browser, or it keeps no cookie of this site.",
+            "Set the link to open in a new window in the learning platform, or follow it again.",
+        )
+    outcome = lti_launch.complete(platform(), said)
+    if outcome.user is not None:
+        sessions.begin(outcome.user)
+    return redirect(outcome.path, 303)
+
+
+@pages.get("/lti/launch")
+def launched() -> BaseResponse:
+    """Where somebody lands who keeps a launch's address as a bookmark."""
+    return redirect("/courses")
+
+
+@pages.get("/lti/continue")
+def show() -> Page | BaseResponse:
+    """What a launch needs to be told: whose account it is, or which course."""
+    said = _waiting()
+    return _continue_page(said, lti_launch.complete(platform(), said))
+
+
+@pages.post("/lti/connect")
+def connect() -> Page | BaseResponse:
+    """The signed-in account is the launch's person's from now on. Takes the password, as every such connection."""
+    said, user = _waiting(), current_user()
+    throttle.count_try(user.name)
+    try:
+        if not sessions.is_recent():
+            accounts.check_password(platform(), user, request.form.get("present", ""))
+        lti_launch.connect(platform(), user, said)
+    except GraderError as error:
+        return _continue_page(said, lti_launch.complete(platform(), said), error)
+    return _go_on(said)
+
+
+@pages.post("/lti/link")
+def link() -> Page | BaseResponse:
+    """The launch's course is that course here."""
+    said = _waiting()
+    try:
+        try:
+            teachers = Teachers(request.form.get("teachers", ""))
+        except ValueError as error:
+            raise BadRequest("Say what its teachers become here.") from error
+        lti_launch.link_course(platform(), current_user(), said, request.form.get("course", ""), teachers)
+    except (BadRequest, Conflict) as error:
+        return _continue_page(said, lti_launch.complete(platform(), said), error)
+    return _go_on(said)
+
+
+def _go_on(said: Launch) -> Page | BaseResponse:
+    outcome = lti_launch.complete(platform(), said)
+    if outcome.needs:
+        return _continue_page(said, outcome)
+    return redirect(outcome.path, 303)
+
+
+def _waiting() -> Launch:
+    """By its own cookie, which signing in meanwhile leaves alone."""
+    return lti_launch.pending(platform(), request.cookies.get(COOKIE, ""))
+
+
+def _continue_page(said: Launch, outcome: Outcome, error: GraderError | None = None) -> Page | BaseResponse:
+    if not outcome.needs and error is None:
+        return redirect(outcome.path, 303)
+    user = viewer()
+    page = render_template(
+        "lti/continue.html",
+        launch=said,
+        outcome=outcome,
+        recent=sessions.is_recent(),
+        courses=lti_launch.linkable(platform(), user) if user is not None else [],
+        teachers=Teachers,
+        error=error,
+    )
+    return private((page, error.status if error else 200))
+
+
+def _choice(said: Launch, state: str) -> Page:
+    """Within a frame of the platform, where no session is known."""
+    _framed_by(said.platform)
+    try:
+        choice = lti_launch.choose(platform(), said, state)
+    except GraderError as error:
+        return render_template("lti/select.html", choice=None, error=error), error.status
+    return render_template("lti/select.html", choice=choice, error=None), 200
+
+
+@pages.post("/lti/select")
+def select() -> Page:
+    """Takes the choice of an assignment, and hands it to the platform. What the form holds works once, and is all that
+    vouches for it."""
+    return_url, choice, said = lti_launch.chosen(
+        platform(), request.form.get("ticket", ""), request.form.get("assignment", "")
+    )
+    _framed_by(said.platform)
+    parts = urlsplit(return_url)
+    g.forms_to = f"{parts.scheme}://{parts.netloc}"
+    return render_template("lti/chosen.html", return_url=return_url, choice=choice), 200
+
+
+@pages.get("/lti/keys.json")
+def keys() -> Response:
+    """The public keys of what this site signs for learning platforms."""
+    return _public(jsonify(lti_platforms.public_keys(platform())))
+
+
+@pages.get("/lti/canvas.json")
+def canvas() -> Response:
+    """The configuration of a developer key, for Canvas to read."""
+    return _public(jsonify(lti_platforms.canvas_configuration(platform())))
+
+
+def _public(response: Response) -> Response:
+    response.headers["Cache-Control"] = "public, max-age=300"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+def _framed_by(number: int) -> None:
+    g.framed_by = " ".join(lti_launch.frames(platform(), number))
