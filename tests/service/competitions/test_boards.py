@@ -121,3 +121,46 @@ def test_practice_has_a_board_of_its_own(platform: Platform, staff: User, studen
     hand_in(platform, student, 9.0, competition="cup")
     assert _ranks(board(platform, student, "cup", mode=Mode.PRACTICE)) == [("ada", 1, 9.0)]
     assert board(platform, student, "cup").rows == []
+
+
+@pytest.mark.parametrize(
+    ("scoring", "expected"),
+    [
+        ("time", [("bob", 1, 100.0), ("ada", 2, 200.0)]),
+        ("speedups", [("ada", 1, 4.0), ("bob", 2, 2.5)]),
+        ("points", [("ada", 1, 40.0), ("bob", 1, 40.0)]),
+    ],
+)
+def test_what_ranks(
+    platform: Platform,
+    staff: User,
+    student: User,
+    other: User,
+    scoring: str,
+    expected: list[tuple[str, int, float]],
+) -> None:
+    make(platform, staff, scoring=scoring, challenges=[{"challenge": "scale", "points": 40}])
+    for user, time, speedup in ((student, 200.0, 4.0), (other, 100.0, 2.5)):
+        enter(platform, user)
+        hand_in(platform, user, time, speedup)
+    assert _ranks(board(platform, student, "cup")) == expected
+
+
+@pytest.mark.parametrize("code_shown", [True, False])
+def test_code_is_shown_after_the_results_where_the_rules_say_so(
+    platform: Platform, staff: User, student: User, other: User, code_shown: bool
+) -> None:
+    make(platform, staff, code_shown=code_shown)
+    for user in (student, other):
+        enter(platform, user)
+    hand_in(platform, student, 10.0)
+    elapse(platform, hours=2)
+    with pytest.raises(NotAllowed, match="not out yet" if code_shown else "do not show code"):
+        finals.get_code(platform, other, "cup", "ada", "scale")
+    finals.publish_results(platform, staff, "cup")
+    if code_shown:
+        assert finals.get_code(platform, other, "cup", "ada", "scale").source == "x = 10.0\n"
+    else:
+        with pytest.raises(NotAllowed, match="do not show code"):
+            finals.get_code(platform, other, "cup", "ada", "scale")
+    assert finals.get_code(platform, student, "cup", "ada", "scale").source == "x = 10.0\n", "one's own"
