@@ -236,12 +236,14 @@ def positions(session: Session, device: str, now: datetime, compiled: bool = Tru
 @dataclass(frozen=True)
 class Durations:
     """How long judgements keep a worker of a device busy, seconds. ``usual``: the mean of recent ones without outliers;
-    ``outliers``: of each user whose last one was an outlier, what that took; ``spans``: all recent ones.
+    ``outliers``: of each user whose last one was an outlier, what that took; ``spans``: all recent ones. ``pause``:
+    from the end of one to the same worker's next while that one waited: what a host under load takes for itself.
     """
 
     usual: float
     outliers: Mapping[int, float]
     spans: Sequence[float]
+    pause: float = 0.0
 
     def of(self, user: int | None) -> float:
         """What the next one of that user will take."""
@@ -265,15 +267,23 @@ def durations(session: Session, device: str) -> Durations | None:
     user counts once, however much one of them sends."""
     row = SubmissionRow
     rows = session.execute(
-        select(row.user_id, row.claimed_at, row.finished_at)
+        select(row.user_id, row.worker, row.created_at, row.claimed_at, row.finished_at)
         .where(row.device == device, row.state == State.DONE, row.claimed_at.is_not(None))
         .order_by(row.finished_at.desc())
         .limit(_SAMPLE)
     ).all()
     spans: dict[int, list[float]] = {}
-    for user, start, end in rows:
-        if start and end:
-            spans.setdefault(user, []).append((end - start).total_seconds())
+    pauses: list[float] = []
+    began: dict[str, tuple[datetime, datetime]] = {}
+    # Newest first: what a worker began next was seen before.
+    for user, worker, created, start, end in rows:
+        if not start or not end:
+            continue
+        spans.setdefault(user, []).append((end - start).total_seconds())
+        after = began.get(worker or "")
+        if after is not None and after[0] <= end <= after[1]:
+            pauses.append((after[1] - end).total_seconds())
+        began[worker or ""] = (created, start)
     if not spans:
         return None
     means = {user: sum(it) / len(it) for user, it in spans.items()}
@@ -281,9 +291,10 @@ def durations(session: Session, device: str) -> Durations | None:
     usual = [it for it in means.values() if it <= bound]
     if len(means) - len(usual) > max(1, _OUTLIERS * len(means)):
         usual, bound = list(means.values()), float("inf")
-    # Newest first.
     outliers = {user: it[0] for user, it in spans.items() if it[0] > bound}
-    return Durations(sum(usual) / len(usual), outliers, [each for it in spans.values() for each in it])
+    every = [each for it in spans.values() for each in it]
+    pause = statistics.median(pauses) if pauses else 0.0
+    return Durations(sum(usual) / len(usual), outliers, every, pause)
 
 
 def mean_seconds(session: Session, device: str) -> float | None:

@@ -81,7 +81,8 @@ class QueueSnapshot:
             return {}
         free = [self._until_free(worker, known) for worker in self.judges.serving]
         heapq.heapify(free)
-        waits, share, now = {}, known.usual / len(free), self.now.timestamp()
+        waits, now = {}, self.now.timestamp()
+        share = (known.usual + known.pause) / len(free)
         wait, priority = 0.0, None
         for it in self.waiting:
             if it.priority != priority:
@@ -93,13 +94,15 @@ class QueueSnapshot:
                 if abs(wait - known_wait) < _CLOSE_SECONDS:
                     break
             waits[it.id] = round(wait, 1)
-            heapq.heapreplace(free, free[0] + known.of(it.user))
+            heapq.heapreplace(free, free[0] + known.of(it.user) + known.pause)
         return waits
 
     def _until_free(self, worker: str, known: Durations) -> float:
         """Seconds until ``worker`` takes another."""
         held = self.running.get(worker)
-        return known.left(held.elapsed, held.user, limits.BOX_WALL_SECONDS) if held is not None else 0.0
+        if held is None:
+            return 0.0
+        return known.left(held.elapsed, held.user, limits.BOX_WALL_SECONDS) + known.pause
 
     @property
     def overdue(self) -> bool:

@@ -131,6 +131,26 @@ def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessio
     assert found.left(880.0, looping, limit=900.0) == 20.0, "its time limit ends it"
 
 
+def test_what_a_worker_takes_between_two_that_wait_counts(sessions: Sessions) -> None:
+    now, user = utcnow(), add_user(sessions)
+    # When each was sent, begun and ended, seconds ago: the second waited for the first's end, the third for nothing.
+    for sent, began, ended in ((30, 28, 26), (27, 25, 23), (9, 8, 6)):
+        add_submission(
+            sessions,
+            user,
+            sent,
+            state=State.DONE,
+            verdict=Verdict.ACCEPTED,
+            worker="w",
+            claimed_at=now - timedelta(seconds=began),
+            finished_at=now - timedelta(seconds=ended),
+        )
+    with sessions() as session:
+        found = order.durations(session, DEVICE)
+    assert found is not None
+    assert (found.usual, found.pause) == (2.0, 1.0)
+
+
 def test_a_silent_worker_is_marked_and_comes_back(sessions: Sessions) -> None:
     now = utcnow()
     with writing(sessions) as session:
