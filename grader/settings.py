@@ -226,6 +226,12 @@ class Settings(BaseSettings):
     )
     smtp_password: str = Field(default="", repr=False, description="that user's password")
     smtp_from: str = Field(default="", description="the sender of mail")
+    digest_minutes: int = Field(
+        default=limits.DIGEST_MINUTES,
+        ge=0,
+        le=7 * 24 * 60,
+        description="how long notices are collected before they are mailed; 0: none are",
+    )
     sign_up_domains: str = Field(
         default="",
         description="e-mail domains that GRADER_SIGN_UP=domain accepts, separated by commas; .uni.edu "

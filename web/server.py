@@ -44,9 +44,12 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Flask:
         """Runs in each worker process, after the fork: no connection is shared between processes."""
+        from grader.service.digests import DigestSender
         from grader.web.app import create_app
 
-        return create_app(open_platform(self.settings, migrate=False))
+        platform = open_platform(self.settings, migrate=False)
+        DigestSender(platform).start()
+        return create_app(platform)
 
 
 class _Logger(Logger):  # type: ignore[misc]

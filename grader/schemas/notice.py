@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from pydantic import Field, StrictBool
 
-from grader import limits
 from grader.schemas.strict import Strict
 
 
@@ -75,12 +74,6 @@ class NoticeChoicesBody(Strict):
     """Body of PUT /api/v1/notices/choices; kinds that are left out stay as they are."""
 
     choices: list[NoticeChoice] = Field(max_length=20)
-
-
-class UnsubscribeBody(Strict):
-    """Body of POST /api/v1/notices/unsubscribe: the key of a mail's link. Nobody has to be signed in."""
-
-    key: str = Field(max_length=limits.SIGNED_KEY_CHARS)
 
 
 class Unsubscribed(Strict):

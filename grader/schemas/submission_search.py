@@ -70,3 +70,4 @@ class Pruned(Strict):
     device_codes: int = 0
     runs: int = 0
     workers: int = 0
+    notices: int = 0

@@ -7,7 +7,7 @@ import functools
 import smtplib
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -85,7 +85,9 @@ def need(settings: Settings) -> None:
         raise Conflict("This platform sends no mail.", "Ask the staff: they can make a link for you.")
 
 
-def send(settings: Settings, to: str, subject: str, text: str) -> None:
+def send(
+    settings: Settings, to: str, subject: str, text: str, headers: Mapping[str, str] | None = None
+) -> None:
     """Hand one mail to the server. Raises Unreachable where it did not take it, or broke its promise of TLS."""
     message = EmailMessage()
     message["From"] = settings.smtp_from
@@ -94,6 +96,8 @@ def send(settings: Settings, to: str, subject: str, text: str) -> None:
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid(domain=settings.smtp_from.rpartition("@")[2].rstrip(">") or None)
     message["Auto-Submitted"] = "auto-generated"
+    for name, value in (headers or {}).items():
+        message[name] = value
     message.set_content(text)
     try:
         with _connect(settings) as server:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from datetime import timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
@@ -155,8 +154,3 @@ def put_choice(session: Session, user: int, choice: NoticeChoice) -> None:
         row = NoticeRow
         waiting = (row.user_id == user, row.kind == choice.kind, row.mail_due)
         session.execute(update(row).where(*waiting).values(mail_due=False))
-
-
-def remove_old(session: Session) -> None:
-    before = utcnow() - timedelta(days=limits.NOTICE_DAYS)
-    session.execute(delete(NoticeRow).where(NoticeRow.created_at < before))

@@ -178,6 +178,7 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         # With their reports. Nothing refers to a run, and no board or count knows it.
         (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
+        (NoticeRow, NoticeRow.created_at < now - timedelta(days=limits.NOTICE_DAYS)),
     ]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from grader.manual.pages import manual
-from grader.service import resets, share
+from grader.schemas.notice import NoticeKind
+from grader.service import digests, resets, share
 from tests.browser.furnished import Site
 from tests.web import builders
 
@@ -44,6 +45,10 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
     "sign_up.form": lambda _: {"sign-up": "/sign-up"},
     "resets.forgot": lambda _: {"forgot": "/forgot"},
     "resets.form": lambda site: {"reset": resets.make_link(site.platform, "bob").path},
+    "notices.offer_unsubscribe": lambda site: {
+        "unsubscribe": "/notices/unsubscribe?key="
+        + digests.unsubscribe_key(site.platform.settings, site.ada.id, NoticeKind.COMMENT)
+    },
     "shared.show": lambda site: {
         "shared": f"/shared/{share.share(site.platform, site.ada, site.submissions['accepted'])}"
     },

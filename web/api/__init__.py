@@ -75,3 +75,4 @@ def register(app: OpenAPI) -> None:
         announcements,
     ):
         app.register_api(resource.api)
+    app.register_api(notices.unsubscribing)

@@ -5,14 +5,30 @@ from __future__ import annotations
 from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from grader.schemas.notice import NoticeChoices, NoticeChoicesBody, NoticeList, NoticesRead
-from grader.service import notices
+from grader import limits
+from grader.schemas.notice import NoticeChoices, NoticeChoicesBody, NoticeList, NoticesRead, Unsubscribed
+from grader.service import digests, notices
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
 api = resource("notices", "What one is told", signed_in=True)
+
+
+# Who has a mail with a link may be signed in nowhere.
+unsubscribing = resource("unsubscribing", "Turning mail off", signed_in=False)
+
+
+class KeyQuery(BaseModel):
+    key: str = Field(max_length=limits.SIGNED_KEY_CHARS, description="the key of a mail's link")
+
+
+@unsubscribing.post("/notices/unsubscribe", responses={200: Unsubscribed})
+def unsubscribe(query: KeyQuery) -> Response:
+    """Turn mail off by the signed link of a mail: of one kind of notice, or of all. Mail programs call it when
+    their own button is pressed (RFC 8058)."""
+    return answer(digests.unsubscribe(platform(), query.key))
 
 
 class NoticeQuery(BaseModel):

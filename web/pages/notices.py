@@ -9,10 +9,11 @@ from werkzeug.wrappers import Response
 
 from grader.errors import NotFound
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
-from grader.service import notices
+from grader.service import digests, notices
 from grader.web import forms
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
+from grader.web.pages.keys import private, shown_key
 
 pages = Blueprint("notices", __name__)
 
@@ -56,6 +57,21 @@ def follow(number: int) -> Response:
         raise NotFound(f"There is no notice {number} for you.", "It may be too old.")
     notices.mark_read(platform(), user, NoticesRead(ids=[number]))
     return redirect(found[0].path, 303)
+
+
+@pages.get("/notices/unsubscribe")
+def offer_unsubscribe() -> Response:
+    """What the link of a mail turns off. Opening it changes nothing: mail programs look at links, too."""
+    key = shown_key()
+    found = digests.whose(platform(), key)
+    return private((render_template("unsubscribe.html", found=found, key=key, done=False, words=WORDS), 200))
+
+
+@pages.post("/notices/unsubscribe")
+def unsubscribe() -> Response:
+    """Turn it off; nobody has to be signed in."""
+    found = digests.unsubscribe(platform(), shown_key())
+    return private((render_template("unsubscribe.html", found=found, key="", done=True, words=WORDS), 200))
 
 
 @pages.post("/notices/read")

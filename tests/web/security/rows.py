@@ -225,6 +225,8 @@ ROWS = [
     ),
     Row("GET", "/notices", "/notices", (302, 200, 200, 200)),
     Row("GET", "/notices/<int:number>", "/notices/9", (302, 404, 404, 404)),
+    Row("GET", "/notices/unsubscribe", "/notices/unsubscribe?key=x", everyone(400)),
+    Row("POST", "/notices/unsubscribe", "/notices/unsubscribe", everyone(400)),
     Row("POST", "/notices/read", "/notices/read", (302, 303, 303, 303)),
     Row("POST", "/notices/choices", "/notices/choices", (302, 303, 303, 303)),
     Row("GET", "/shared/<key>", "/shared/nothing-of-that-key", everyone(404)),
@@ -345,6 +347,7 @@ ROWS = [
         )
         for method in ("PATCH", "DELETE")
     ),
+    Row("POST", f"{API}/notices/unsubscribe", f"{API}/notices/unsubscribe?key=x", everyone(400)),
     Row("GET", f"{API}/notices", f"{API}/notices", (401, 200, 200, 200)),
     Row("POST", f"{API}/notices/read", f"{API}/notices/read", (401, 200, 200, 200)),
     Row("GET", f"{API}/notices/choices", f"{API}/notices/choices", (401, 200, 200, 200)),

@@ -159,6 +159,7 @@ WITHOUT_ACCOUNT = {
     f"{API}/accounts/address",
     f"{API}/device-codes",
     f"{API}/device-codes/token",
+    f"{API}/notices/unsubscribe",
     f"{API}/password-resets",
     f"{API}/password-resets/use",
     f"{API}/tokens",
