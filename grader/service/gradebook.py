@@ -532,9 +532,16 @@ def differences(
 def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
     """One row for each student and part: what ``get_gradebook`` says, to be read by programs. Raises NotFound,
     NotAllowed."""
+    with courses.reading(platform, user, slug, Action.GRADES_READ) as course:
+        return rows_of(platform, course.session, course.row)
+
+
+def rows_of(platform: Platform, session: Session, course: CourseRow) -> list[ExportRow]:
+    """The same; who may read it is asked before."""
+    book = _book(platform, session, course)
     return [
         ExportRow.model_construct(
-            course=slug,
+            course=course.slug,
             assignment=given.assignment,
             challenge=part.challenge,
             student_id=student.id,
@@ -544,7 +551,7 @@ def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
             section=student.section,
             **{name: getattr(part, name) for name in _EXPORTED},
         )
-        for student in get_gradebook(platform, user, slug).students
+        for student in book.grades(platform.grades.of(course.id, book.rules))
         for given in student.assignments
         for part in given.parts
     ]

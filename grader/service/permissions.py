@@ -58,6 +58,8 @@ class Action(StrEnum):
     VOID_ANY = "results.void"
     SIMILARITY = "similarity.read"
     SIMILARITY_DECIDE = "similarity.decide"
+    SOURCES = "sources.export"
+    SOURCES_ANY = "results.sources"
     REVIEW = "reviews.decide"
     REVIEW_ANY = "results.review"
     LTI_READ = "lti.read"
@@ -132,6 +134,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
+    Action.SOURCES: _READERS,
+    Action.SOURCES_ANY: _PLATFORM,
     Action.REVIEW: _GRADERS,
     Action.REVIEW_ANY: _PLATFORM,
     Action.LTI_READ: _READERS,

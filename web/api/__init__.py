@@ -35,6 +35,7 @@ def register(app: OpenAPI) -> None:
         regrades,
         rosters,
         similarity,
+        sources,
         submissions,
         tokens,
         uploads,
@@ -73,6 +74,7 @@ def register(app: OpenAPI) -> None:
         feedback,
         inbox,
         announcements,
+        sources,
     ):
         app.register_api(resource.api)
     app.register_api(notices.unsubscribing)

@@ -116,6 +116,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     with courses.reading(platform(), user, course, Action.ASSIGNMENT_READ) as opened:
         edits, extends = opened.may(Action.ASSIGNMENT_EDIT), opened.may(Action.EXTENSION_GRANT)
         compares = opened.may(Action.SIMILARITY)
+        exports, regrades = opened.may(Action.SOURCES), opened.may(Action.REGRADE)
     given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
         "course/assignment.html",
@@ -123,6 +124,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         left={it.challenge: it for it in view.left},
         edits=edits,
         compares=compares,
+        exports=exports,
+        regrades=regrades,
         extends=extends,
         extensions=given_to,
         values=_values(view),

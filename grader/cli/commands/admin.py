@@ -83,6 +83,24 @@ def rejudge(
 
 
 @admin.command()
+def sources(
+    slug: options.Slug,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Write all that was submitted for a challenge as one ZIP, with a manifest as CSV and JSON."""
+    file = output or Path(f"{slug}-sources.zip")
+    size = connect().download(f"/challenges/{segment(slug)}/sources.zip", file)
+    if json:
+        put_json({"file": str(file), "bytes": size})
+    else:
+        say(f"Wrote {size} bytes to {file}.", "green")
+    return 0
+
+
+@admin.command()
 def compare(
     slug: options.Slug,
     before: Annotated[

@@ -205,6 +205,24 @@ def certificate(
 
 
 @competition.command()
+def sources(
+    slug: Slug,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Write all that was submitted within it as one ZIP, with a manifest as CSV and JSON (staff only)."""
+    file = output or Path(f"{slug}-sources.zip")
+    size = connect().download(_path(slug, "/sources.zip"), file)
+    if json:
+        put_json({"file": str(file), "bytes": size})
+    else:
+        say(f"Wrote {size} bytes to {file}.", "green")
+    return 0
+
+
+@competition.command()
 def create(
     file: Annotated[
         Path | None,

@@ -325,6 +325,29 @@ def _side(side: SimilarSide) -> str:
     return f"{side.user}{' (earlier)' if side.earlier else ''}" if side.user else "the staff's solution"
 
 
+@assignment.command()
+def sources(
+    course: Course,
+    slug: Slug,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its names).")
+    ] = None,
+    counted: Annotated[
+        bool, typer.Option("--counted", help="Only the submissions that points come of.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Write everyone's sources as one ZIP, with a manifest as CSV and JSON (staff only)."""
+    path = f"{_path(course, slug)}/sources.zip"
+    file = output or Path(f"{course}-{slug}-sources.zip")
+    size = connect().download(path, file, counted="true" if counted else None)
+    if json:
+        put_json({"file": str(file), "bytes": size})
+    else:
+        say(f"Wrote {size} bytes to {file}.", "green")
+    return 0
+
+
 @gradebook.command(name="show")
 def show_gradebook(course: Course, json: options.Json = False) -> int:
     """Show everyone's points, how far they are, and who may need help (staff only)."""

@@ -75,6 +75,7 @@ ACTIONS = {
     ("GET", "/questions"): Action.QUESTION_READ,
     ("POST", "/questions"): Action.QUESTION_ASK,
     ("PUT", "/questions/<int:number>"): Action.QUESTION_ANSWER,
+    ("GET", "/assignments/<assignment>/sources.zip"): Action.SOURCES,
     ("GET", "/gradebook"): Action.GRADES_READ,
     ("GET", "/gradebook/export"): Action.GRADES_READ,
     ("GET", "/gradebook.csv"): Action.GRADES_READ,
