@@ -12,10 +12,11 @@ from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records.engine import changed, writing
 from grader.records.models import InvitationRow, UserRow, utcnow
 from grader.schemas.account import InvitationBody, InvitationList, InvitationView, NewInvitation, Role
-from grader.service import links
+from grader.service import audit, links
 from grader.service.accounts import User, check_staff
 from grader.service.keys import digest, new_key
 from grader.service.links import LinkUseless
+from grader.service.permissions import Action
 from grader.service.platform import Platform
 
 # So that the page of signing up knows an invitation from a mailed link.
@@ -49,6 +50,10 @@ def make(
     )
     with writing(platform.sessions) as session:
         session.add(row)
+        session.flush()
+        if maker is not None:
+            after = {"role": row.role, "uses": row.uses, "label": row.label}
+            audit.note(session, maker, Action.INVITATION_MAKE, f"/invitations/{row.id}", after=after)
     view = _view(row, maker.name if maker else None)
     at = platform.settings.url or base or links.base_url(platform.settings)
     return NewInvitation(**view.model_dump(), link=f"{at}/sign-up?{urlencode({'key': key})}")
@@ -77,6 +82,8 @@ def revoke(platform: Platform, number: int, user: User | None = None) -> None:
         statement = delete(InvitationRow).where(InvitationRow.id == number)
         if number > _LARGEST_NUMBER or not changed(session, statement):
             raise NotFound(f"There is no invitation {number}.", "The page People lists them.")
+        if user is not None:
+            audit.note(session, user, Action.INVITATION_REVOKE, f"/invitations/{number}")
 
 
 def find(session: Session, key: str) -> InvitationRow:

@@ -8,7 +8,9 @@ from grader.errors import Conflict
 from grader.records.engine import writing
 from grader.records.models import UserRow
 from grader.schemas.account import PersonList, PersonView, Role
+from grader.service import audit
 from grader.service.accounts import User, check_admin, check_staff, find_row, of_row
+from grader.service.permissions import Action
 from grader.service.platform import Platform
 
 # A course has hundreds; more than this is not read by a person.
@@ -40,6 +42,10 @@ def set_role(platform: Platform, name: str, role: Role, user: User | None = None
             ).all()
             if len(admins) < 2:
                 raise Conflict("They are the only admin.", "Make somebody else an admin first.")
+        if user is not None:
+            words = {"role": row.role}, {"role": role.value}
+            path = f"/people/{row.name}/role"
+            audit.note(session, user, Action.PERSON_ROLE, path, before=words[0], after=words[1])
         row.role = role.value
     return of_row(row)
 

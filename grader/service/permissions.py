@@ -79,6 +79,12 @@ class Action(StrEnum):
     AUDIT_READ = "audit.read"
     CHALLENGE_READ_DRAFT = "challenge.read_draft"
     CHALLENGE_PUBLISH = "challenge.publish"
+    PERSON_ROLE = "person.role"
+    PERSON_RESET = "person.reset"
+    INVITATION_MAKE = "invitation.make"
+    INVITATION_REVOKE = "invitation.revoke"
+    VERSION_PUBLISH = "version.publish"
+    CHALLENGE_KIND = "challenge.kind"
     OPERATIONS_READ = "operations.read"
     QUEUE_PAUSE = "queue.pause"
     QUEUE_RESUME = "queue.resume"
@@ -157,6 +163,12 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     # Of any course: they choose what they assign from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
+    Action.PERSON_ROLE: frozenset({Standing.ADMIN}),
+    Action.PERSON_RESET: _PLATFORM,
+    Action.INVITATION_MAKE: _PLATFORM,
+    Action.INVITATION_REVOKE: _PLATFORM,
+    Action.VERSION_PUBLISH: _PLATFORM,
+    Action.CHALLENGE_KIND: _PLATFORM,
     Action.OPERATIONS_READ: _PLATFORM,
     Action.QUEUE_PAUSE: _PLATFORM,
     Action.QUEUE_RESUME: _PLATFORM,

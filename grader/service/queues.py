@@ -157,7 +157,10 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
             "Nobody submits rejudges, runs or finals.", "Choose competition, course or practice."
         )
     with writing(platform.sessions) as session:
+        before = {"kind": queues.kind_of(session, challenge.slug)}
         queues.set_kind(session, challenge.slug, kind)
+        path = f"/challenges/{challenge.slug}/kind"
+        audit.note(session, user, Action.CHALLENGE_KIND, path, before=before, after={"kind": kind})
     return get_kind(platform, user, slug)
 
 

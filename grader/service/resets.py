@@ -9,9 +9,10 @@ from grader.errors import NotAllowed
 from grader.records.engine import writing
 from grader.records.models import UserRow
 from grader.schemas.account import STAFF_ROLES, Role
-from grader.service import links, mail
+from grader.service import audit, links, mail
 from grader.service.accounts import User, check_staff, find_row, hash_password, name_key, of_row, put_password
 from grader.service.links import AccountLink, LinkPurpose, LinkUseless
+from grader.service.permissions import Action
 from grader.service.platform import Platform
 
 # The same for every name: it does not reveal who has an account.
@@ -74,6 +75,7 @@ def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
         row = find_row(session, name)
         if Role(row.role) in STAFF_ROLES and not user.admin:
             raise NotAllowed("A link for staff is made by an admin.", "Ask an admin.")
+        audit.note(session, user, Action.PERSON_RESET, f"/people/{row.name}/password-reset")
         return links.issue(session, LinkPurpose.RESET, user_id=row.id)
 
 

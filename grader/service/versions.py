@@ -16,8 +16,9 @@ from grader.records import regrades, rejudges, versions
 from grader.records.engine import writing
 from grader.records.models import VersionRow, utcnow
 from grader.schemas.version import ChangeView, VersionContent, VersionList, VersionView
-from grader.service import accounts
+from grader.service import accounts, audit
 from grader.service.accounts import User
+from grader.service.permissions import Action
 from grader.service.platform import Platform
 
 # Changes named in an error; `grader challenge diff` lists all.
@@ -218,6 +219,9 @@ def publish(platform: Platform, user: User, slug: str, force: bool = False) -> V
                 f"{waiting} submissions of {slug} are still being judged again under version {served.version}.",
                 "Wait (`grader admin compare` says how far it is), or publish with --force: they follow later.",
             )
+        before = {"shown": versions.shown(session, slug)}
         versions.publish(session, slug, served.version, utcnow())
+        path, after = f"/challenges/{slug}/publish", {"shown": served.version}
+        audit.note(session, user, Action.VERSION_PUBLISH, path, before=before, after=after)
         regrades.published_with(session, slug, served.version, user.id, utcnow())
     return list_versions(platform, user, slug)
