@@ -34,6 +34,8 @@ COPIES = 20
 # The size of a large course, for the time that it takes.
 COURSE = 500
 SEED = 20
+# Twenty originals are few: so many more draws of them say how often a copy is missed.
+MORE_DRAWS = 9
 
 Disguise = Callable[[str, Language, random.Random], str]
 
@@ -264,6 +266,8 @@ def main() -> int:
             "copies": found.copies,
             "most_alike_honest": found.innocent[:12],
         }
+    kept["homework"]["more_draws"] = more = _more_draws()
+    print(f"in {MORE_DRAWS} more draws from the homework: {more}")
     wall, processor = _seconds(random.Random(SEED))
     print(f"{COURSE} sources in {wall:.1f} s, {processor:.1f} s of one core")
     if options.json:
@@ -271,6 +275,26 @@ def main() -> int:
         keep("similarity", {**kept, "course": took})
     homework_kept = kept["homework"]
     return int(any(it["found"] < COPIES for it in kept.values()) or homework_kept["falsely"] > 0)
+
+
+def _more_draws() -> dict[str, Any]:
+    found = []
+    for seed in range(SEED + 1, SEED + 1 + MORE_DRAWS):
+        groups = homework()
+        plant(groups, random.Random(seed))
+        found.append(searched(groups))
+    missed = [row for each in found for row in each.copies if not row["found"]]
+    return {
+        "copies": MORE_DRAWS * COPIES,
+        "found": sum(each.hits for each in found),
+        "falsely": sum(len(each.falsely) for each in found),
+        "lowest_planted_share": min(each.separation()["lowest_planted_share"] for each in found),
+        "highest_honest_share": max(each.separation()["highest_honest_share"] for each in found),
+        "missed": [
+            {key: row[key] for key in ("left", "disguise", "share", "bits", "bits_of_least")}
+            for row in missed
+        ],
+    }
 
 
 def figures(pair: Pair, authors: int) -> dict[str, Any]:
