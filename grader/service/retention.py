@@ -34,7 +34,9 @@ from grader.records.models import (
     QuotaRow,
     RegistrationRow,
     RegradeRequestRow,
+    RegradeRow,
     ReportRow,
+    ReviewRow,
     ScoreRow,
     SubmissionRow,
     TeamRow,
@@ -160,7 +162,7 @@ def _drop_some_reports(platform: Platform, before: datetime) -> int:
         return len(found)
 
 
-_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | SubmissionRow | WorkerRow]
+_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | SubmissionRow | WorkerRow | NoticeRow]
 
 
 def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
@@ -269,7 +271,18 @@ def _blank(session: Session, user: int) -> int:
     # Compiled of their sources; another's of the very same source is made again.
     session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     session.execute(delete(ReportRow).where(ReportRow.submission_id.in_(own)))
-    session.execute(update(VoidRow).where(VoidRow.submission_id.in_(own)).values(reason=""))
+    decided = select(row.public_id).where(
+        or_(
+            row.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own))),
+            row.id.in_(select(ReviewRow.submission_id).where(ReviewRow.submission_id.in_(own))),
+        )
+    )
+    for public_id in session.scalars(decided).all():
+        about = AuditRow.subject.startswith(f"/submissions/{public_id}/", autoescape=True)
+        session.execute(update(AuditRow).where(about).values(reason="", before=None, after=None))
+    for table in (VoidRow, ReviewRow, RegradeRow):
+        session.execute(update(table).where(table.submission_id.in_(own)).values(reason=""))
+    session.execute(update(RegradeRow).where(RegradeRow.user_id == user).values(reason=""))
     blank = {"source": "", "filename": _NO_FILE, "idempotency_key": None, "artefact": None, "error": ""}
     hashes = {"request_sha256": None, "source_sha256": None}
     statement = update(row).where(row.user_id == user).values({**blank, **hashes, "progress": {}})

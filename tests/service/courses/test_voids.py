@@ -9,7 +9,7 @@ from grader.records import activity, attempts, ranks
 from grader.schemas.account import Role
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.submission import State, VoidBody
-from grader.service import accounts, courses, gradebook, leaderboard, submissions, voids
+from grader.service import accounts, courses, gradebook, leaderboard, retention, submissions, voids
 from grader.service.accounts import User
 from grader.service.platform import Platform
 from tests.service.courses.scenes import assign, enrol, grading, judged
@@ -111,3 +111,14 @@ def test_there_must_be_a_result(platform: Platform, staff: User, student: User) 
     waits = judged(platform, student, -1 * HOUR, state=State.QUEUED, verdict=None, finished_at=None)
     with pytest.raises(Conflict, match="no result"):
         voids.void(platform, staff, waits, COPIED)
+
+
+def test_who_is_forgotten_is_named_by_no_reason(platform: Platform, staff: User, student: User) -> None:
+    gone = judged(platform, student, -1 * HOUR, **TIMED)
+    voids.void(platform, staff, gone, VoidBody(reason="Ada copied it."))
+    retention.forget(platform, "ada")
+    view = submissions.get_submission(platform, staff, gone)
+    assert view.voided is not None
+    assert view.voided.reason == ""
+    assert "Ada" not in courses.get_audit(platform, staff, "gpu").model_dump_json()
+    assert board(platform) == []
