@@ -272,6 +272,12 @@ class Settings(BaseSettings):
         default="members",
         description="who may read leaderboards, and at most profiles: everybody, members (anyone signed in), staff",
     )
+    deletion_days: int = Field(
+        default=14,
+        ge=0,
+        le=365,
+        description="how many days pass between asking for an account's deletion and the deletion",
+    )
     profile_readers: Literal["public", "members", "course", "private"] = Field(
         default="members",
         description="who may read profiles and calendars at most, which each person can narrow: public (everybody), "

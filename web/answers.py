@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import IO
 
 from flask import Response, request
 from pydantic import BaseModel
@@ -42,3 +43,12 @@ def _kept_by_reader(response: Response) -> None:
     response.cache_control.private = True
     response.cache_control.no_cache = True
     response.vary.update(("Cookie", "Authorization"))
+
+
+def zip_answer(file: IO[bytes], name: str) -> Response:
+    """``file``, a ZIP at its beginning, to be saved as ``name.zip`` and nowhere kept on the way. Closes it."""
+    with file:
+        response = Response(file.read(), mimetype="application/zip")
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name}.zip")
+    response.headers["Cache-Control"] = "private, no-store"
+    return response

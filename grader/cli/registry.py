@@ -33,6 +33,7 @@ GROUPS = {
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
         "logout": ("account", "Revoke the kept token and delete it here"),
+        "account": ("personal", "Export a person's data or delete an account: account export"),
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",

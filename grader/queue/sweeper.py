@@ -12,7 +12,7 @@ from typing import Protocol
 from grader.logs import get_logger
 from grader.records import leases, workers
 from grader.records.engine import clock, writing
-from grader.service import retention
+from grader.service import deletion, retention
 from grader.service.platform import Platform
 from grader.service.queues import issue_missing_wakeups
 from grader.settings import Settings
@@ -36,6 +36,7 @@ class Swept:
     dead_workers: int = 0
     boxes: int = 0
     pruned: int = 0
+    deleted: int = 0
 
 
 class ExpiryGuard:
@@ -81,6 +82,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | 
         dead_workers=_part("workers", lambda: _mark_dead(platform)),
         boxes=_part("boxes", lambda: boxes.reap() if boxes else 0),
         pruned=_part("prune", lambda: retention.prune_now_and_then(platform)),
+        deleted=_part("deletions", lambda: deletion.carry_out(platform)),
     )
     if done != Swept():
         log.info("swept", **done.__dict__)

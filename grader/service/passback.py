@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit, urlunsplit
 
 from joserfc import jwt
-from sqlalchemy import ColumnElement, case, delete, func, select, update
+from sqlalchemy import ColumnElement, case, func, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
@@ -512,11 +512,6 @@ def _link(course: OpenCourse, number: int) -> LtiLinkRow:
     if row is None or context is None or context.course_id != course.row.id:
         raise NotFound(f"There is no link {number} in {course.row.slug}.", "The course's page lists them.")
     return row
-
-
-def forget(session: Session, user: int) -> None:
-    """What is kept of a person's grades elsewhere."""
-    session.execute(delete(LtiScoreRow).where(LtiScoreRow.user_id == user))
 
 
 def _view(course: OpenCourse) -> LtiCourse:

@@ -77,6 +77,8 @@ class Action(StrEnum):
     QUESTION_READ = "questions.read"
     QUESTION_ANSWER = "questions.answer"
     AUDIT_READ = "audit.read"
+    ACCOUNT_EXPORT = "account.export"
+    ACCOUNT_DELETE = "account.delete"
     CHALLENGE_READ_DRAFT = "challenge.read_draft"
     CHALLENGE_PUBLISH = "challenge.publish"
     PERSON_ROLE = "person.role"
@@ -160,6 +162,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
+    # One's own is always one's own to export and delete. That of staff: admins alone.
+    Action.ACCOUNT_EXPORT: _PLATFORM,
+    Action.ACCOUNT_DELETE: _PLATFORM,
     # Of any course: they choose what they assign from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,

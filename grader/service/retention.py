@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import Conflict, NotFound
 from grader.logs import get_logger
-from grader.records import leases
-from grader.records.engine import changed, writing
+from grader.records import leases, personal
+from grader.records.engine import writing
 from grader.records.models import (
     ArtefactRow,
     AuditRow,
@@ -21,23 +21,13 @@ from grader.records.models import (
     CommentRow,
     CourseInvitationRow,
     DeviceCodeRow,
-    DraftRow,
-    ExtensionRow,
-    IdentityRow,
     LinkRow,
-    MemberRow,
-    NoticeChoiceRow,
     NoticeRow,
-    OverrideRow,
     PauseRow,
-    QuestionRow,
-    QuotaRow,
     RegistrationRow,
-    RegradeRequestRow,
-    RegradeRow,
     ReportRow,
     ReviewRow,
-    ScoreRow,
+    SimilarPairRow,
     SubmissionRow,
     TeamRow,
     TokenRow,
@@ -51,14 +41,15 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Forgotten, Pruned
-from grader.service import chores, passback
+from grader.service import chores
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
 # What no password hashes to.
 _NO_PASSWORD = "!"  # noqa: S105
-_NO_FILE = "forgotten"
+# What the name of an account that was deleted begins with.
+DELETED = "deleted-user-"
 
 # Reports go in pieces: who prunes a year of them must not hold up everyone else for minutes.
 _BATCH = 500
@@ -190,8 +181,8 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Remove name, address, password, tokens, drafts, sources and reports of a user. Verdicts and times stay, under a
-    name that was made up: without them others' ranks would change.
+    """Remove name, address, password, tokens, drafts, sources and reports of a user: what ``grader.records.personal``
+    says. Verdicts and times stay, under a name that was made up: without them others' ranks would change.
 
     Raises NotFound, and Conflict while something of theirs is being judged. Backups from before still know them.
     """
@@ -200,55 +191,64 @@ def forget(platform: Platform, name: str) -> Forgotten:
         if user is None:
             raise NotFound(f"There is no user '{name[:64]}'.")
         cancelled = _cancel(session, user.id)
-        submissions = _blank(session, user.id)
-        _end_access(session, user)
-        session.execute(update(PauseRow).where(PauseRow.by == user.name).values(by=""))
-        gone = f"gone-{secrets.token_hex(4)}"
-        teams = update(TeamRow).where(
-            TeamRow.name_key == user.name.casefold(), TeamRow.id.in_(_teams(user.id))
-        )
-        # Teams of that name; one that its members chose otherwise keeps its name.
-        session.execute(teams.values(name=gone, name_key=gone).execution_options(synchronize_session=False))
-        _leave_courses(session, user, gone)
-        passback.forget(session, user.id)
-        user.name = user.name_key = gone
+        submissions = _count_own(session, user.id)
+        made_up = f"{DELETED}{secrets.token_hex(4)}"
+        _remove_what_is_found_by_name(session, user, made_up)
+        personal.forget(session, user.id)
+        user.name = user.name_key = made_up
         user.email = user.email_key = None
         user.email_by = ""
         user.teaches, user.came_by = False, ""
         user.password_hash, user.role = _NO_PASSWORD, "student"
-        made_up = user.name
+        user.preferences = {}
     log.info("user_forgotten", user=user.id, submissions=submissions)
     return Forgotten(name=made_up, submissions=submissions, cancelled=cancelled)
 
 
-def _leave_courses(session: Session, user: UserRow, gone: str) -> None:
-    """What courses and their logs know of a person: names, numbers, addresses and reasons. Points are computed from
-    what stays."""
-    own = MemberRow.user_id == user.id
-    blank = {"full_name": "", "student_number": "", "came_by": "", "left_at": utcnow()}
-    session.execute(update(MemberRow).where(own).values(**blank))
-    invited = CourseInvitationRow.user_id == user.id
+def _count_own(session: Session, user: int) -> int:
+    return (
+        session.scalar(select(func.count()).select_from(SubmissionRow).where(SubmissionRow.user_id == user))
+        or 0
+    )
+
+
+def _remove_what_is_found_by_name(session: Session, user: UserRow, made_up: str) -> None:
+    """What no column of an account or a submission leads to."""
+    row = SubmissionRow
+    keys = select(row.artefact).where(row.user_id == user.id, row.artefact.is_not(None))
+    # Compiled of their sources; another's of the very same source is made again.
+    session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
+    session.execute(update(PauseRow).where(PauseRow.by == user.name).values(by=""))
+    teams = update(TeamRow).where(TeamRow.name_key == user.name.casefold(), TeamRow.id.in_(_teams(user.id)))
+    # Teams of that name; one that its members chose otherwise keeps its name.
+    session.execute(teams.values(name=made_up, name_key=made_up).execution_options(synchronize_session=False))
     if user.email_key is not None:
-        invited = or_(invited, CourseInvitationRow.person == user.email_key)
-    session.execute(delete(CourseInvitationRow).where(invited))
-    for table in (ExtensionRow, OverrideRow, ScoreRow):
-        session.execute(update(table).where(table.user_id == user.id).values(reason=""))
-    for own_row in (NoticeRow, NoticeChoiceRow, QuestionRow, RegradeRequestRow):
-        session.execute(delete(own_row).where(own_row.user_id == user.id))
-    # What was said of their sources goes with these, and so does what they said of others'.
-    own_sources = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
-    session.execute(delete(CommentRow).where(CommentRow.submission_id.in_(own_sources)))
+        session.execute(delete(CourseInvitationRow).where(CourseInvitationRow.person == user.email_key))
+        session.execute(delete(LinkRow).where(LinkRow.email.in_({user.email, user.email_key})))
+    own = select(row.id).where(row.user_id == user.id)
+    decided = select(row.public_id).where(
+        or_(
+            row.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own))),
+            row.id.in_(select(ReviewRow.submission_id).where(ReviewRow.submission_id.in_(own))),
+        )
+    )
+    for public_id in session.scalars(decided).all():
+        about = AuditRow.subject.startswith(f"/submissions/{public_id}/", autoescape=True)
+        session.execute(update(AuditRow).where(about).values(reason="", before=None, after=None))
+    # Pairs name submissions by their public ids.
+    public = select(row.public_id).where(row.user_id == user.id)
+    pair = SimilarPairRow
+    session.execute(
+        update(pair).where(or_(pair.submission.in_(public), pair.other.in_(public))).values(reason="")
+    )
     said = select(CommentRow.id).where(CommentRow.author_id == user.id)
     session.execute(delete(CommentEditRow).where(CommentEditRow.comment_id.in_(said)))
-    session.execute(
-        update(CommentRow).where(CommentRow.author_id == user.id).values(text="", deleted_at=utcnow())
-    )
-    session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=gone))
+    session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=made_up))
     # A log names whom something was done to by the last part of a path.
     for name in {user.name.lower(), user.email_key or user.name.lower()}:
         found = func.lower(AuditRow.subject).endswith(f"/{name}", autoescape=True)
-        for row in session.scalars(select(AuditRow).where(found)):
-            row.subject, row.reason = f"{row.subject[: -len(name)]}{gone}", ""
+        for entry in session.scalars(select(AuditRow).where(found)):
+            entry.subject, entry.reason = f"{entry.subject[: -len(name)]}{made_up}", ""
 
 
 def _cancel(session: Session, user: int) -> int:
@@ -264,39 +264,5 @@ def _cancel(session: Session, user: int) -> int:
     return len(waiting)
 
 
-def _blank(session: Session, user: int) -> int:
-    row = SubmissionRow
-    own = select(row.id).where(row.user_id == user)
-    keys = select(row.artefact).where(row.user_id == user, row.artefact.is_not(None))
-    # Compiled of their sources; another's of the very same source is made again.
-    session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
-    session.execute(delete(ReportRow).where(ReportRow.submission_id.in_(own)))
-    decided = select(row.public_id).where(
-        or_(
-            row.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own))),
-            row.id.in_(select(ReviewRow.submission_id).where(ReviewRow.submission_id.in_(own))),
-        )
-    )
-    for public_id in session.scalars(decided).all():
-        about = AuditRow.subject.startswith(f"/submissions/{public_id}/", autoescape=True)
-        session.execute(update(AuditRow).where(about).values(reason="", before=None, after=None))
-    for table in (VoidRow, ReviewRow, RegradeRow):
-        session.execute(update(table).where(table.submission_id.in_(own)).values(reason=""))
-    session.execute(update(RegradeRow).where(RegradeRow.user_id == user).values(reason=""))
-    blank = {"source": "", "filename": _NO_FILE, "idempotency_key": None, "artefact": None, "error": ""}
-    hashes = {"request_sha256": None, "source_sha256": None}
-    statement = update(row).where(row.user_id == user).values({**blank, **hashes, "progress": {}})
-    return changed(session, statement.execution_options(synchronize_session=False))
-
-
 def _teams(user: int) -> Select[int]:
     return select(RegistrationRow.team_id).where(RegistrationRow.user_id == user)
-
-
-def _end_access(session: Session, user: UserRow) -> None:
-    for table in (TokenRow, DeviceCodeRow, IdentityRow, QuotaRow, DraftRow):
-        session.execute(delete(table).where(table.user_id == user.id))
-    theirs = LinkRow.user_id == user.id
-    if user.email is not None:
-        theirs = or_(theirs, LinkRow.email == user.email)
-    session.execute(delete(LinkRow).where(theirs))

@@ -18,6 +18,7 @@ NO_PAGES = (
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
     *("gradebook.export", "sign_on.", "uploads.panel", "uploads.download", "operations.panel"),
+    "personal.export",
 )
 
 
@@ -56,6 +57,7 @@ _OF_NOBODY: dict[str, Callable[[Site], Paths]] = {
 }
 _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "versions.show": lambda _: {"versions": f"/challenges/{builders.SLUG}/versions"},
+    "personal.show": lambda _: {"personal-of-ada": "/people/ada/data"},
     "publication.show": lambda _: {"publishing": "/challenge-states"},
     "operations.show": lambda _: {"operations": "/operations"},
     "operations.log": lambda _: {"audit": "/audit"},
@@ -136,6 +138,7 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "courses.offer": lambda site: {"join": f"/join?key={site.code}"},
     "assignments.show": lambda _: {"assignment": "/courses/gpu/assignments/week1"},
     "gradebook.own": lambda _: {"grades": "/courses/gpu/grades"},
+    "personal.show_own": lambda _: {"personal": "/account/data"},
     "account.show": lambda _: {"account": "/account"},
     "notices.index": lambda _: {"notices": "/notices"},
     "account.confirm_email": lambda _: {"email": "/account/email?key=x"},

@@ -86,7 +86,7 @@ def test_pruning_and_forgetting_ask_first(cli: Cli, settings: Settings) -> None:
     assert cli("admin", "forget", "ada").code == 2
     assert "Would remove" in cli("admin", "prune", "--older-than", "1").out
     done = json.loads(cli("admin", "forget", "ada", "--yes", "--json").out)
-    assert done["name"].startswith("gone-")
+    assert done["name"].startswith("deleted-user-")
     platform = open_platform(settings)
     assert accounts.authenticate(platform, "bob", "battery staple").name == "Bob"
     platform.close()

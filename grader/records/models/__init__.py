@@ -1,6 +1,7 @@
 """The tables, by what they are about. Times are UTC."""
 
 from grader.records.models.accounts import (
+    DeletionRow,
     DeviceCodeRow,
     IdentityRow,
     InvitationRow,
@@ -75,6 +76,7 @@ __all__ = [
     "CourseInvitationRow",
     "CourseRow",
     "CriterionRow",
+    "DeletionRow",
     "DeviceCodeRow",
     "DraftRow",
     "ExtensionRow",

@@ -133,3 +133,14 @@ class DeviceCodeRow(Base):
     polled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class DeletionRow(Base):
+    """An account that will be deleted at ``due_at``, unless its owner or staff think better of it."""
+
+    __tablename__ = "account_deletions"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    requested_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)

@@ -551,6 +551,25 @@ ROWS = [
     Row("POST", f"{API}/challenges/<slug>/kind", f"{API}/challenges/scale/kind", (401, 403, 403, 200)),
     Row("GET", f"{API}/challenges/<slug>/quota", f"{API}/challenges/scale/quota", (401, 200, 200, 200)),
     Row("GET", f"{API}/health", f"{API}/health", everyone(503)),
+    *(
+        Row(method, f"{API}/{rule}/{what}", f"{API}/{path}/{what}", statuses)
+        for rule, path, statuses in (
+            ("me", "me", (401, 200, 200, 200)),
+            ("people/<name>", "people/bob", (401, 403, 403, 200)),
+        )
+        for method, what in (("GET", "export"), ("GET", "deletion"), ("DELETE", "deletion"))
+    ),
+    Row("POST", f"{API}/me/deletion", f"{API}/me/deletion", (401, 400, 400, 400)),
+    Row("POST", f"{API}/people/<name>/deletion", f"{API}/people/bob/deletion", (401, 403, 403, 400)),
+    Row("GET", "/account/data", "/account/data", (302, 200, 200, 200)),
+    Row("GET", "/account/export", "/account/export", (302, 200, 200, 200)),
+    Row("POST", "/account/deletion", "/account/deletion", (302, 400, 400, 400)),
+    Row("POST", "/account/deletion/cancel", "/account/deletion/cancel", (302, 303, 303, 303)),
+    Row("GET", "/people/<name>/data", "/people/owner/data", (302, 200, 403, 200)),
+    Row("GET", "/people/<name>/data", "/people/teacher/data", (302, 403, 403, 200)),
+    Row("GET", "/people/<name>/export", "/people/owner/export", (302, 200, 403, 200)),
+    Row("POST", "/people/<name>/deletion", "/people/owner/deletion", (302, 400, 403, 400)),
+    Row("POST", "/people/<name>/deletion/cancel", "/people/owner/deletion/cancel", (302, 303, 403, 303)),
     Row("GET", f"{API}/me", f"{API}/me", (401, 200, 200, 200)),
     Row("GET", f"{API}/me/preferences", f"{API}/me/preferences", (401, 200, 200, 200)),
     Row("PATCH", f"{API}/me/preferences", f"{API}/me/preferences", (401, 200, 200, 200)),
@@ -631,6 +650,8 @@ FORMS = {
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
     "/challenges/scale/board": {"board": "public"},
+    "/account/deletion": {"confirm": "somebody else"},
+    "/people/owner/deletion": {"confirm": "somebody else"},
     "/theme": {"theme": "dark"},
     "/sign-in": {"name": "owner", "password": "a wrong one"},
     "/challenges/scale": {"language": "perl"},
@@ -670,6 +691,8 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},
     f"{API}/challenges/scale/board": {"board": "public"},
+    f"{API}/me/deletion": {"confirm": "somebody else"},
+    f"{API}/people/bob/deletion": {"confirm": "somebody else"},
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
     f"{API}/submissions/{{id}}/comments": {"text": "Why?", "thread": 9},

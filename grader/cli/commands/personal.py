@@ -1,0 +1,91 @@
+"""`account`: the export of a person's data and the deletion of an account, on the server that one is signed in to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli import options
+from grader.cli.client import connect, segment, understood
+from grader.cli.command import make_app
+from grader.cli.terminal import put_json, say, tell
+from grader.errors import BadRequest
+from grader.schemas.personal import DeletionBody, DeletionView
+
+app = make_app()
+account = make_app()
+app.add_typer(account, name="account", help="Export a person's data or delete an account.")
+
+Name = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The account (default: your own; others': staff only).")
+]
+
+
+@account.command()
+def export(
+    name: Name = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="Where to (default: NAME.zip).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Write all that is kept of a person to a ZIP: JSON, sources, reports."""
+    file = to or Path(f"{name or 'account'}.zip")
+    if file.exists():
+        raise BadRequest(f"{file} is there already.", "Name another with --to.")
+    size = connect().download(f"{_at(name)}/export", file)
+    if json:
+        put_json({"file": str(file), "bytes": size})
+    else:
+        say(f"Wrote {file} ({size:,} bytes).", "green")
+    return 0
+
+
+@account.command()
+def delete(
+    name: Name = None,
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", metavar="NAME", help="The account's name, typed once more.")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Say what deleting an account removes and what stays; with --confirm, have it deleted after the grace."""
+    if confirm is None:
+        found = understood(DeletionView, connect().get(f"{_at(name)}/deletion"))
+    else:
+        body = DeletionBody(confirm=confirm).model_dump()
+        found = understood(DeletionView, connect().post(f"{_at(name)}/deletion", body))
+    if json:
+        put_json(found)
+        return 0
+    _show(found)
+    if confirm is None and found.due_at is None:
+        say(f"To do it: grader account delete {found.name} --confirm {found.name}", "dim")
+    return 0
+
+
+@account.command()
+def keep(name: Name = None, json: options.Json = False) -> int:
+    """Keep an account whose deletion was asked for."""
+    found = understood(DeletionView, connect().delete(f"{_at(name)}/deletion"))
+    if json:
+        put_json(found)
+    else:
+        say(f"{found.name} stays.", "green")
+    return 0
+
+
+def _at(name: str | None) -> str:
+    return "/me" if name is None else f"/people/{segment(name)}"
+
+
+def _show(found: DeletionView) -> None:
+    for title, lines in (("Removed", found.removed), ("Stays", found.stays)):
+        say(f"{title}:", "bold")
+        for line in lines:
+            tell(f"  {line}")
+    if found.due_at is not None:
+        say(f"{found.name} will be deleted on {found.due_at.astimezone():%Y-%m-%d %H:%M}.", "yellow")
+        say("Until then: grader account keep", "dim")

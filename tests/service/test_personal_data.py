@@ -1,0 +1,179 @@
+"""A person's data: all of it in the export, and none of it left after the deletion but what was said to stay."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from grader.errors import BadRequest, Conflict, NotAllowed
+from grader.records import personal
+from grader.records.engine import writing
+from grader.records.models import Base, DeletionRow, SubmissionRow, utcnow
+from grader.schemas.account import Role
+from grader.schemas.course import CourseBody, CourseRole, RosterBody
+from grader.schemas.draft import DraftBody
+from grader.schemas.feedback import CommentBody
+from grader.schemas.personal import DeletionBody
+from grader.service import (
+    accounts,
+    comments,
+    courses,
+    deletion,
+    drafts,
+    people,
+    personal_data,
+    rosters,
+    tokens,
+)
+from grader.service.accounts import User, create_user
+from grader.service.platform import Platform, open_platform
+from tests.service.world import make_catalogue
+from tests.web import builders
+
+PASSWORD = "correct horse"
+
+
+def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
+    known = {it.column for it in personal.COLUMNS}
+    missing = sorted(personal.referring() - known)
+    assert missing == [], (
+        f"{', '.join(missing)}: add each to COLUMNS in grader/records/personal.py: removed, blanked or kept when an "
+        "account is deleted, and whether its rows belong into the person's export. What is kept for a reason that a "
+        "person should know is said in grader/service/deletion.py."
+    )
+    assert known <= personal.referring()
+    # What is blanked are columns that there are.
+    for it in personal.COLUMNS:
+        assert set(it.blank) <= set(it.table.columns.keys()), it.column
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[Platform]:
+    opened = open_platform(
+        builders.make_settings(tmp_path, challenges=make_catalogue(tmp_path / "catalogue"))
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def admin(platform: Platform) -> User:
+    return create_user(platform, "boss", PASSWORD, Role.ADMIN)
+
+
+@pytest.fixture
+def grace(platform: Platform, admin: User) -> User:
+    """Somebody of whom much is known."""
+    person = create_user(platform, "Zelda", PASSWORD, email="hopper@navy.mil")
+    courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU Programming"))
+    table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,1906,A\n"
+    rosters.import_roster(platform, admin, "gpu", RosterBody(text=table, dry_run=False))
+    report = builders.wrong(challenge="scale", version=1)
+    judged = builders.judged(platform, person, report, challenge="scale", source="# by hopper\n")
+    comments.add(platform, admin, judged.id, CommentBody(text="a word for hopper"))
+    drafts.keep_draft(platform, person, "scale", "triton", DraftBody(source="# hopper's draft"))
+    tokens.issue_token(platform, person, "hopper's laptop")
+    return person
+
+
+def read(platform: Platform, user: User, name: str) -> dict[str, str]:
+    with personal_data.export(platform, user, name) as file:
+        archive = zipfile.ZipFile(io.BytesIO(file.read()))
+    return {it: archive.read(it).decode() for it in archive.namelist()}
+
+
+def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: User) -> None:
+    found = read(platform, grace, "zelda")
+    assert json.loads(found["account.json"])["email"] == "hopper@navy.mil"
+    (member,) = json.loads(found["tables/course_members.json"])
+    assert (member["full_name"], member["student_number"], member["section"]) == ("Zelda Hopper", "1906", "A")
+    (submission,) = json.loads(found["tables/submissions.json"])
+    folder = f"submissions/{submission['public_id']}"
+    assert found[f"{folder}/source.py"] == "# by hopper\n"
+    report = json.loads(found[f"{folder}/report.json"])
+    # As its author reads it: of hidden cases nothing.
+    assert "n was 31" not in found[f"{folder}/report.json"]
+    assert report["verdict"] == "wrong_answer"
+    assert [it["text"] for it in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
+    assert found["drafts/scale.py"] == "# hopper's draft"
+    assert "hopper's laptop" in found["tables/tokens.json"]
+    exported = {f"tables/{it.table.name}.json" for it in personal.COLUMNS if it.exported}
+    assert exported <= set(found)
+    for column in ("sha256", "password_hash", "share_key"):
+        assert f'"{column}"' not in "".join(found.values())
+
+
+def test_who_may_export_and_delete_whom(platform: Platform, admin: User, grace: User) -> None:
+    other, tutor = (
+        create_user(platform, "bob", PASSWORD),
+        create_user(platform, "tutor", PASSWORD, Role.STAFF),
+    )
+    for act in (
+        lambda user, name: read(platform, user, name),
+        lambda user, name: deletion.preview(platform, user, name),
+        lambda user, name: deletion.request(platform, user, name, DeletionBody(confirm=name)),
+        lambda user, name: deletion.take_back(platform, user, name),
+    ):
+        for user, name in ((other, "Zelda"), (tutor, "boss"), (replace(tutor, scopes=frozenset()), "Zelda")):
+            with pytest.raises(NotAllowed):
+                act(user, name)
+        for user, name in ((grace, "Zelda"), (tutor, "Zelda"), (admin, "tutor")):
+            act(user, name)
+
+
+def everything(platform: Platform) -> str:
+    with platform.sessions() as session:
+        rows = {
+            name: [tuple(map(str, row)) for row in session.execute(select(table))]
+            for name, table in Base.metadata.tables.items()
+        }
+    return json.dumps(rows).lower()
+
+
+def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: User, grace: User) -> None:
+    said = deletion.preview(platform, grace, "Zelda")
+    assert any("GPU Programming" in it for it in said.stays)
+    assert any("1 submissions" in it for it in said.stays)
+    with pytest.raises(BadRequest, match="typed"):
+        deletion.request(platform, grace, "Zelda", DeletionBody(confirm="zelda"))
+    asked = deletion.request(platform, grace, "Zelda", DeletionBody(confirm="Zelda"))
+    assert asked.due_at is not None
+    assert asked.due_at - utcnow() > timedelta(days=13)
+    assert deletion.carry_out(platform) == 0
+    assert deletion.take_back(platform, grace, "Zelda").due_at is None
+    deletion.request(platform, admin, "Zelda", DeletionBody(confirm="Zelda"))
+    with writing(platform.sessions) as session:
+        session.execute(update(DeletionRow).values(due_at=utcnow()))
+    assert deletion.carry_out(platform) == 1
+    left = everything(platform)
+    traces = [
+        left[max(0, at - 90) : at + 60]
+        for word in ("zelda", "hopper", "1906", "navy")
+        if (at := left.find(word)) >= 0
+    ]
+    assert traces == []
+    with platform.sessions() as session:
+        # Its verdict stays, and so does the point that a course has computed of it.
+        assert session.scalar(select(SubmissionRow.verdict)) is not None
+    names = [it.name for it in people.list_people(platform, admin).people]
+    assert any(name.startswith("deleted-user-") for name in names)
+
+
+def test_nobody_goes_whom_others_need(platform: Platform, admin: User) -> None:
+    tutor = create_user(platform, "tutor", PASSWORD, Role.STAFF)
+    with pytest.raises(Conflict, match="only admin"):
+        deletion.request(platform, admin, "boss", DeletionBody(confirm="boss"))
+    courses.create_course(platform, tutor, CourseBody(slug="gpu", name="GPU"))
+    with pytest.raises(Conflict, match="only owner"):
+        deletion.request(platform, tutor, "tutor", DeletionBody(confirm="tutor"))
+    courses.set_staff(platform, admin, "gpu", "boss", CourseRole.OWNER)
+    assert accounts.user_by_id(platform, tutor.id) is not None
+    assert deletion.request(platform, tutor, "tutor", DeletionBody(confirm="tutor")).due_at is not None

@@ -1,0 +1,84 @@
+"""Personal data: everything that is kept of a person as a ZIP, and the deletion of their account. One's own under /me,
+others' under /people for staff."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response
+from pydantic import BaseModel
+
+from grader.schemas.personal import DeletionBody, DeletionView
+from grader.schemas.submission import ErrorEnvelope
+from grader.service import deletion, personal_data
+from grader.web.answers import answer, zip_answer
+from grader.web.api.people import PersonPath
+from grader.web.api.resource import asks, of_staff, resource
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+api = resource("personal", "Personal data", signed_in=True)
+
+_ZIP: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
+    200: {"description": "a ZIP of JSON, sources and reports", "content": {"application/zip": {}}}
+}
+
+
+@api.get("/me/export", responses=_ZIP)
+def export_own() -> Response:
+    """All that is kept of the caller."""
+    return _export(current_user().name)
+
+
+@api.get("/me/deletion", responses={200: DeletionView})
+def preview_own() -> Response:
+    """What deleting one's account would remove and what stays, and when it is due."""
+    user = current_user()
+    return answer(deletion.preview(platform(), user, user.name))
+
+
+@api.post("/me/deletion", responses={200: DeletionView, 409: ErrorEnvelope})
+def delete_own(body: DeletionBody) -> Response:
+    """Have one's account deleted after the grace."""
+    user = current_user()
+    return answer(deletion.request(platform(), user, user.name, body))
+
+
+@api.delete("/me/deletion", responses={200: DeletionView})
+def keep_own() -> Response:
+    """Keep it after all."""
+    user = current_user()
+    return answer(deletion.take_back(platform(), user, user.name))
+
+
+@api.get("/people/<name>/export", responses=_ZIP)
+@asks(of_staff)
+def export_person(path: PersonPath) -> Response:
+    """All that is kept of a person (staff only; of staff: admins only)."""
+    return _export(path.name)
+
+
+@api.get("/people/<name>/deletion", responses={200: DeletionView})
+@asks(of_staff)
+def preview_person(path: PersonPath) -> Response:
+    """What deleting an account would remove and what stays (staff only)."""
+    return answer(deletion.preview(platform(), current_user(), path.name))
+
+
+@api.post("/people/<name>/deletion", responses={200: DeletionView, 409: ErrorEnvelope})
+@asks(of_staff)
+def delete_person(path: PersonPath, body: DeletionBody) -> Response:
+    """Have an account deleted after the grace (staff only; of staff: admins only)."""
+    return answer(deletion.request(platform(), current_user(), path.name, body))
+
+
+@api.delete("/people/<name>/deletion", responses={200: DeletionView})
+@asks(of_staff)
+def keep_person(path: PersonPath) -> Response:
+    """Keep it after all (staff only)."""
+    return answer(deletion.take_back(platform(), current_user(), path.name))
+
+
+def _export(name: str) -> Response:
+    return zip_answer(personal_data.export(platform(), current_user(), name), name)

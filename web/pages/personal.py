@@ -1,0 +1,94 @@
+"""Personal data: the export of an account, and its deletion; one's own and, for staff, others'."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from grader.errors import GraderError
+from grader.schemas.personal import DeletionBody
+from grader.service import deletion, personal_data
+from grader.web.answers import zip_answer
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+pages = Blueprint("personal", __name__)
+
+
+@pages.get("/account/data")
+def show_own() -> str:
+    """What is kept of oneself, and what deleting the account does."""
+    return _page(current_user().name)
+
+
+@pages.get("/account/export")
+def export_own() -> Response:
+    """All that is kept of oneself, as a ZIP."""
+    return _export(current_user().name)
+
+
+@pages.post("/account/deletion")
+def delete_own() -> BaseResponse | tuple[str, int]:
+    """Have one's account deleted after the grace; the name is typed once more."""
+    return _request(current_user().name)
+
+
+@pages.post("/account/deletion/cancel")
+def keep_own() -> BaseResponse:
+    """Keep it after all."""
+    return _take_back(current_user().name)
+
+
+@pages.get("/people/<name>/data")
+def show(name: str) -> str:
+    """What is kept of somebody else, and what deleting the account does. For staff."""
+    return _page(name)
+
+
+@pages.get("/people/<name>/export")
+def export(name: str) -> Response:
+    """All that is kept of a person, as a ZIP. For staff."""
+    return _export(name)
+
+
+@pages.post("/people/<name>/deletion")
+def delete(name: str) -> BaseResponse | tuple[str, int]:
+    """Have an account deleted after the grace. For staff."""
+    return _request(name)
+
+
+@pages.post("/people/<name>/deletion/cancel")
+def keep(name: str) -> BaseResponse:
+    """Keep it after all. For staff."""
+    return _take_back(name)
+
+
+def _export(name: str) -> Response:
+    return zip_answer(personal_data.export(platform(), current_user(), name), name)
+
+
+def _request(name: str) -> BaseResponse | tuple[str, int]:
+    try:
+        body = DeletionBody(confirm=request.form.get("confirm", "")[:64])
+        deletion.request(platform(), current_user(), name, body)
+    except GraderError as error:
+        if error.status not in (400, 409):
+            raise
+        return _page(name, error), error.status
+    return redirect(_address(name), 303)
+
+
+def _take_back(name: str) -> BaseResponse:
+    deletion.take_back(platform(), current_user(), name)
+    return redirect(_address(name), 303)
+
+
+def _address(name: str) -> str:
+    return (
+        url_for("personal.show_own") if name == current_user().name else url_for("personal.show", name=name)
+    )
+
+
+def _page(name: str, error: GraderError | None = None) -> str:
+    found = deletion.preview(platform(), current_user(), name)
+    return render_template("personal.html", found=found, own=found.name == current_user().name, error=error)
