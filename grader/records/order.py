@@ -279,7 +279,8 @@ def durations(session: Session, device: str) -> Durations | None:
     for user, worker, created, start, end in rows:
         if not start or not end:
             continue
-        spans.setdefault(user, []).append((end - start).total_seconds())
+        # Two clocks that disagree may say that it ended before it began.
+        spans.setdefault(user, []).append(max(0.0, (end - start).total_seconds()))
         after = began.get(worker or "")
         if after is not None and after[0] <= end <= after[1]:
             pauses.append((after[1] - end).total_seconds())
