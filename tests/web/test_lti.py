@@ -124,7 +124,7 @@ class School:
 
 
 @pytest.fixture
-def school(tmp_path: Path) -> Iterator[School]:
+def school(tmp_path: Path, database: str) -> Iterator[School]:
     settings = builders.make_settings(tmp_path, url=URL, challenges=make_catalogue(tmp_path / "catalogue"))
     platform = open_platform(settings)
     with School(platform).served() as opened:
@@ -147,6 +147,7 @@ def member(school: School, name: str) -> MemberRow | None:
         )
 
 
+@pytest.mark.both_databases
 def test_the_owner_links_the_course_and_a_student_comes_in(school: School) -> None:
     browser = school.app.test_client()
     assert school.launch(browser, "ada").headers["Location"] == "/lti/continue"
@@ -317,6 +318,7 @@ def test_in_a_frame_a_launch_opens_a_tab_of_its_own(school: School) -> None:
     assert "HttpOnly" in cookie
 
 
+@pytest.mark.both_databases
 def test_an_assignment_is_chosen_in_the_frame_without_a_cookie(school: School) -> None:
     school.link()
     school.launch(school.app.test_client(), "grace")

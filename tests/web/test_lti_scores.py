@@ -36,7 +36,7 @@ from tests.web.test_lti import URL, School
 
 
 @pytest.fixture
-def school(tmp_path: Path) -> Iterator[School]:
+def school(tmp_path: Path, database: str) -> Iterator[School]:
     """Of which Ada and Bob followed the link to week 1, whose grades are released."""
     settings = builders.make_settings(
         tmp_path, url=URL, challenges=make_catalogue(tmp_path / "catalogue"), sweep_s=0.05
@@ -85,6 +85,7 @@ def sent(school: School, who: str = "ada", item: str = "1") -> float | None:
     return found["scoreGiven"] if found else None
 
 
+@pytest.mark.both_databases
 def test_each_change_is_sent_once(school: School) -> None:
     assert work(school) == 0, "nobody has begun"
     give(school, 7.5)
@@ -159,6 +160,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
     assert [it.state for it in link(school).scores] == [LtiScoreState.SENT] * 2
 
 
+@pytest.mark.both_databases
 def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> None:
     school.site.line_items.clear()
     give(school, 5)
@@ -218,6 +220,7 @@ def test_it_is_given_up_in_the_end(school: School, monkeypatch: pytest.MonkeyPat
     assert work(school) == 1, "another grade is another try"
 
 
+@pytest.mark.both_databases
 def test_a_grade_that_changes_while_it_is_sent_is_sent_again(
     school: School, monkeypatch: pytest.MonkeyPatch
 ) -> None:

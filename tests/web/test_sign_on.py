@@ -80,7 +80,7 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, provider: Provider) -> Iterator[Open]:
+def opened(tmp_path: Path, provider: Provider, database: str) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def make(**values: Any) -> Site:
@@ -123,6 +123,7 @@ class TestWhoGetsIn:
         again.post("/sign-out", data={"csrf_token": token})
         assert name_of(again) is None
 
+    @pytest.mark.both_databases
     def test_a_roster_decides(self, opened: Open) -> None:
         site = opened()
         refused = site.sign_in()
