@@ -370,3 +370,33 @@ def test_what_canvas_and_moodle_are_told(school: School) -> None:
         "https://moodle.uni.edu",
         "https://moodle.uni.edu/mod/lti/certs.php",
     )
+
+
+def test_admins_register_on_the_page(school: School) -> None:
+    browser = school.app.test_client()
+    data = {"name": "boss", "password": builders.PASSWORD, "csrf_token": csrf(browser)}
+    browser.post("/sign-in", data=data)
+    assert f"{URL}/lti/keys.json" in browser.get("/lti/platforms").text
+    token = {"csrf_token": csrf(browser, "/lti/platforms")}
+    form = {
+        "name": "Moodle 2",
+        "kind": "moodle",
+        "client_id": "AbC",
+        "deployments": "1, 2",
+        "accounts": "roster",
+    }
+    assert (
+        "The address of the moodle site is needed" in browser.post("/lti/platforms", data=token | form).text
+    )
+    form["site"] = "http://moodle.uni.edu"
+    assert "must begin with https" in browser.post("/lti/platforms", data=token | form).text
+    form["site"] = "https://moodle.uni.edu"
+    assert browser.post("/lti/platforms", data=token | form).status_code == 303
+    found = lti_platforms.list_platforms(school.platform, school.boss).platforms[-1]
+    assert (found.deployments, found.accounts, found.trust_email) == (["1", "2"], "roster", False)
+    change = {"deployments": "3", "accounts": "none", "trust_email": "on"}
+    assert browser.post(f"/lti/platforms/{found.id}", data=token | change).status_code == 303
+    found = lti_platforms.list_platforms(school.platform, school.boss).platforms[-1]
+    assert (found.deployments, found.accounts, found.trust_email) == (["3"], "none", True)
+    assert browser.post(f"/lti/platforms/{found.id}/remove", data=token).status_code == 303
+    assert len(lti_platforms.list_platforms(school.platform, school.boss).platforms) == 1

@@ -3,7 +3,10 @@ which grades they were sent."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from flask import Blueprint, redirect, render_template, request, url_for
+from pydantic import BaseModel, ValidationError
 from werkzeug.wrappers import Response
 
 from grader.errors import BadRequest, Conflict, GraderError
@@ -13,10 +16,12 @@ from grader.service.permissions import Action
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
-from grader.web.pages.courses import body, given
+from grader.web.pages.courses import given
 from grader.web.pages.keys import Page
 
 pages = Blueprint("learning_platforms", __name__)
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @pages.get("/lti/platforms")
@@ -31,7 +36,7 @@ def add() -> Response | Page:
     names = ("name", "kind", "site", "client_id", "issuer", "auth_url", "token_url", "jwks_url", "accounts")
     try:
         values = given(*names) | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
-        wanted = body(LtiPlatformBody, values)
+        wanted = _body(LtiPlatformBody, values)
         wanted = wanted.model_copy(update={"trust_email": forms.ticked("trust_email")})
         lti_platforms.add_platform(platform(), current_user(), wanted)
     except (BadRequest, Conflict) as error:
@@ -44,7 +49,7 @@ def change(number: int) -> Response | Page:
     """Other deployments, hosts, or another rule of who gets an account."""
     try:
         values = given("accounts") | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
-        change = body(LtiPlatformChange, values)
+        change = _body(LtiPlatformChange, values)
         change = change.model_copy(update={"trust_email": forms.ticked("trust_email")})
         lti_platforms.change_platform(platform(), current_user(), number, change)
     except BadRequest as error:
@@ -95,6 +100,15 @@ def send(course: str, number: int) -> Response:
     student = request.form.get("student", "").strip() or None
     passback.send_again(platform(), current_user(), course, number, student)
     return redirect(url_for("learning_platforms.show", course=course), 303)
+
+
+def _body(model: type[_Model], values: dict[str, object]) -> _Model:
+    """As ``courses.body``, of fields some of which are lists. Raises BadRequest."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
 
 
 def _listed(name: str) -> list[str]:
