@@ -20,6 +20,7 @@ from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.progress import Mark
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
+from grader.service import publication
 from grader.service.accounts import User
 from grader.service.cancel import cancel
 from grader.service.leaderboard import leaderboard
@@ -76,12 +77,13 @@ def tight(settings: Settings) -> Callable[..., Platform]:
 
 
 @pytest.fixture
-def two_challenges(settings: Settings) -> Path:
+def two_challenges(settings: Settings, platform: Platform, staff: User) -> Path:
     """A second one that takes Triton."""
     root = settings.challenges
     assert root is not None
     for folder in ("challenges", "reference"):
         shutil.copytree(root / folder / SLUG, root / folder / "second")
+    publication.publish(platform, staff, "second")
     return root
 
 
