@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -11,6 +11,7 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
 from grader.service import regrade
 from grader.web import forms
+from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page
@@ -20,8 +21,6 @@ pages = Blueprint("regrades", __name__)
 _WHAT = ("submission", "course", "assignment", "student", "challenge")
 # Rows of the comparison that a page shows; the API has all.
 _SHOWN = 500
-# A page that waits for judging looks again after so many seconds.
-_REFRESH_S = 5
 
 
 @pages.get("/regrades")
@@ -74,6 +73,14 @@ def show(number: int) -> str:
     return _page(regrade.get(platform(), current_user(), number))[0]
 
 
+@pages.get("/regrades/<int:number>/panel")
+def panel(number: int) -> Response:
+    """The part of that page which changes while it is judged; 304 while it does not."""
+    found = regrade.get(platform(), current_user(), number)
+    shown = found.submissions[:_SHOWN]
+    return conditional(Response(render_template("regrade/_panel.html", found=found, shown=shown)))
+
+
 @pages.post("/regrades/<int:number>")
 def decide(number: int) -> BaseResponse | Page:
     """Publish or discard it."""
@@ -92,11 +99,6 @@ def decide(number: int) -> BaseResponse | Page:
 
 
 def _page(found: RegradeView, error: GraderError | None = None) -> Page:
-    page = render_template(
-        "regrade/show.html",
-        found=found,
-        shown=found.submissions[:_SHOWN],
-        refresh_s=_REFRESH_S if found.state == "open" and found.summary.waiting else None,
-        error=error,
-    )
+    shown = found.submissions[:_SHOWN]
+    page = render_template("regrade/show.html", found=found, shown=shown, error=error)
     return page, error.status if error else 200

@@ -237,6 +237,7 @@ ROWS = [
     Row("GET", "/regrades/new", "/regrades/new", (302, 403, 403, 200)),
     Row("POST", "/regrades", "/regrades", (302, 403, 403, 409)),
     Row("GET", "/regrades/<int:number>", "/regrades/9", (302, 404, 404, 404)),
+    Row("GET", "/regrades/<int:number>/panel", "/regrades/9/panel", (302, 404, 404, 404)),
     Row("POST", "/regrades/<int:number>", "/regrades/9", (302, 404, 404, 404)),
     Row("GET", "/progress", "/progress", (302, 200, 200, 200)),
     Row("GET", "/progress", "/progress?user=owner", (302, 200, 403, 200)),
