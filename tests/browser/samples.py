@@ -17,7 +17,14 @@ NO_PAGES = (
     *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
-    *("gradebook.export", "sign_on.", "uploads.panel", "uploads.download", "operations.panel"),
+    *(
+        "gradebook.export",
+        "sign_on.",
+        "regrades.panel",
+        "uploads.panel",
+        "uploads.download",
+        "operations.panel",
+    ),
     "personal.export",
 )
 
