@@ -22,10 +22,13 @@ from grader.challenge.catalogue import MANIFEST, TRACKS
 from grader.challenge.loader import EXAMINED, Challenge, parse_manifest
 from grader.challenge.model import Manifest
 from grader.errors import BadBundle
+from grader.languages import Language
 
 PARTS = ("challenges", "reference")
 # What a challenge is made of: text that people write.
 _SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
+# Of these, what an examination runs or compiles, and what it goes by.
+_RUN = (MANIFEST, *(suffix for it in Language for suffix in it.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 # What editors, systems and Python leave in folders.
@@ -96,9 +99,7 @@ class Bundle:
 
 
 def _run_files(bundle: Bundle) -> dict[str, bytes]:
-    return {
-        path: data for path, data in bundle.files.items() if path.endswith((".py", MANIFEST, ".cu", ".cuh"))
-    }
+    return {path: data for path, data in bundle.files.items() if path.endswith(_RUN)}
 
 
 def of_challenge(challenge: Challenge) -> Bundle:

@@ -13,6 +13,7 @@ from tests.cli.conftest import Cli
 KINDS = {
     errors.BadRequest: 2,
     errors.BadSource: 2,
+    errors.BadBundle: 2,
     errors.UnknownChallenge: 2,
     errors.UnknownLanguage: 2,
     errors.UnknownDevice: 2,
@@ -27,6 +28,7 @@ KINDS = {
     errors.LanguageNotServed: 3,
     errors.NotSignedIn: 3,
     errors.NotAllowed: 3,
+    errors.SignOnFailed: 3,
     errors.TooMany: 3,
     errors.Unreachable: 4,
     errors.BoxUnavailable: 4,

@@ -83,8 +83,8 @@ def test_a_start_that_takes_too_long(docker_boxes: BoxMaker) -> None:
 
 
 def test_a_start_that_burns_its_processor_time_is_given_up(docker_boxes: BoxMaker) -> None:
-    # Python alone takes several times as long to start.
-    burns = BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.005)
+    # With a twentieth of a core, Python alone takes several times as long to start.
+    burns = BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.005, cpus=0.05)
     with pytest.raises(
         BoxUnavailable, match=r"did not connect within \d+ s, in which it used .* processor time"
     ):

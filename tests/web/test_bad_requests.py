@@ -64,7 +64,7 @@ def test_our_failure_tells_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("the secret is 42")
 
     monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)

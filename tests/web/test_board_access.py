@@ -22,6 +22,7 @@ from tests.service.boards.rows import SLUG, START, enter
 from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit
+from tests.web.told import told as words
 
 API = "/api/v1"
 PATHS = (
@@ -81,7 +82,7 @@ def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, 
     ]
     pages, program = visit(user), call(user)
     return {
-        path: (program if path.startswith(API) else pages).get(path).text
+        path: words((program if path.startswith(API) else pages).get(path))
         for path in dict.fromkeys([*PATHS, *plain])
     }
 

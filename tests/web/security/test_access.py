@@ -25,6 +25,7 @@ from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.rows import API, BODIES, FORMS, ROLES, ROWS, Row
+from tests.web.told import told as words
 
 SOURCE = "import triton  # the owner's secret source\n"
 # Of a hidden case, in this order: name, seed, size, what it says, where it differs, what it printed.
@@ -227,7 +228,7 @@ def test_a_token_of_staff_without_their_scope_is_a_students(scene: Scene) -> Non
 
 def test_nor_does_it_read_more(scene: Scene) -> None:
     client = with_token(scene, "staff", [Scope.READ])
-    told = "\n".join(client.get(scene.path(row)).text for row in API_ROWS if row.method == "GET")
+    told = "\n".join(words(client.get(scene.path(row))) for row in API_ROWS if row.method == "GET")
     for field, texts, readers in FIELDS:
         if field != "tokens" and "staff" in readers:
             assert [text for text in texts if text in told] == [], field
@@ -250,7 +251,7 @@ FIELDS = [
 def test_which_fields(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
     user = scene.people[role]
     told = "\n".join(
-        (call(user) if row.path.startswith(API) else visit(user)).get(scene.path(row)).text
+        words((call(user) if row.path.startswith(API) else visit(user)).get(scene.path(row)))
         for row in ROWS
         if row.method == "GET" and not row.path.startswith("/static")
     )

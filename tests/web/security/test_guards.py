@@ -34,6 +34,10 @@ def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
     ]
 
 
+# Forms that learning platforms send. They act for no session: what they hold is signed, or works once.
+OF_OTHERS = {"/lti/login", "/lti/launch", "/lti/select"}
+
+
 class TestForgery:
     @pytest.mark.parametrize("token", [None, "", "x", "theirs"])
     def test_no_form_goes_without_its_token(
@@ -46,8 +50,11 @@ class TestForgery:
         assert len(paths) > 20
         for method, path in paths:
             answer = client.open(path, method=method, data={"name": "teacher", **sent})
+            if path in OF_OTHERS:
+                assert 400 <= answer.status_code < 500, path
+                continue
             assert answer.status_code == 403, path
-            assert "coming from this site" in answer.text
+            assert "coming from this site" in answer.text, path
         assert client.get("/submissions").status_code == 200
 
     def test_no_call_goes_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
@@ -98,6 +105,8 @@ class TestForgery:
 
     def test_nothing_is_changed_by_reading(self, app: Flask) -> None:
         for rule in app.url_map.iter_rules():
+            if rule.rule in OF_OTHERS:
+                continue  # a learning platform may begin a sign-in by either; nothing is kept of it here
             reads = (rule.methods or set()) & {"GET", "HEAD"}
             assert not (reads and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}), rule.rule
 

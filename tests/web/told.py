@@ -1,0 +1,18 @@
+"""What an answer says."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from werkzeug.test import TestResponse
+
+
+def told(answer: TestResponse) -> str:
+    """Its text; of a ZIP archive, the names and the texts of its files."""
+    if answer.mimetype != "application/zip":
+        return answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        return "\n".join(
+            f"{name}\n{archive.read(name).decode(errors='replace')}" for name in archive.namelist()
+        )
