@@ -23,6 +23,8 @@ from grader.service.accounts import User
 from grader.service.permissions import Action
 from grader.service.platform import Platform
 
+# Tables that staff read nowhere: an export that they make leaves them out.
+_OWN = ("drafts", "tokens")
 # An export that is larger waits in a file, not in memory.
 _IN_MEMORY = 8 << 20
 _READ_ME = """\
@@ -35,7 +37,7 @@ tables/            everything else by table, one JSON list each: memberships wit
 submissions/ID/    each source as it was submitted, and its report as you may read it on the site
 drafts/            what your editor holds
 
-Passwords and tokens are kept as hashes alone, which are left out. Of hidden cases a report has what you may see.
+An export that staff make has no drafts and no tokens. Passwords and tokens are kept as hashes alone, which are left out. Of hidden cases a report has what you may see.
 """
 
 
@@ -55,24 +57,25 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
         check_may(user, row, Action.ACCOUNT_EXPORT, session)
         if row.id != user.id:
             audit.note(session, user, Action.ACCOUNT_EXPORT, f"/people/{row.name}")
-        person = row.id
-    return export_of(platform, person)
+        person, own = row.id, row.id == user.id
+    return export_of(platform, person, own=own)
 
 
-def export_of(platform: Platform, person: int) -> IO[bytes]:
-    """The same for who runs the platform; ``person`` is an account's id."""
+def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
+    """The same for who runs the platform; ``person`` is an account's id. ``own``: with what staff do not read, drafts and
+    tokens."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        for path, text in _files(session, session.get_one(UserRow, person)):
+        for path, text in _files(session, session.get_one(UserRow, person), own):
             archive.writestr(path, text)
     file.seek(0)
     return file
 
 
-def _files(session: Session, row: UserRow) -> Iterator[tuple[str, str]]:
+def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str]]:
     yield "README.txt", _READ_ME.format(name=row.name, at=utcnow().isoformat(timespec="seconds"))
     yield (
         "account.json",
@@ -89,7 +92,7 @@ def _files(session: Session, row: UserRow) -> Iterator[tuple[str, str]]:
     )
     tables: dict[str, list[dict[str, Any]]] = {}
     for it in personal.COLUMNS:
-        if it.exported:
+        if it.exported and (own or it.table.name not in _OWN):
             found = [each for each in personal.rows(session, it, row.id) if _is_told(session, it, each)]
             tables.setdefault(it.table.name, []).extend(found)
     # A comment on one's own submission by oneself is found twice.
@@ -97,7 +100,8 @@ def _files(session: Session, row: UserRow) -> Iterator[tuple[str, str]]:
         unique = list({json.dumps(it, default=str, sort_keys=True): it for it in found}.values())
         yield f"tables/{name}.json", _json(unique)
     yield from _submissions(session, row)
-    for draft in session.scalars(select(DraftRow).where(DraftRow.user_id == row.id)):
+    kept = select(DraftRow).where(DraftRow.user_id == row.id)
+    for draft in session.scalars(kept) if own else ():
         yield f"drafts/{draft.challenge}{LANGUAGES[draft.language].suffix}", draft.source
 
 
