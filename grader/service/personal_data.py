@@ -37,7 +37,8 @@ tables/            everything else by table, one JSON list each: memberships wit
 submissions/ID/    each source as it was submitted, and its report as you may read it on the site
 drafts/            what your editor holds
 
-An export that staff make has no drafts and no tokens. Passwords and tokens are kept as hashes alone, which are left out. Of hidden cases a report has what you may see.
+An export that staff make has no drafts and no tokens. Passwords and tokens are kept
+as hashes alone, which are left out. Of hidden cases a report has what you may see.
 """
 
 
@@ -62,8 +63,8 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """The same for who runs the platform; ``person`` is an account's id. ``own``: with what staff do not read, drafts and
-    tokens."""
+    """The same for who runs the platform; ``person`` is an account's id. ``own``: with what
+    staff do not read, drafts and tokens."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
