@@ -16,7 +16,6 @@ from typing import Any
 
 from results import keep, merged
 
-from grader.authoring.findings import ApproximationOutcome, ApproximationResult
 from grader.authoring.odds import Odds
 from grader.authoring.worker_pool import approximate
 from grader.challenge.catalogue import find_catalogue
@@ -25,6 +24,7 @@ from grader.device_kinds import kind_of
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
 from grader.judge.tuning import tune
+from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 
 # Holes that were there once, by challenge: each must be caught.
 ONCE = {

@@ -17,12 +17,12 @@ from typing import Any
 
 from results import before, commit, keep, merged, today
 
-from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.cli.commands.challenge import ProofProgress, put_proofs
 from grader.judge.request import CPU
 from grader.languages import Language
+from grader.schemas.proof import Proof
 
 # Each group starts its processes again, which costs half a minute on a GPU.
 AT_ONCE = 8

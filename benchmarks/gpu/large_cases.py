@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from results import keep, merged
 
 from grader.authoring.candidates import Candidate, subjects
-from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
@@ -35,6 +34,7 @@ from grader.languages import Language
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 COMPILERS = 12
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from grader.authoring.calibrate import compare
-from grader.authoring.findings import Check, Status, check
+from grader.authoring.findings import check
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge.oracle import Question, ask
+from grader.schemas.proof import Check, Status
 
 _SEED = 20261122
 

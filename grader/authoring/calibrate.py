@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.authoring.findings import Check, Status, check, unless_waived
+from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, DType, Tolerance
 from grader.judge.compare import counted
 from grader.judge.oracle import Question, ask, scalar_values
+from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
     import torch

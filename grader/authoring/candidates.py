@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.authoring.findings import CandidateRole
 from grader.authoring.generic import WORDS, generics, native_source
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
+from grader.schemas.proof import CandidateRole
 
 # What is written in PyTorch, native solutions and generic wrong ones, is loaded as a submission in this language.
 _NATIVE = Language.TRITON

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.authoring.findings import Check, check
+from grader.authoring.findings import check
 from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Manifest
+from grader.schemas.proof import Check
 
 if TYPE_CHECKING:
     import torch

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.categories import small
-from grader.authoring.findings import Check, check
+from grader.authoring.findings import check
 from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import Expression, ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
 from grader.judge.oracle import scalar_values
+from grader.schemas.proof import Check
 
 # The heading of the column that names cases, and what stands there where every case does.
 CASES, EVERY = "cases", "every case"

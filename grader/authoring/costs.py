@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from grader.authoring.findings import Check, check, unless_waived
+from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import ExpressionError, parse
@@ -15,6 +15,7 @@ from grader.challenge.model import Argument, Kind, Manifest, Waivable, Workload
 from grader.judge.oracle import scalar_values
 from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
+from grader.schemas.proof import Check
 
 # What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is
 # long enough elsewhere.

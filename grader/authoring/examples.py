@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from grader.authoring.findings import Check, Status, check
+from grader.authoring.findings import check
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.errors import ChallengeInvalid
+from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
     import torch

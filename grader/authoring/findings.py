@@ -2,31 +2,7 @@
 
 from __future__ import annotations
 
-from grader.schemas.proof import (
-    ApproximationOutcome,
-    ApproximationResult,
-    CandidateOutcome,
-    CandidateResult,
-    CandidateRole,
-    Check,
-    Proof,
-    Proofs,
-    Status,
-)
-
-__all__ = [
-    "ApproximationOutcome",
-    "ApproximationResult",
-    "CandidateOutcome",
-    "CandidateResult",
-    "CandidateRole",
-    "Check",
-    "Proof",
-    "Proofs",
-    "Status",
-    "check",
-    "unless_waived",
-]
+from grader.schemas.proof import Check, Status
 
 
 def unless_waived(found: Check, reason: str | None) -> Check:

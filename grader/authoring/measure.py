@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.authoring.calibrate import calibrate, too_tight
 from grader.authoring.candidates import Candidate
-from grader.authoring.findings import CandidateOutcome, Check, Status, check
+from grader.authoring.findings import check
 from grader.authoring.trial import Trial
 from grader.challenge.model import Workload
 from grader.judge.assembly import ABOVE_ROOFLINE
@@ -17,6 +17,7 @@ from grader.judge.oracle import workload_case
 from grader.judge.roofline import roofline_seconds
 from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
+from grader.schemas.proof import CandidateOutcome, Check, Status
 
 # A few rounds say whether a cost can be; scores are made of many.
 _PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)

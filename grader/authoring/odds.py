@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from grader.authoring.approximations import Approximation, Draw, Tensors, approximations
 from grader.authoring.calibrate import native_results
-from grader.authoring.findings import ApproximationOutcome, ApproximationResult
 from grader.authoring.reduced import Reduced, reduced
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -27,6 +26,7 @@ from grader.judge.compare import counted, wrong_elements
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
 from grader.judge.oracle import Question, ask, workload_case
 from grader.judge.timing import rare_counts
+from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 
 if TYPE_CHECKING:
     import torch

@@ -14,16 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.authoring.candidates import subjects
-from grader.authoring.findings import (
-    ApproximationResult,
-    CandidateResult,
-    CandidateRole,
-    Check,
-    Proof,
-    Proofs,
-    Status,
-    check,
-)
+from grader.authoring.findings import check
 from grader.authoring.verdicts import approximation_checks, suite_checks
 from grader.authoring.versioned import version_check
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
@@ -32,6 +23,15 @@ from grader.device_kinds import kind_of
 from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
 from grader.judge.request import CPU
 from grader.languages import Language
+from grader.schemas.proof import (
+    ApproximationResult,
+    CandidateResult,
+    CandidateRole,
+    Check,
+    Proof,
+    Proofs,
+    Status,
+)
 
 JOBS_PER_GPU = 16
 

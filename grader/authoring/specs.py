@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 from grader.authoring.candidates import LARGE_MISTAKE, MISTAKE, mutant_files
-from grader.authoring.findings import Check, Status, check
+from grader.authoring.findings import check
 from grader.challenge import signature
 from grader.challenge.loader import Challenge, starter_name
 from grader.languages import Language
+from grader.schemas.proof import Check, Status
 
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.authoring.candidates import Candidate
-from grader.authoring.findings import CandidateOutcome, CandidateResult, CandidateRole
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -23,6 +22,7 @@ from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
+from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
 # How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.

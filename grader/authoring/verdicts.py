@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.authoring.findings import (
+from grader.authoring.findings import check
+from grader.schemas.proof import (
     ApproximationOutcome,
     ApproximationResult,
     CandidateOutcome,
@@ -13,7 +14,6 @@ from grader.authoring.findings import (
     CandidateRole,
     Check,
     Status,
-    check,
 )
 
 _PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from grader.authoring.findings import Check, check
+from grader.authoring.findings import check
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.earlier import at_reference, numbered_in
 from grader.challenge.fingerprint import ContentChange, changes, content
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, NotFound
+from grader.schemas.proof import Check
 
 # Changes that a remark names; `grader challenge diff` lists all.
 _NAMED = 4

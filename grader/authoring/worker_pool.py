@@ -18,7 +18,6 @@ from grader.authoring.categories import category_checks
 from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
-from grader.authoring.findings import CandidateResult, CandidateRole, Check, Status
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.odds import Odds, odds
 from grader.authoring.specs import text_checks
@@ -34,6 +33,7 @@ from grader.judge.oracle import workload_case
 from grader.judge.tuning import tune
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.proof import CandidateResult, CandidateRole, Check, Status
 
 
 class Part(StrEnum):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.candidates import Candidate, subjects
-from grader.authoring.findings import CandidateResult, Check
 from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.trial import Trial
@@ -20,6 +19,7 @@ from grader.challenge.loader import Challenge
 from grader.judge.device import HostDevice
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.proof import CandidateResult, Check
 
 Write = Callable[..., "Made"]
 

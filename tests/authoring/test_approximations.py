@@ -10,7 +10,6 @@ import torch
 
 from grader.authoring import odds as odds_module
 from grader.authoring.approximations import approximations, rounded
-from grader.authoring.findings import ApproximationOutcome, Status
 from grader.authoring.odds import Rounds, Tried, odds
 from grader.authoring.reduced import Reduced, reduced
 from grader.authoring.verdicts import approximation_checks
@@ -18,6 +17,7 @@ from grader.challenge.cases import Constant, Sprinkle, case
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import AllowedApproximations, Workload
+from grader.schemas.proof import ApproximationOutcome, Status
 from tests.authoring.conftest import Write
 
 CATALOGUE = find_catalogue()

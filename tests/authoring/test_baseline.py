@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.findings import Status
 from grader.errors import ChallengeInvalid
+from grader.schemas.proof import Status
 from tests.authoring.conftest import Made, Write
 
 RUNNER = Path(__file__).resolve().parents[2] / "sandbox" / "runner"

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from grader.authoring.candidates import Candidate
-from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.generic import WORDS, generics, native_source
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.loader import Challenge
 from grader.languages import Language
+from grader.schemas.proof import CandidateOutcome, CandidateRole
 from tests.authoring.conftest import Write
 
 TWO = ("x:input:float32:n", "out:output:float32:n", "first:output:float32:1")

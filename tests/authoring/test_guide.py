@@ -8,11 +8,11 @@ from typing import get_args
 
 import pytest
 
-from grader.authoring.findings import Check
 from grader.authoring.generic import WORDS
 from grader.challenge import cases
 from grader.challenge.cases import Category
 from grader.challenge.model import Argument, DType, Kind, Limits, Manifest, Values, Waivable
+from grader.schemas.proof import Check
 from tests.authoring.conftest import Write
 
 ROOT = Path(__file__).resolve().parents[2]

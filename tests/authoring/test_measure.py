@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import pytest
 
 from grader.authoring.candidates import subjects
-from grader.authoring.findings import CandidateRole, Check, Status
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.trial import Trial
 from grader.judge.device import HostDevice
 from grader.languages import Language
+from grader.schemas.proof import CandidateRole, Check, Status
 from tests.authoring.conftest import Made, Write
 
 

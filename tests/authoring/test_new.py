@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.findings import Status
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
 from grader.challenge.catalogue import Catalogue
@@ -17,6 +16,7 @@ from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.proof import Status
 from tests.authoring.conftest import Write
 from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import proof
-from grader.authoring.findings import Check, Status
 from grader.authoring.proof import JOBS_PER_GPU, Options, prove
 from grader.authoring.worker_pool import Done, Work
 from grader.errors import BoxUnavailable
 from grader.languages import Language
+from grader.schemas.proof import Check, Status
 from tests.authoring.conftest import Write
 
 NO_BOX = BoxUnavailable("a box started, but its runner did not answer")

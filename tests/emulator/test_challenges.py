@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from grader.authoring.candidates import Candidate, shows_large_alone
-from grader.authoring.findings import CandidateOutcome, CandidateRole
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import find_catalogue
 from grader.device_kinds import EMULATED
 from grader.judge.device import make_device
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
+from grader.schemas.proof import CandidateOutcome, CandidateRole
 from tests.components import need
 from tests.emulator.judging import compile_source, judge
 

@@ -10,9 +10,9 @@ import os
 import pytest
 
 from grader.authoring.changed import changed_slugs
-from grader.authoring.findings import Proof
 from grader.authoring.proof import Options, prove
 from grader.challenge.catalogue import find_catalogue
+from grader.schemas.proof import Proof
 
 CATALOGUE = find_catalogue()
 # One with floats and one with integers alone: what both need of the judge is tried in every run.

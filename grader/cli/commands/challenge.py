@@ -18,7 +18,6 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from grader.authoring.findings import Check, Proof, Proofs, Status
 from grader.cli import options, publication, uploads
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
@@ -27,6 +26,7 @@ from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
 from grader.languages import Language
+from grader.schemas.proof import Check, Proof, Proofs, Status
 from grader.schemas.version import ChangeView, VersionContent, VersionDiff
 
 if TYPE_CHECKING:
