@@ -38,10 +38,10 @@ from sqlalchemy import Engine, insert, text
 from grader.challenge.catalogue import find_catalogue
 from grader.records.models import SubmissionRow, TokenRow, UserRow, utcnow
 from grader.schemas.account import Role
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard, records_over_time
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard, records_over_time
+from grader.service.boards.track_board import leaderboards, track_board
 from grader.service.platform import Platform, open_platform
-from grader.service.track_board import leaderboards, track_board
 from grader.settings import Settings
 
 TARGET_MS = 100.0

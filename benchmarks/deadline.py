@@ -53,12 +53,12 @@ from grader.sandbox.box import Box, BoxSpec
 from grader.schemas.account import Role
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import ProgressView, State, SubmitBody
-from grader.service import waiting
-from grader.service.accounts import User
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions import waiting
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 
 SLUG, DEVICE = "vector_add", "cpu"

@@ -75,8 +75,8 @@ from grader.schemas.competition import (
 )
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict, WorkloadReport
 from grader.schemas.submission import JudgingReason, ProgressView, State
-from grader.service import certificates, competitions, finals
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.competitions import certificates, competitions, finals
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 

@@ -42,8 +42,8 @@ from grader.records.models import (
     UserRow,
     utcnow,
 )
-from grader.service.accounts import User, user_by_id
-from grader.service.gradebook import get_gradebook, get_grades
+from grader.service.accounts.accounts import User, user_by_id
+from grader.service.courses.gradebook import get_gradebook, get_grades
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web.app import create_app

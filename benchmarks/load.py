@@ -47,7 +47,7 @@ from grader.queue.embedded import start_redis
 from grader.records.models import ReportRow, SubmissionRow, TokenRow, UserRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.health import health
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web.app import create_app

@@ -46,14 +46,14 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.account import Role
 from grader.schemas.submission import SubmitBody
-from grader.service.accounts import User
-from grader.service.catalogue import get_challenge
-from grader.service.health import health
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.challenges.catalogue import get_challenge
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.progress import progress
-from grader.service.submissions import get_submission, list_submissions
-from grader.service.submit import submit
+from grader.service.submissions.progress import progress
+from grader.service.submissions.submissions import get_submission, list_submissions
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import WakeUps
 

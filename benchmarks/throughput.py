@@ -46,12 +46,12 @@ from grader.records.gpus import GpuRecord
 from grader.records.models import utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionView, SubmitBody
-from grader.service import versions
-from grader.service.accounts import User, create_user
-from grader.service.health import health
+from grader.service.accounts.accounts import User, create_user
+from grader.service.challenges import versions
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_report, get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_report, get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 
 SLUG = "vector_add"

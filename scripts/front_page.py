@@ -17,8 +17,9 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.draft import DraftBody
 from grader.schemas.report import CaseReport, CaseVerdict, Language, Report, Score, Verdict, WorkloadReport
-from grader.service import accounts, drafts
-from grader.service.accounts import Role
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import Role
+from grader.service.submissions import drafts
 from tests.browser.furnished import Site, serving
 from tests.web import builders
 

@@ -45,7 +45,7 @@ TARGETS = {
     "grader/judge/rule.py": ("tests/judge/test_rule.py",),
     "grader/scoring.py": ("tests/test_scoring.py",),
     "grader/records/claims.py": ("tests/records/test_claims.py",),
-    "grader/service/submit.py": (
+    "grader/service/submissions/submit.py": (
         "tests/service/test_submit.py",
         "tests/service/queues/test_reuse.py",
         "tests/service/test_run.py",

@@ -61,7 +61,8 @@ def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
     from argon2 import PasswordHasher
 
     from grader.records import engine
-    from grader.service import accounts, platform
+    from grader.service import platform
+    from grader.service.accounts import accounts
 
     prepare = engine._prepare_sqlite
 

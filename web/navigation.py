@@ -7,8 +7,10 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
-from grader.service import health, inbox, readers
-from grader.service.submissions import teaches
+from grader.service.boards import readers
+from grader.service.operation import health
+from grader.service.review import inbox
+from grader.service.submissions.submissions import teaches
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 

@@ -7,8 +7,8 @@ from flask import Blueprint, Response, request
 
 from grader.errors import NotSignedIn
 from grader.schemas.submission import Probe
-from grader.service import figures, health
-from grader.service.figures import check_scraper
+from grader.service.operation import figures, health
+from grader.service.operation.figures import check_scraper
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.auth.identity import bearer_token

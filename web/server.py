@@ -12,8 +12,8 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from grader import metrics
 from grader.errors import GraderError
 from grader.metrics.host import forget_dead
-from grader.service import first_admin
-from grader.service.exposure import check_exposure
+from grader.service.accounts import first_admin
+from grader.service.operation.exposure import check_exposure
 from grader.service.platform import open_platform
 from grader.settings import Settings
 from grader.web.worker import Worker
@@ -21,7 +21,7 @@ from grader.web.worker import Worker
 if TYPE_CHECKING:
     from flask import Flask
 
-    from grader.service.links import AccountLink
+    from grader.service.accounts.links import AccountLink
 
 # Pages wait for SQL and little else: two processes keep one slow request from stopping all, threads do the rest.
 _WORKERS = 2
@@ -44,7 +44,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Flask:
         """Runs in each worker process, after the fork: no connection is shared between processes."""
-        from grader.service.digests import DigestSender
+        from grader.service.messages.digests import DigestSender
         from grader.web.app import create_app
 
         platform = open_platform(self.settings, migrate=False)

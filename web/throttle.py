@@ -22,8 +22,8 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from grader import limits
-from grader.service import joining
-from grader.service.keys import digest
+from grader.service.accounts.keys import digest
+from grader.service.courses import joining
 from grader.settings import Settings
 from grader.web.auth import devices
 from grader.web.proxies import client_of

@@ -301,7 +301,7 @@ def leftovers() -> Iterator[Finding]:
     """What a killed backup or restore left behind."""
     try:
         from grader.cli.config import load_settings
-        from grader.service.backup import interrupted
+        from grader.service.operation.backup import interrupted
 
         settings = load_settings()
         left = [(path, "backup") for path in interrupted(settings)]
@@ -347,7 +347,7 @@ def sign_on_checks() -> list[Callable[[], Finding]]:
 def provider(name: str) -> Finding:
     """Whether a provider answers, as the issuer that it is set to be, and its secret can be read."""
     from grader.cli.config import load_settings
-    from grader.service import oidc
+    from grader.service.accounts import oidc
 
     settings = load_settings()
     found = settings.oidc[name]

@@ -33,7 +33,7 @@ from grader.errors import EXIT_OUR_FAILURE, BadRequest, Conflict, GraderError, U
 from grader.queue.gpu_lock import held, holder, lock_folder
 from grader.queue.gpus import ALL, NONE, chosen_gpus
 from grader.queue.stop_flag import StopFlag
-from grader.service.exposure import check_exposure
+from grader.service.operation.exposure import check_exposure
 from grader.settings import Settings
 
 if TYPE_CHECKING:
@@ -474,7 +474,7 @@ def _open_and_prepare(settings: Settings) -> None:
 
 
 def _report_broken_challenges(platform: Platform) -> None:
-    from grader.service.health import catalogue_alerts
+    from grader.service.operation.health import catalogue_alerts
 
     for alert in catalogue_alerts(platform):
         say(f"WARNING: {alert.text}", "yellow")
@@ -483,7 +483,7 @@ def _report_broken_challenges(platform: Platform) -> None:
 
 def _first_account(platform: Platform) -> None:
     from grader.schemas.account import Role
-    from grader.service.accounts import create_user, has_users
+    from grader.service.accounts.accounts import create_user, has_users
 
     if has_users(platform):
         return

@@ -484,7 +484,7 @@ def _kind_of_boxes(box: str) -> str:
 @check("transport", PLATFORM)
 def transport(settings: Settings) -> Finding:
     """Passwords and session cookies need TLS wherever they leave the machine."""
-    from grader.service.exposure import is_loopback
+    from grader.service.operation.exposure import is_loopback
 
     if settings.trusted_proxies:
         return ok(f"behind {settings.trusted_proxies}, and no other address is trusted as a proxy")
@@ -507,7 +507,7 @@ def transport(settings: Settings) -> Finding:
 @check("redis", PLATFORM)
 def redis(url: str) -> Finding:
     """Anyone who writes to Redis can stop the queue and reset the counts of sign-in attempts."""
-    from grader.service.exposure import is_loopback
+    from grader.service.operation.exposure import is_loopback
 
     parts = urlsplit(url)
     if not url or parts.scheme == "unix":

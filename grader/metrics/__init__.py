@@ -1,7 +1,7 @@
 """Figures of this process: requests, boxes, judging. They are kept in files of the data folder that all processes of a
 host share, so that the web, or one worker, can serve all of them. A process that never called ``begin`` counts nothing.
 
-What is a fact of the database is not counted here: see ``grader.service.figures``.
+What is a fact of the database is not counted here: see ``grader.service.operation.figures``.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.processor import Share, background_cores
 from grader.schemas.proof import Proof
 from grader.schemas.upload import CheckProgress, CheckState
-from grader.service import uploads as uploading
+from grader.service.challenges import uploads as uploading
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

@@ -36,7 +36,7 @@ from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.submission import ProgressView, State
-from grader.service import versions
+from grader.service.challenges import versions
 from grader.service.platform import Platform
 from grader.wakeups import run_queue
 

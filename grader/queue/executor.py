@@ -34,9 +34,9 @@ from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report
 from grader.schemas.submission import State
 from grader.schemas.verdict import Fault
-from grader.service import versions
+from grader.service.challenges import versions
+from grader.service.challenges.versions import ServedVersion
 from grader.service.platform import Platform
-from grader.service.versions import ServedVersion
 from grader.wakeups import COMPILE, run_queue
 
 log = get_logger(__name__)

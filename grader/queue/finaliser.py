@@ -21,9 +21,9 @@ from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.schemas.report import Report
 from grader.schemas.submission import State
-from grader.service import versions
+from grader.service.challenges import versions
+from grader.service.challenges.versions import ServedVersion
 from grader.service.platform import Platform
-from grader.service.versions import ServedVersion
 from grader.wakeups import first_queue
 
 log = get_logger(__name__)

@@ -18,7 +18,7 @@ from grader.records.ceilings import CalibrationKey
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.sandbox.gpu import GPU_KINDS, Gpu
-from grader.service.health import fix_of
+from grader.service.operation.health import fix_of
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

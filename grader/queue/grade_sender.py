@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from grader.logs import get_logger
-from grader.service import passback
+from grader.service.lti import passback
 from grader.service.platform import Platform
 
 log = get_logger(__name__)

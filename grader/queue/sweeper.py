@@ -12,9 +12,10 @@ from typing import Protocol
 from grader.logs import get_logger
 from grader.records import leases, workers
 from grader.records.engine import clock, writing
-from grader.service import deletion, retention
+from grader.service.accounts import deletion
+from grader.service.operation import retention
+from grader.service.operation.queues import issue_missing_wakeups
 from grader.service.platform import Platform
-from grader.service.queues import issue_missing_wakeups
 from grader.settings import Settings
 
 log = get_logger(__name__)

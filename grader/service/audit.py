@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from grader.errors import BadRequest
 from grader.records.models import AuditRow, CourseRow
 from grader.schemas.course import AuditEntry, AuditLog
-from grader.service import permissions
-from grader.service.accounts import User
-from grader.service.permissions import Action
+from grader.service.accounts.accounts import User
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
 _MOST = 500

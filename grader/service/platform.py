@@ -15,11 +15,11 @@ from grader.records.models import UploadRow
 from grader.records.publications import publish_at_first_start
 from grader.records.schema import upgrade
 from grader.records.writability import Writability
+from grader.service.boards.rankings import Rankings
+from grader.service.challenges.upload_folders import UploadFolders
+from grader.service.courses.kept_grades import KeptGrades
 from grader.service.kept import Kept
-from grader.service.kept_grades import KeptGrades
-from grader.service.rankings import Rankings
-from grader.service.upload_folders import UploadFolders
-from grader.service.waiting import QueueSnapshots
+from grader.service.submissions.waiting import QueueSnapshots
 from grader.settings import Settings
 from grader.wakeups import WakeUps
 

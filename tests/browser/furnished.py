@@ -45,25 +45,15 @@ from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
 from grader.schemas.upload import UploadBody
-from grader.service import (
-    accounts,
-    announcements,
-    assignments,
-    comments,
-    courses,
-    feedback,
-    finals,
-    joining,
-    regrade,
-    regrade_requests,
-    rosters,
-    tokens,
-    uploads,
-)
-from grader.service.accounts import User
-from grader.service.announcements import Kind, Place
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.accounts.tokens import TokenKind, TokenRequest
+from grader.service.challenges import uploads
+from grader.service.competitions import finals
+from grader.service.courses import announcements, assignments, courses, feedback, joining, rosters
+from grader.service.courses.announcements import Kind, Place
 from grader.service.platform import Platform, open_platform
-from grader.service.tokens import TokenKind, TokenRequest
+from grader.service.review import comments, regrade, regrade_requests
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
 from tests.service.competitions import builders as compete

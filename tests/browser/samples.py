@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from grader.manual.pages import manual
 from grader.schemas.notice import NoticeKind
-from grader.service import digests, resets, share
+from grader.service.accounts import resets
+from grader.service.boards import share
+from grader.service.messages import digests
 from tests.browser.furnished import Site
 from tests.web import builders
 

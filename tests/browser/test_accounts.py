@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from grader.errors import AuthorizationPending
 from grader.schemas.token import DeviceCodeBody, Scope
-from grader.service import device_codes
+from grader.service.accounts import device_codes
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.web import builders

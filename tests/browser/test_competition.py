@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from grader.service import accounts, finals
-from grader.service.competitions import create_competition, publish_competition
+from grader.service.accounts import accounts
+from grader.service.competitions import finals
+from grader.service.competitions.competitions import create_competition, publish_competition
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.service.competitions.builders import competition_body, elapse, enter, judge

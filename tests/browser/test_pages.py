@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from grader.service.cancel import cancel
+from grader.service.submissions.cancel import cancel
 from tests.browser import axe, samples
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site, furnish

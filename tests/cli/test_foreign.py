@@ -16,8 +16,8 @@ import pytest
 from werkzeug.serving import make_server
 
 from grader.records.claims import Claim
-from grader.service import accounts, device_codes
-from grader.service.accounts import User
+from grader.service.accounts import accounts, device_codes
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.cli import foreign

@@ -10,7 +10,7 @@ import pytest
 
 from grader.records.engine import make_engine
 from grader.records.schema import head
-from grader.service import accounts
+from grader.service.accounts import accounts
 from grader.service.platform import open_platform
 from grader.settings import Settings
 from tests.cli.conftest import Cli

@@ -9,10 +9,10 @@ import pytest
 
 from grader.cli import machine_checks
 from grader.cli.checks import Level
-from grader.service import accounts, oidc, sign_on
-from grader.service.oidc import Person
+from grader.service.accounts import accounts, oidc, sign_on
+from grader.service.accounts.oidc import Person
+from grader.service.accounts.sign_on import Policy
 from grader.service.platform import open_platform
-from grader.service.sign_on import Policy
 from grader.settings import Settings
 from tests.cli.conftest import Cli
 from tests.web.oidc_provider import Provider

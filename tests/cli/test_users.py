@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.errors import NotSignedIn
-from grader.service import accounts, first_admin, resets, sign_up, tokens
-from grader.service.links import LinkUseless
+from grader.service.accounts import accounts, first_admin, resets, sign_up, tokens
+from grader.service.accounts.links import LinkUseless
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.cli.conftest import Cli

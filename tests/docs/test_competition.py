@@ -21,8 +21,9 @@ from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import utcnow
 from grader.schemas.account import Role
-from grader.service import accounts, certificates, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.competitions import certificates
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service.competitions.builders import elapse, judge

@@ -19,8 +19,9 @@ from grader.manual.pages import Manual
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.account import Role
-from grader.service import accounts, courses, gradebook, rosters, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses, gradebook, rosters
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders

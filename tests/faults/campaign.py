@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.schemas.submission import State
-from grader.service.accounts import create_user
-from grader.service.tokens import issue_token
+from grader.service.accounts.accounts import create_user
+from grader.service.accounts.tokens import issue_token
 from tests.faults import aftermath, sight
 from tests.faults.harness import Harness, Layout
 from tests.faults.kinds import KINDS, Kind, Scene, Undo, longer

@@ -11,9 +11,9 @@ from redis import Redis
 from sqlalchemy import Engine
 
 from grader.schemas.submission import State, SubmitBody
-from grader.service.accounts import create_user
+from grader.service.accounts.accounts import create_user
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.wakeups import WakeUps, run_queue
 from tests.faults import aftermath, processes, sight
 from tests.faults.harness import Harness, Layout

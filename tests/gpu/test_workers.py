@@ -22,11 +22,11 @@ from grader.records.ceilings import CalibrationKey
 from grader.records.models import SubmissionRow
 from grader.sandbox.gpu import Gpu, find_gpus, nvidia_driver
 from grader.schemas.report import Report, Verdict
-from grader.service.accounts import User, create_user
-from grader.service.health import health
+from grader.service.accounts.accounts import User, create_user
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_report, get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_report, get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.service.fixtures import redis_server, redis_url  # noqa: F401 - fixtures
 from tests.service.world import body, until

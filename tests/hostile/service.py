@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from grader.languages import Language
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import csrf

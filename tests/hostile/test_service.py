@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.hostile.service import Service
 from tests.web.conftest import Visit, ada, app, bob, call, platform, visit  # noqa: F401

@@ -15,8 +15,8 @@ from grader import cli as cli_package
 from grader.challenge.catalogue import Catalogue
 from grader.judge import compilation
 from grader.languages import LANGUAGES
-from grader.service import accounts
-from grader.service.accounts import User
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web import api, pages
 from grader.web.app import create_app

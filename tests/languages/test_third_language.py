@@ -33,10 +33,11 @@ from grader.records.models import utcnow
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import State, SubmissionView, WaitReason
-from grader.service import catalogue, diagnostics
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.challenges import catalogue
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
+from grader.service.submissions import diagnostics
+from grader.service.submissions.submissions import get_submission
 from grader.wakeups import first_queue
 from grader.web.pages import code, markdown
 from tests.cli.conftest import Cli

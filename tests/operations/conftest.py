@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli.config import environment
-from grader.service import accounts, tokens
+from grader.service.accounts import accounts, tokens
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.operations.requests import Answer, call

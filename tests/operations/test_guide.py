@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from grader.cli.command import load
-from grader.service.figures import exposition
+from grader.service.operation.figures import exposition
 from grader.service.platform import Platform, open_platform
 from tests.web import builders
 

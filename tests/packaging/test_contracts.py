@@ -37,7 +37,7 @@ def test_a_broken_contract_is_noticed(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "grader", tmp_path / "grader", ignore=ignore)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     box = tmp_path / "grader" / "sandbox" / "box.py"
-    box.write_text(box.read_text() + "\nimport grader.service.submit\n")
+    box.write_text(box.read_text() + "\nimport grader.service.submissions.submit\n")
     code = (
         "import sys; sys.path.insert(0, sys.argv.pop())\n"
         "from importlinter.cli import lint_imports; sys.exit(lint_imports())"

@@ -25,10 +25,10 @@ from grader.records.models import SubmissionRow, WorkerRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import COMPILE
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, judged, raises

@@ -12,9 +12,9 @@ from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import baselines
 from grader.records.baselines import BaselineKey, Times
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.queue.fakes import FakeJudge, judged, report_for
 from tests.service.world import body
 

@@ -19,12 +19,12 @@ from grader.records.gpus import GpuRecord
 from grader.records.models import ArtefactRow, SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation.health import health
 from grader.service.platform import Platform
-from grader.service.submissions import get_report, get_submission
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_report, get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import COMPILE
 from tests.components import need

@@ -19,11 +19,11 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_report, get_submission
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_report, get_submission
+from grader.service.submissions.submit import submit
 from tests.queue.fakes import FakeJudge, judged, raises, waits_for
 from tests.service.world import body, until
 

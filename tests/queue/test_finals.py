@@ -26,14 +26,14 @@ from grader.records.models import CompetitionRow, FinalRunRow, SubmissionRow, ut
 from grader.schemas.competition import FinalBody, FinalistsBody, FinalView
 from grader.schemas.report import Score, Verdict
 from grader.schemas.submission import State
-from grader.service import certificates, finals
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.competition_boards import board
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.competitions import certificates, finals
+from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.queue.fakes import Act, FakeJudge, judged, raises, report_for
 from tests.service.competitions.builders import elapse, enter, hand_in, make, people
 from tests.service.world import body

@@ -21,11 +21,11 @@ from grader.records.models import SubmissionRow, WorkerRow, utcnow
 from grader.sandbox.gpu import nvidia_driver
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation.health import health
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, judged, raises
 from tests.queue.gpus import H200, SECOND

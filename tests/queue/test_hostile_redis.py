@@ -20,10 +20,10 @@ from structlog.testing import capture_logs
 from grader.queue.sweeper import Swept, sweep
 from grader.queue.worker import run_worker
 from grader.schemas.report import Verdict
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import run_queue
 from tests.queue.fakes import FakeJudge, NoBoxes

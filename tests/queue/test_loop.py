@@ -18,10 +18,10 @@ from grader.queue.stop_flag import StopFlag
 from grader.queue.worker import run_compile_worker, run_worker
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import COMPILE, take
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes

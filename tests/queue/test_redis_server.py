@@ -22,11 +22,11 @@ from grader.errors import BadRequest
 from grader.queue.embedded import server_program
 from grader.queue.worker import run_worker
 from grader.schemas.report import Verdict
-from grader.service.accounts import create_user
-from grader.service.health import health
+from grader.service.accounts.accounts import create_user
+from grader.service.operation.health import health
 from grader.service.platform import open_platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import WakeUps
 from tests.queue.fakes import FakeJudge, NoBoxes

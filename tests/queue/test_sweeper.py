@@ -12,11 +12,11 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.wakeups import WakeUps
 from tests.service.world import body
 

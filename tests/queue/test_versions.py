@@ -18,14 +18,14 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import versions
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.challenges import versions
+from grader.service.challenges.rejudge import compare, rejudge
+from grader.service.challenges.versions import publish
 from grader.service.platform import Platform
-from grader.service.rejudge import compare, rejudge
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
-from grader.service.versions import publish
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.queue.fakes import FakeJudge, raises, report_for
 from tests.service.world import body
 

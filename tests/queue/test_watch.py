@@ -13,9 +13,9 @@ from grader.queue.sweeper import ExpiryGuard, Swept, sweep
 from grader.records import claims
 from grader.records.engine import clock, writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.service.world import body
 

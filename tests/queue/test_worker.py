@@ -16,11 +16,11 @@ from grader.records import workers
 from grader.records.models import ReportRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User, create_user
-from grader.service.health import health
+from grader.service.accounts.accounts import User, create_user
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.queue.fakes import FakeJudge, NoBoxes, judged
 from tests.service.world import body, make_settings, remove, short_folder, until

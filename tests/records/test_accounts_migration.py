@@ -14,7 +14,7 @@ from grader.records.engine import make_engine, make_sessions, writing_connection
 from grader.records.models import TokenRow, UserRow, utcnow
 from grader.records.schema import alembic_config
 from grader.schemas.token import Scope
-from grader.service import tokens
+from grader.service.accounts import tokens
 
 
 def configured(connection: Connection) -> Config:

@@ -19,7 +19,7 @@ from grader.cli.checks import Level
 from grader.records import integrity
 from grader.records.engine import make_engine
 from grader.records.integrity import DatabaseDamaged, check_pages
-from grader.service.accounts import create_user
+from grader.service.accounts.accounts import create_user
 from grader.service.platform import open_platform
 from tests.service.world import make_settings
 

@@ -15,9 +15,12 @@ from grader.records.engine import make_engine, writing_connection
 from grader.records.schema import SchemaTooNew, head, missing_of, upgrade
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, leaderboard, submissions, tokens, versions
-from grader.service.health import ready
+from grader.service.accounts import accounts, tokens
+from grader.service.boards import leaderboard
+from grader.service.challenges import versions
+from grader.service.operation.health import ready
 from grader.service.platform import Platform, open_platform
+from grader.service.submissions import submissions
 from grader.web.server import serve
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.records import releases

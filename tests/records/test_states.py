@@ -50,10 +50,10 @@ def test_nothing_but_the_state_machine_writes_a_state() -> None:
     # The others write the states of a device code, of a final, of a request and of a grade that is sent.
     assert writers == {
         "grader/records/states.py",
-        "grader/service/device_codes.py",
-        "grader/service/finals.py",
-        "grader/service/passback.py",
-        "grader/service/regrade_requests.py",
+        "grader/service/accounts/device_codes.py",
+        "grader/service/competitions/finals.py",
+        "grader/service/lti/passback.py",
+        "grader/service/review/regrade_requests.py",
     }
 
 

@@ -12,7 +12,7 @@ from grader.records import uploads as records
 from grader.records.engine import clock, writing
 from grader.schemas.proof import Check, Proof, Status
 from grader.schemas.upload import CheckState
-from grader.service import uploads
+from grader.service.challenges import uploads
 from grader.service.platform import Platform
 
 

@@ -10,7 +10,7 @@ from redis import Redis
 
 from grader.queue.embedded import EmbeddedRedis, start_redis
 from grader.schemas.account import Role
-from grader.service.accounts import User, create_user
+from grader.service.accounts.accounts import User, create_user
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.service.world import make_settings, remove, short_folder

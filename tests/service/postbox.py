@@ -16,7 +16,7 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 
-from grader.service import mail
+from grader.service.messages import mail
 from tests.service.world import until
 
 USER, PASSWORD = "grader", "a mail password"

@@ -5,8 +5,8 @@ from sqlalchemy import text
 
 from grader.errors import BadRequest, Conflict, NotSignedIn
 from grader.schemas.account import Role
-from grader.service import accounts, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 
 pytestmark = pytest.mark.both_databases

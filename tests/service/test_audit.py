@@ -11,10 +11,11 @@ import grader.service
 from grader.errors import NotAllowed
 from grader.records import workers
 from grader.records.engine import clock, writing
-from grader.service import audit, operations, queues
-from grader.service.accounts import User
+from grader.service import audit
+from grader.service.accounts.accounts import User
 from grader.service.audit import AuditFilter
-from grader.service.permissions import TABLE, Action, Standing
+from grader.service.courses.permissions import TABLE, Action, Standing
+from grader.service.operation import operations, queues
 from grader.service.platform import Platform
 from tests.web import builders
 

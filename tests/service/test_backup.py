@@ -24,9 +24,12 @@ from grader.records import dump
 from grader.records.engine import make_engine, writing, writing_connection
 from grader.records.models import Base, SubmissionRow, UserRow
 from grader.records.schema import SchemaTooNew, head, missing_of
-from grader.service import accounts, backup, leaderboard, restore, submissions, tokens
-from grader.service.archive import FORMAT, ArchiveManifest, BadBackup, Member, Reader
+from grader.service.accounts import accounts, tokens
+from grader.service.boards import leaderboard
+from grader.service.operation import backup, restore
+from grader.service.operation.archive import FORMAT, ArchiveManifest, BadBackup, Member, Reader
 from grader.service.platform import Platform, open_platform
+from grader.service.submissions import submissions
 from grader.settings import Settings
 from tests.components import need
 from tests.records import releases
@@ -270,7 +273,7 @@ _KILLED = """
 import sys, time
 from pathlib import Path
 from grader.records.engine import make_engine
-from grader.service.backup import backup
+from grader.service.operation.backup import backup
 from tests.web.builders import make_settings
 
 def told(table, rows):

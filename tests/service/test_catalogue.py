@@ -13,15 +13,15 @@ from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import ReportRow, utcnow
 from grader.schemas.report import Verdict
-from grader.service.accounts import User
-from grader.service.catalogue import get_challenge, list_challenges
-from grader.service.exposure import check_exposure
-from grader.service.health import health
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.boards.track_board import leaderboards, track_board
+from grader.service.challenges.catalogue import get_challenge, list_challenges
+from grader.service.operation.exposure import check_exposure
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
-from grader.service.track_board import leaderboards, track_board
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.records.rows import add_submission, wrong
 from tests.service.world import body, make_settings

@@ -11,7 +11,8 @@ from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import base
-from grader.service import devices, figures, health, queues
+from grader.service import devices
+from grader.service.operation import figures, health, queues
 from grader.service.platform import Platform
 
 pytestmark = pytest.mark.both_databases

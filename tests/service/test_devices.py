@@ -11,13 +11,13 @@ from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
-from grader.service.accounts import User
-from grader.service.catalogue import get_challenge
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.challenges.catalogue import get_challenge
 from grader.service.devices import in_order, served_devices
-from grader.service.health import health
-from grader.service.leaderboard import leaderboard
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.service.world import body, make_settings
 
 pytestmark = pytest.mark.both_databases

@@ -8,7 +8,7 @@ from grader import limits
 from grader.languages import Language
 from grader.schemas.diagnostic import Diagnostic, Severity
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
-from grader.service.diagnostics import read
+from grader.service.submissions.diagnostics import read
 
 SOURCE = """\
 #include <cstdint>

@@ -11,11 +11,11 @@ from grader.errors import BadSource, NotFound, UnknownChallenge, UnknownLanguage
 from grader.languages import Language
 from grader.records import drafts as kept
 from grader.schemas.draft import DraftBody, DraftView
-from grader.service import drafts
-from grader.service.accounts import User
-from grader.service.drafts import DraftChanged
+from grader.service.accounts.accounts import User
+from grader.service.operation.retention import forget
 from grader.service.platform import Platform
-from grader.service.retention import forget
+from grader.service.submissions import drafts
+from grader.service.submissions.drafts import DraftChanged
 
 pytestmark = pytest.mark.both_databases
 

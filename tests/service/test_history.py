@@ -6,9 +6,9 @@ import pytest
 
 from grader import limits
 from grader.errors import NotFound
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import list_submissions
+from grader.service.submissions.submissions import list_submissions
 from tests.records.rows import add_submission
 
 pytestmark = pytest.mark.both_databases

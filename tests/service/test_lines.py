@@ -8,9 +8,9 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import waiting
 from grader.service.platform import Platform
-from grader.service.waiting import QueueSnapshots
+from grader.service.submissions import waiting
+from grader.service.submissions.waiting import QueueSnapshots
 from tests.records.rows import add_submission, add_user
 
 pytestmark = pytest.mark.both_databases

@@ -27,12 +27,15 @@ from grader.records.models import (
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, MemberChange, RosterBody
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import accounts, courses, leaderboard, rosters, submission_search, submissions, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.boards import leaderboard
+from grader.service.courses import courses, rosters
+from grader.service.operation.requeue import requeue
+from grader.service.operation.retention import forget, prune
 from grader.service.platform import Platform, open_platform
-from grader.service.requeue import requeue
-from grader.service.retention import forget, prune
-from grader.service.submission_search import SearchFilter
+from grader.service.submissions import submission_search, submissions
+from grader.service.submissions.submission_search import SearchFilter
 from tests.web import builders
 
 pytestmark = pytest.mark.both_databases
@@ -202,7 +205,7 @@ def reports(platform: Platform) -> set[str]:
 def test_reports_go_and_what_a_board_needs_stays(
     platform: Platform, student: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.service.retention._BATCH", 1)
+    monkeypatch.setattr("grader.service.operation.retention._BATCH", 1)
     slow, best = judged(platform, student, 20.0), judged(platform, student, 10.0)
     wrong = builders.judged(platform, other, builders.wrong(challenge="scale"), challenge="scale").id
     theirs = judged(platform, other, 30.0)

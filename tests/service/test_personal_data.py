@@ -22,19 +22,12 @@ from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.draft import DraftBody
 from grader.schemas.feedback import CommentBody
 from grader.schemas.personal import DeletionBody
-from grader.service import (
-    accounts,
-    comments,
-    courses,
-    deletion,
-    drafts,
-    people,
-    personal_data,
-    rosters,
-    tokens,
-)
-from grader.service.accounts import User, create_user
+from grader.service.accounts import accounts, deletion, people, personal_data, tokens
+from grader.service.accounts.accounts import User, create_user
+from grader.service.courses import courses, rosters
 from grader.service.platform import Platform, open_platform
+from grader.service.review import comments
+from grader.service.submissions import drafts
 from tests.service.world import make_catalogue
 from tests.web import builders
 
@@ -47,7 +40,7 @@ def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
     assert missing == [], (
         f"{', '.join(missing)}: add each to COLUMNS in grader/records/personal.py: removed, blanked or kept when an "
         "account is deleted, and whether its rows belong into the person's export. What is kept for a reason that a "
-        "person should know is said in grader/service/deletion.py."
+        "person should know is said in grader/service/accounts/deletion.py."
     )
     assert known <= personal.referring()
     # What is blanked are columns that there are.

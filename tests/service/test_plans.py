@@ -27,15 +27,15 @@ from grader.schemas.assignment import AssignmentBody, PartBody
 from grader.schemas.course import CourseBody
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import State, SubmissionFilter, SubmitBody
-from grader.service import assignments, courses
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard, past_times
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard, past_times
+from grader.service.boards.profile import profile
+from grader.service.boards.share import key_of, shared
+from grader.service.courses import assignments, courses
 from grader.service.platform import Platform, open_platform
-from grader.service.profile import profile
-from grader.service.progress import progress
-from grader.service.share import key_of, shared
-from grader.service.submissions import get_submission, list_submissions
-from grader.service.submit import submit
+from grader.service.submissions.progress import progress
+from grader.service.submissions.submissions import get_submission, list_submissions
+from grader.service.submissions.submit import submit
 from tests.records.rows import add_submission, add_user
 from tests.service.world import make_settings
 

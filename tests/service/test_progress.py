@@ -11,9 +11,9 @@ from grader.records.models import SubmissionRow
 from grader.schemas.progress import Mark
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.progress import progress
+from grader.service.submissions.progress import progress
 
 pytestmark = pytest.mark.both_databases
 

@@ -17,18 +17,13 @@ from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, PartBody
 from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.publication import PublicationBody, PublicationState
-from grader.service import (
-    accounts,
-    assignments,
-    catalogue,
-    competitions,
-    courses,
-    publication,
-    rosters,
-)
-from grader.service.accounts import User
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.challenges import catalogue, publication
+from grader.service.competitions import competitions
+from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform, open_platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.service import world
 from tests.service.competitions import builders
 

@@ -20,20 +20,20 @@ from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.schemas.progress import Mark
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
-from grader.service import publication
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.challenges import publication
+from grader.service.challenges.rejudge import rejudge
+from grader.service.operation.requeue import requeue
+from grader.service.operation.retention import prune
 from grader.service.platform import Platform, open_platform
-from grader.service.progress import progress
-from grader.service.quotas import get_quotas
-from grader.service.rejudge import rejudge
-from grader.service.requeue import requeue
-from grader.service.retention import prune
-from grader.service.run import run
-from grader.service.submission_search import SearchFilter, entries
-from grader.service.submissions import get_report, get_submission, list_submissions
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.progress import progress
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.run import run
+from grader.service.submissions.submission_search import SearchFilter, entries
+from grader.service.submissions.submissions import get_report, get_submission, list_submissions
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.records.rows import accepted
 from tests.service.test_submit import _at_once
@@ -292,7 +292,7 @@ def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student
 
 
 def test_without_redis_a_run_is_kept(tmp_path: Path) -> None:
-    from grader.service.accounts import create_user
+    from grader.service.accounts.accounts import create_user
 
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
     assert run(platform, create_user(platform, "ada", "correct horse"), wanted()).state is State.QUEUED

@@ -10,11 +10,11 @@ from grader.queue.worker import run_worker
 from grader.records.models import BaselineRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import RunBody, State
-from grader.service.accounts import create_user
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import create_user
+from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import open_platform
-from grader.service.run import run
-from grader.service.submissions import get_report, get_submission
+from grader.service.submissions.run import run
+from grader.service.submissions.submissions import get_report, get_submission
 from tests.judge.conftest import CATALOGUE
 from tests.judge.kernels import RIGHT
 from tests.service.world import make_settings

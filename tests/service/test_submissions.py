@@ -12,12 +12,12 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import Platform
-from grader.service.submissions import get_report, get_source, get_submission, list_submissions
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_report, get_source, get_submission, list_submissions
+from grader.service.submissions.submit import submit
 from tests.service.world import body
 
 pytestmark = pytest.mark.both_databases

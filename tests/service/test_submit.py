@@ -20,11 +20,11 @@ from grader.errors import (
 )
 from grader.languages import Language
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_source, list_submissions
-from grader.service.submit import StoredSubmission, SubmitOrder, row_of, store, submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submissions import get_source, list_submissions
+from grader.service.submissions.submit import StoredSubmission, SubmitOrder, row_of, store, submit
 from tests.service.world import body, make_settings
 
 pytestmark = pytest.mark.both_databases
@@ -138,7 +138,7 @@ def test_a_key_has_1_to_128_characters(platform: Platform, student: User, key: s
 
 def test_a_key_names_one_device(tmp_path: Path, redis_url: str) -> None:
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu, h200"))
-    from grader.service.accounts import create_user
+    from grader.service.accounts.accounts import create_user
 
     user = create_user(platform, "ada", "correct horse")
     first = submit(platform, user, body(device="cpu"), "key")
@@ -171,7 +171,7 @@ def test_a_name_of_dots_is_none(platform: Platform, student: User, dots: str) ->
 
 def test_cuda_goes_to_the_first_device_with_a_gpu(tmp_path: Path, redis_url: str) -> None:
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu, h200"))
-    from grader.service.accounts import create_user
+    from grader.service.accounts.accounts import create_user
 
     user = create_user(platform, "ada", "correct horse")
     assert submit(platform, user, body(filename="a.cu")).device == "h200"
@@ -238,7 +238,7 @@ def test_an_idempotency_key_cannot_be_raced(platform: Platform, student: User) -
 
 def test_without_redis_a_submission_is_kept(tmp_path: Path) -> None:
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
-    from grader.service.accounts import create_user
+    from grader.service.accounts.accounts import create_user
 
     user = create_user(platform, "ada", "correct horse")
     assert submit(platform, user, body()).state is State.QUEUED

@@ -17,8 +17,8 @@ from grader.records import versions
 from grader.records.engine import clock, writing
 from grader.records.models import AuditRow, UploadRow
 from grader.schemas.upload import CheckState, SpecBody, UploadBody, UseBody
-from grader.service import uploads
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.challenges import uploads
 from grader.service.platform import Platform, open_platform
 from tests.service.examining import examine
 from tests.web import builders

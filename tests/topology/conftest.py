@@ -9,8 +9,8 @@ import pytest
 from grader.records.models import QuotaRow, ReportRow, SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import tokens
-from grader.service.accounts import create_user
+from grader.service.accounts import tokens
+from grader.service.accounts.accounts import create_user
 from grader.service.platform import Platform, open_platform
 from tests.components import need
 from tests.service.world import make_catalogue, make_settings, until

@@ -9,9 +9,9 @@ import pytest
 
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import create_user
+from grader.service.accounts.accounts import create_user
 from grader.service.platform import open_platform
-from grader.service.submissions import get_submission
+from grader.service.submissions.submissions import get_submission
 from tests.components import need
 from tests.service.world import until
 from tests.topology.conftest import Site

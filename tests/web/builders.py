@@ -28,9 +28,9 @@ from grader.schemas.report import (
     WorkloadReport,
 )
 from grader.schemas.submission import ProgressView, State, SubmissionView, SubmitBody
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.schemas.profiles import launch, row
 

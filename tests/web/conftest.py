@@ -15,8 +15,8 @@ from werkzeug.routing import Rule
 
 from grader.schemas.account import Role
 from grader.schemas.submission import SubmissionView
-from grader.service import accounts, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders

@@ -10,8 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from grader.schemas.account import InvitationBody, Role
-from grader.service import accounts, first_admin, invitations, mail, resets
-from grader.service.accounts import User
+from grader.service.accounts import accounts, first_admin, invitations, resets
+from grader.service.accounts.accounts import User
+from grader.service.messages import mail
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service import postbox

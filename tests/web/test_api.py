@@ -20,7 +20,7 @@ from grader.schemas.submission import (
     SubmissionView,
 )
 from grader.schemas.token import TokenView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit

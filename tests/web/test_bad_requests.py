@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import limits
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web.conftest import Visit
 from tests.web.refusals import API, refused
@@ -67,7 +67,7 @@ def test_our_failure_tells_nothing(
     def broken(*_: object) -> None:
         raise RuntimeError("the secret is 42")
 
-    monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)
+    monkeypatch.setattr("grader.service.challenges.catalogue.list_challenges", broken)
     message = refused(call(None).get(f"{API}/challenges"), 500, "internal")
     assert "42" not in message
     assert "the secret is 42" in caplog.text

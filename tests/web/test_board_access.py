@@ -14,9 +14,10 @@ from grader.schemas.assignment import AssignmentBody, PartBody
 from grader.schemas.course import CourseBody, RosterBody
 from grader.schemas.leaderboard import Leaderboard
 from grader.schemas.publication import BoardAudience, BoardBody
-from grader.service import assignments, board_access, courses, rosters
-from grader.service.accounts import User, create_user
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User, create_user
+from grader.service.boards import board_access
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform, open_platform
 from tests.service.boards.rows import SLUG, START, enter
 from tests.service.world import make_catalogue

@@ -18,8 +18,8 @@ from grader.schemas.leaderboard import (
     RecordHistory,
     TrackBoard,
 )
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import Platform
 from grader.web.pages import leaderboards
 from grader.web.pages import leaderboards as pages

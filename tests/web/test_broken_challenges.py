@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_catalogue
 from tests.web import builders

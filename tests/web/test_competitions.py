@@ -16,8 +16,8 @@ from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import utcnow
 from grader.schemas.competition import CompetitionBoard, CompetitionView, FinalView, Phase
-from grader.service.accounts import User
-from grader.service.permissions import TABLE, Action, Standing
+from grader.service.accounts.accounts import User
+from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 from tests.service.competitions.builders import elapse, judge
 from tests.web import builders

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 
 from grader import limits
 from grader.schemas.course import JoinCodeBody
-from grader.service import courses, gradebook, joining
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses, gradebook, joining
 from grader.service.platform import Platform, open_platform
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 from tests.service.world import make_catalogue

@@ -11,9 +11,9 @@ import pytest
 from grader import limits
 from grader.schemas.draft import DraftList, DraftView
 from grader.schemas.submission import SubmissionView
-from grader.service import diagnostics
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
+from grader.service.submissions import diagnostics
 from grader.web.throttle import limiter
 from tests.web import builders
 from tests.web.conftest import Visit, csrf

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from grader.schemas.account import Role
-from grader.service import accounts, first_admin
+from grader.service.accounts import accounts, first_admin
 from grader.service.platform import open_platform
 from grader.settings import Settings
 from tests.web.test_server import start

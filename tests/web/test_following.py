@@ -8,7 +8,7 @@ import re
 import pytest
 
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.web.pages import leaderboards as boards
 from grader.web.pages import submissions as pages

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from grader.languages import Language
 from grader.schemas.challenge import ChallengeSummary
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from grader.web.pages.home import COLUMNS, ROWS, NodeStanding, track_map

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import Flag
-from grader.service import regrade, submissions
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
+from grader.service.review import regrade
+from grader.service.submissions import submissions
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 

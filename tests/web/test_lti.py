@@ -21,7 +21,9 @@ from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, PartBody
 from grader.schemas.course import CourseBody
 from grader.schemas.lti import LtiPlatformBody, LtiPlatformChange, LtiPlatformView
-from grader.service import accounts, assignments, courses, lti_platforms, oidc
+from grader.service.accounts import accounts, oidc
+from grader.service.courses import assignments, courses
+from grader.service.lti import platforms as lti_platforms
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service.world import make_catalogue
@@ -195,7 +197,7 @@ def test_a_roster_decides_where_admins_say_so(school: School) -> None:
     school.change(accounts="roster")
     assert school.launch(school.app.test_client(), "ada").headers["Location"] == "/lti/continue"
     from grader.schemas.course import RosterBody
-    from grader.service import rosters
+    from grader.service.courses import rosters
 
     rosters.import_roster(
         school.platform, school.boss, "gpu", RosterBody(text="email\nada@uni.example\n", dry_run=False)

@@ -26,7 +26,9 @@ from grader.schemas.assignment import ExtensionBody
 from grader.schemas.feedback import Shown
 from grader.schemas.gradebook import OverrideBody
 from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
-from grader.service import accounts, assignments, gradebook, passback
+from grader.service.accounts import accounts
+from grader.service.courses import assignments, gradebook
+from grader.service.lti import passback
 from grader.service.platform import open_platform
 from tests.service.world import make_catalogue, until
 from tests.web import builders
@@ -256,7 +258,7 @@ def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
         passback.release(school.platform, school.boss, "gpu", ungraded.id, True)
     accounts.create_user(school.platform, "eve", builders.PASSWORD)
     from grader.schemas.course import RosterBody
-    from grader.service import rosters
+    from grader.service.courses import rosters
 
     rosters.import_roster(
         school.platform, school.boss, "gpu", RosterBody(text="account\neve\n", dry_run=False)

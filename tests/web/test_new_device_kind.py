@@ -32,7 +32,7 @@ from grader.records.models import SubmissionRow, utcnow
 from grader.sandbox.gpu import Gpu
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language, Report, Verdict
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.devices import served_devices
 from grader.service.platform import Platform, open_platform
 from tests.cli.stub import serving

@@ -19,7 +19,7 @@ from grader.sandbox.local_box import LocalBoxes
 from grader.schemas import verdict as verdicts
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from grader.schemas.verdict import Fault, Tone, VerdictRow
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.cli.stub import done, serving
 from tests.web import builders

@@ -10,7 +10,7 @@ import pytest
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import Flag, Report
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.web import pages
 from grader.web.pages import markdown

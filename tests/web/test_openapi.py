@@ -11,7 +11,7 @@ from flask import Flask
 from flask_openapi3.utils import parse_parameters
 from pydantic import BaseModel, ValidationError
 
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.web.throttle import limiter
 from tests.web.conftest import Visit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.schemas.hardware import ClockEvent, GpuReading
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit, csrf

@@ -10,7 +10,7 @@ from flask import Flask
 
 from grader import limits
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit, csrf

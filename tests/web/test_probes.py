@@ -14,8 +14,8 @@ from grader import limits
 from grader.records import writability
 from grader.records.engine import writing
 from grader.records.models import WorkerRow, utcnow
-from grader.service import figures
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import figures
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.faults.disks import SmallDisk

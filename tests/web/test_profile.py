@@ -17,11 +17,12 @@ from grader.schemas.preferences import PreferencesBody
 from grader.schemas.profile import BadgeKind, Profile
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
-from grader.service import calendar, preferences
-from grader.service.accounts import User, create_user
-from grader.service.badges import beats_compile
+from grader.service.accounts import preferences
+from grader.service.accounts.accounts import User, create_user
+from grader.service.boards import calendar
+from grader.service.boards.badges import beats_compile
+from grader.service.boards.profile import profile
 from grader.service.platform import Platform
-from grader.service.profile import profile
 from tests.web import builders
 from tests.web.conftest import Visit
 

@@ -11,7 +11,7 @@ from flask import Flask
 
 from grader.schemas.challenge import ChallengeList
 from grader.schemas.progress import Mark, Progress
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_catalogue
 from tests.web import builders

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from grader.schemas.queue import ChallengeKind, QueueList, Quotas
 from grader.schemas.submission import JudgingReason, SubmissionView, WaitReason
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit

@@ -17,10 +17,10 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Report
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionList, SubmissionView
-from grader.service import submissions
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.run import run
+from grader.service.submissions import submissions
+from grader.service.submissions.run import run
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.refusals import API, refused

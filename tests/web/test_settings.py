@@ -8,8 +8,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from grader.schemas.preferences import Preferences, Theme, of_stored
-from grader.service import accounts
-from grader.service.accounts import User
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.web.conftest import Visit, csrf
 

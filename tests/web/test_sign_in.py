@@ -10,8 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from grader import limits
-from grader.service import tokens
-from grader.service.accounts import User
+from grader.service.accounts import tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from grader.web.auth.redirects import safe_path

@@ -19,7 +19,8 @@ from grader.records.models import UserRow
 from grader.schemas.account import EmailBy, Role
 from grader.schemas.course import CourseBody, RosterBody
 from grader.schemas.token import DeviceCodeBody
-from grader.service import accounts, addresses, courses, device_codes, oidc, rosters, sign_on
+from grader.service.accounts import accounts, addresses, device_codes, oidc, sign_on
+from grader.service.courses import courses, rosters
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders

@@ -17,8 +17,8 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.submission import State, SubmissionView
-from grader.service import queues
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit, csrf

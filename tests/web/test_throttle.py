@@ -8,7 +8,7 @@ import pytest
 from redis import RedisError
 
 from grader.queue.embedded import start_redis
-from grader.service.accounts import create_user
+from grader.service.accounts.accounts import create_user
 from grader.service.platform import open_platform
 from grader.settings import Settings
 from grader.web import throttle

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from grader import logs
 from grader.records.models import SubmissionRow
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders
@@ -105,7 +105,7 @@ def test_a_failure_is_reported(
     def broken(_platform: Platform) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("grader.service.health.ready", broken)
+    monkeypatch.setattr("grader.service.operation.health.ready", broken)
     answer = app.test_client().get("/ready", headers={HEADER: GIVEN})
     assert (answer.status_code, answer.headers[HEADER]) == (500, GIVEN)
     assert [line["status"] for line in served(lines)] == [500]

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from grader.challenge import bundle
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.service.examining import examine
 from tests.web import builders

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from grader.schemas.submission import Leaderboard, SubmissionView
 from grader.schemas.version import Comparison, Rejudge, VersionContent, VersionList
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from tests.service.world import make_catalogue
 from tests.web import builders

@@ -6,7 +6,7 @@ from flask import Response
 
 from grader.schemas.account import AddressBody, ForgottenBody, MessageSent, ResetBody, SignUpBody
 from grader.schemas.submission import ErrorEnvelope, Me
-from grader.service import resets, sign_up
+from grader.service.accounts import resets, sign_up
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import resource

@@ -14,10 +14,10 @@ from grader.schemas.announcement import (
     QuestionBody,
     QuestionList,
 )
-from grader.service import announcements
-from grader.service.accounts import User
-from grader.service.announcements import Kind, Place
-from grader.service.permissions import Action
+from grader.service.accounts.accounts import User
+from grader.service.courses import announcements
+from grader.service.courses.announcements import Kind, Place
+from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.competitions import CompetitionPath
 from grader.web.api.courses import CoursePath

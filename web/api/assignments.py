@@ -15,8 +15,8 @@ from grader.schemas.assignment import (
 )
 from grader.schemas.course import CourseSlug
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import assignments
-from grader.service.permissions import Action
+from grader.service.courses import assignments
+from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath
 from grader.web.api.resource import asks, in_course, resource

@@ -6,7 +6,7 @@ from flask import Response
 from pydantic import BaseModel, Field
 
 from grader.schemas.challenge import ChallengeDetail, ChallengeList
-from grader.service import catalogue
+from grader.service.challenges import catalogue
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import viewer

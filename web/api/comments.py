@@ -6,7 +6,7 @@ from flask import Response
 from pydantic import Field
 
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList
-from grader.service import comments
+from grader.service.review import comments
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.api.submissions import SubmissionPath

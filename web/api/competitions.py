@@ -24,8 +24,8 @@ from grader.schemas.competition import (
     RegisterBody,
 )
 from grader.schemas.submission import ErrorEnvelope, SourceView
-from grader.service import certificates, competition_boards, competitions, finals, teams
-from grader.service.permissions import Action
+from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
+from grader.service.courses.permissions import Action
 from grader.web.answers import answer, cheap, conditional_on
 from grader.web.api.resource import asks, in_competition, of_staff, resource
 from grader.web.auth.identity import current_user, viewer

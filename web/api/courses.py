@@ -21,8 +21,8 @@ from grader.schemas.course import (
     StaffBody,
 )
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import courses, joining
-from grader.service.permissions import Action
+from grader.service.courses import courses, joining
+from grader.service.courses.permissions import Action
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import asks, in_course, of_staff, resource

@@ -7,7 +7,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from grader.schemas.token import DeviceCode, DeviceCodeBody, DevicePoll, TokenView
-from grader.service import device_codes
+from grader.service.accounts import device_codes
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import resource

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from grader.schemas.diagnostic import DiagnosticList
-from grader.service import diagnostics
+from grader.service.submissions import diagnostics
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.api.submissions import SubmissionPath

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from grader.schemas.draft import DraftBody, DraftList, DraftView
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import drafts
+from grader.service.submissions import drafts
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import resource

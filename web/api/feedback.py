@@ -16,8 +16,9 @@ from grader.schemas.feedback import (
     ScoreSheet,
 )
 from grader.schemas.strict import Strict
-from grader.service import feedback, regrade_requests
-from grader.service.permissions import Action
+from grader.service.courses import feedback
+from grader.service.courses.permissions import Action
+from grader.service.review import regrade_requests
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath

@@ -7,8 +7,8 @@ from flask import Response
 from grader import spreadsheet
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, OverrideBody, StudentGrades
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import gradebook
-from grader.service.permissions import Action
+from grader.service.courses import gradebook
+from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath, StaffPath

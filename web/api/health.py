@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from grader.schemas.submission import Alert, Health
-from grader.service import health
+from grader.service.operation import health
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff

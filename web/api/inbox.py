@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader import limits
 from grader.schemas.inbox import InboxAssignment, InboxDecision, InboxDone, InboxList, Outcome
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import inbox
-from grader.service.inbox import InboxFilter
+from grader.service.review import inbox
+from grader.service.review.inbox import InboxFilter
 from grader.web.answers import answer
 from grader.web.api.resource import asks, resource
 from grader.web.auth.identity import current_user

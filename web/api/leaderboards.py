@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader import limits
 from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
-from grader.service import leaderboard, track_board
-from grader.service.leaderboard import Wanted
+from grader.service.boards import leaderboard, track_board
+from grader.service.boards.leaderboard import Wanted
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff, viewer

@@ -15,8 +15,9 @@ from grader.schemas.lti import (
     LtiSendBody,
 )
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import lti_platforms, passback
-from grader.service.permissions import Action
+from grader.service.courses.permissions import Action
+from grader.service.lti import passback
+from grader.service.lti import platforms as lti_platforms
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath
 from grader.web.api.resource import asks, in_course, of_admins, resource

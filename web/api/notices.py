@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
 from grader.schemas.notice import NoticeChoices, NoticeChoicesBody, NoticeList, NoticesRead, Unsubscribed
-from grader.service import digests, notices
+from grader.service.messages import digests, notices
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user

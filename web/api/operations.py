@@ -10,8 +10,9 @@ from grader.schemas.operations import Operations
 from grader.schemas.strict import Strict
 from grader.schemas.submission import ErrorEnvelope
 from grader.schemas.submission_search import Requeued
-from grader.service import audit, operations
+from grader.service import audit
 from grader.service.audit import AuditFilter
+from grader.service.operation import operations
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import asks, of_staff, resource
 from grader.web.auth.identity import current_user

@@ -16,7 +16,7 @@ from grader.schemas.account import (
     RoleBody,
 )
 from grader.schemas.submission import ErrorEnvelope, Me
-from grader.service import invitations, people, resets
+from grader.service.accounts import invitations, people, resets
 from grader.web.answers import answer
 from grader.web.api.resource import asks, of_admins, of_staff, resource
 from grader.web.auth.identity import current_user

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import deletion, personal_data
+from grader.service.accounts import deletion, personal_data
 from grader.web.answers import answer, zip_answer
 from grader.web.api.people import PersonPath
 from grader.web.api.resource import asks, of_staff, resource

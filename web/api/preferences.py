@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from grader.schemas.preferences import Preferences, PreferencesBody
-from grader.service import preferences
+from grader.service.accounts import preferences
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user

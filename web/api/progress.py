@@ -6,7 +6,7 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader.schemas.progress import Progress
-from grader.service.progress import progress
+from grader.service.submissions.progress import progress
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user

@@ -12,7 +12,8 @@ from grader.schemas.publication import (
     PublicationView,
 )
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import board_access, publication
+from grader.service.boards import board_access
+from grader.service.challenges import publication
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import asks, of_staff, resource

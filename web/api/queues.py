@@ -13,7 +13,8 @@ from grader.schemas.queue import (
     Quotas,
     WorkerList,
 )
-from grader.service import queues, quotas
+from grader.service.operation import queues
+from grader.service.submissions import quotas
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import asks, of_staff, resource

@@ -9,7 +9,7 @@ from grader import limits
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, RegradeState, RegradeView
 from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import regrade
+from grader.service.review import regrade
 from grader.web.answers import answer
 from grader.web.api.resource import asks, resource
 from grader.web.auth.identity import current_user

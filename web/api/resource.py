@@ -12,9 +12,10 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
 
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import competitions, courses
-from grader.service.accounts import User, check_admin, check_staff
-from grader.service.permissions import Action
+from grader.service.accounts.accounts import User, check_admin, check_staff
+from grader.service.competitions import competitions
+from grader.service.courses import courses
+from grader.service.courses.permissions import Action
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 

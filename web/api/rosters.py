@@ -13,8 +13,8 @@ from grader.schemas.course import (
     RosterResult,
 )
 from grader.schemas.submission import ErrorEnvelope
-from grader.service import joining, rosters
-from grader.service.permissions import Action
+from grader.service.courses import joining, rosters
+from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath, StaffPath, base
 from grader.web.api.resource import asks, in_course, resource

@@ -6,8 +6,8 @@ from flask import Response
 from pydantic import Field
 
 from grader.schemas.similarity import DecisionBody, SimilarityReport, SimilarSources
-from grader.service import similarity
-from grader.service.permissions import Action
+from grader.service.courses.permissions import Action
+from grader.service.review import similarity
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.resource import asks, in_course, resource

@@ -9,8 +9,8 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader.schemas.strict import Switch
-from grader.service import sources
-from grader.service.sources import Archive
+from grader.service.review import sources
+from grader.service.review.sources import Archive
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.competitions import CompetitionPath

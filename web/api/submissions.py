@@ -20,10 +20,11 @@ from grader.schemas.submission import (
     SubmitBody,
     VoidBody,
 )
-from grader.service import cancel as cancelling
-from grader.service import run as running
-from grader.service import submissions, voids
-from grader.service import submit as submitting
+from grader.service.review import voids
+from grader.service.submissions import cancel as cancelling
+from grader.service.submissions import run as running
+from grader.service.submissions import submissions
+from grader.service.submissions import submit as submitting
 from grader.web import throttle
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource

@@ -8,9 +8,9 @@ from flask import Response, request, session
 from pydantic import BaseModel, Field
 
 from grader.schemas.token import TokenBody, TokenList, TokenView
-from grader.service import accounts, tokens
-from grader.service.accounts import User
-from grader.service.tokens import Issued, TokenRequest
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.accounts.tokens import Issued, TokenRequest
 from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.resource import SIGNED_IN, resource

@@ -19,9 +19,9 @@ from grader.schemas.upload import (
     UploadView,
     UseBody,
 )
-from grader.service import uploads
-from grader.service.accounts import User
-from grader.service.permissions import Action
+from grader.service.accounts.accounts import User
+from grader.service.challenges import uploads
+from grader.service.courses.permissions import Action
 from grader.web import throttle
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath

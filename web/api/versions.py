@@ -14,8 +14,8 @@ from grader.schemas.version import (
     VersionContent,
     VersionList,
 )
-from grader.service import rejudge as rejudging
-from grader.service import versions
+from grader.service.challenges import rejudge as rejudging
+from grader.service.challenges import versions
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import asks, of_staff, resource

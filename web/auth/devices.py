@@ -16,10 +16,10 @@ from flask import Response, after_this_request, current_app, request
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from grader import limits
-from grader.service.accounts import name_key
+from grader.service.accounts.accounts import name_key
 
 if TYPE_CHECKING:
-    from grader.service.accounts import User
+    from grader.service.accounts.accounts import User
 
 COOKIE = "grader_device"
 _LIFE = timedelta(days=limits.KNOWN_DEVICE_DAYS)

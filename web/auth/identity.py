@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, g, request, session
 
 from grader.errors import NotSignedIn
-from grader.service import mail, readers, tokens
+from grader.service.accounts import tokens
+from grader.service.boards import readers
+from grader.service.messages import mail
 from grader.web import throttle
 from grader.web.auth import scopes
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
 
 if TYPE_CHECKING:
-    from grader.service.accounts import User
+    from grader.service.accounts.accounts import User
 
 
 def init_app(app: Flask) -> None:

@@ -9,7 +9,7 @@ from flask import request
 
 from grader.errors import NotAllowed
 from grader.schemas.token import Scope
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 
 # Any token may ask whose it is, and end itself.
 FREE = frozenset({("GET", "/api/v1/me"), ("DELETE", "/api/v1/tokens/current")})

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from flask import Flask, request, session
 from flask.sessions import SecureCookieSessionInterface
 
-from grader.service import accounts, tokens
-from grader.service.tokens import TokenKind, TokenRequest
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.tokens import TokenKind, TokenRequest
 from grader.web import throttle
 from grader.web.auth import devices
 from grader.web.current import platform
 
 if TYPE_CHECKING:
-    from grader.service.accounts import User
+    from grader.service.accounts.accounts import User
 
 COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key

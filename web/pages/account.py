@@ -7,8 +7,9 @@ from werkzeug.wrappers import Response
 
 from grader.errors import BadRequest, GraderError
 from grader.schemas.preferences import PreferencesBody, ProfileAudience, Theme
-from grader.service import accounts, addresses, oidc, preferences, readers, sign_on, tokens
-from grader.service.tokens import TokenKind
+from grader.service.accounts import accounts, addresses, oidc, preferences, sign_on, tokens
+from grader.service.accounts.tokens import TokenKind
+from grader.service.boards import readers
 from grader.web import appearance, forms, throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer

@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, Conflict, GraderError, TooMany
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
-from grader.service import announcements, courses
-from grader.service.announcements import Kind, Place
-from grader.service.permissions import Action
+from grader.service.courses import announcements, courses
+from grader.service.courses.announcements import Kind, Place
+from grader.service.courses.permissions import Action
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -9,7 +9,7 @@ from grader.errors import BadRequest
 from grader.records.models import utcnow
 from grader.schemas.preferences import PreferencesBody, Theme
 from grader.schemas.verdict import Tone
-from grader.service import accounts, preferences
+from grader.service.accounts import accounts, preferences
 from grader.web import appearance
 from grader.web.auth.identity import current_user, viewer
 from grader.web.auth.redirects import safe_path

@@ -11,9 +11,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionBody
-from grader.service import assignments, courses
-from grader.service.courses import OpenCourse
-from grader.service.permissions import Action
+from grader.service.courses import assignments, courses
+from grader.service.courses.courses import OpenCourse
+from grader.service.courses.permissions import Action
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

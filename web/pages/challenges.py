@@ -15,11 +15,12 @@ from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.diagnostic import DiagnosticList
 from grader.schemas.submission import SubmitBody
-from grader.service import catalogue, diagnostics, drafts, publication, quotas, submissions
-from grader.service import run as running
-from grader.service import submit as submitting
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.challenges import catalogue, publication
 from grader.service.platform import Platform
+from grader.service.submissions import diagnostics, drafts, quotas, submissions
+from grader.service.submissions import run as running
+from grader.service.submissions import submit as submitting
 from grader.web import assets, forms, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList, CommentView, ThreadView
-from grader.service import comments
+from grader.service.review import comments
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

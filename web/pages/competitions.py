@@ -29,7 +29,7 @@ from grader.schemas.competition import (
     Registration,
     Scoring,
 )
-from grader.service import certificates, competition_boards, competitions, finals, teams
+from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
 from grader.service.devices import served_devices
 from grader.web import forms
 from grader.web.answers import conditional_on

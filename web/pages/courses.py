@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibility
-from grader.service import assignments, courses, gradebook, joining
-from grader.service.permissions import Action
+from grader.service.courses import assignments, courses, gradebook, joining
+from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform

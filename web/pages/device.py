@@ -6,7 +6,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import NotFound
-from grader.service import device_codes
+from grader.service.accounts import device_codes
 from grader.web import throttle
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform

@@ -9,8 +9,8 @@ from flask import Blueprint, render_template, request
 
 from grader import limits
 from grader.schemas.submission import SubmissionView
-from grader.service.difference import Block, Difference, difference, earlier
-from grader.service.submissions import get_submission
+from grader.service.submissions.difference import Block, Difference, difference, earlier
+from grader.service.submissions.submissions import get_submission
 from grader.web import assets
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -18,8 +18,9 @@ from grader.schemas.feedback import (
     ScoresBody,
     Shown,
 )
-from grader.service import assignments, courses, feedback, regrade_requests
-from grader.service.permissions import Action
+from grader.service.courses import assignments, courses, feedback
+from grader.service.courses.permissions import Action
+from grader.service.review import regrade_requests
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

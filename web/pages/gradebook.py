@@ -11,8 +11,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
-from grader.service import courses, feedback, gradebook, passback
-from grader.service.permissions import Action
+from grader.service.courses import courses, feedback, gradebook
+from grader.service.courses.permissions import Action
+from grader.service.lti import passback
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -10,8 +10,9 @@ from flask import render_template, request
 
 from grader.schemas.challenge import ChallengeList, ChallengeSummary
 from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, TrackProgress
-from grader.service import catalogue, health, publication
-from grader.service.progress import progress
+from grader.service.challenges import catalogue, publication
+from grader.service.operation import health
+from grader.service.submissions.progress import progress
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages

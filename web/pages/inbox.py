@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
 from grader.schemas.inbox import InboxAssignment, InboxDecision, Outcome
 from grader.schemas.report import Flag
-from grader.service import inbox
-from grader.service.inbox import InboxFilter
+from grader.service.review import inbox
+from grader.service.review.inbox import InboxFilter
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page

@@ -11,9 +11,10 @@ from flask import Blueprint, Response, render_template, request, url_for
 
 from grader import limits, spreadsheet
 from grader.schemas.leaderboard import Leaderboard, LeaderboardEntry, Record, Reference, ReferenceKind
-from grader.service import catalogue, leaderboard, track_board
-from grader.service import leaderboard as boards
-from grader.service.leaderboard import Wanted
+from grader.service.boards import leaderboard, track_board
+from grader.service.boards import leaderboard as boards
+from grader.service.boards.leaderboard import Wanted
+from grader.service.challenges import catalogue
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 

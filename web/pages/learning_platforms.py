@@ -11,8 +11,10 @@ from werkzeug.wrappers import Response
 
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.schemas.lti import LtiPlatformBody, LtiPlatformChange, LtiScoreState, PlatformKind
-from grader.service import courses, lti_platforms, passback
-from grader.service.permissions import Action
+from grader.service.courses import courses
+from grader.service.courses.permissions import Action
+from grader.service.lti import passback
+from grader.service.lti import platforms as lti_platforms
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -24,8 +24,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, SignOnFailed
 from grader.schemas.lti import Teachers
-from grader.service import accounts, lti_launch, lti_platforms
-from grader.service.lti_launch import Launch, Outcome
+from grader.service.accounts import accounts
+from grader.service.lti import launch as lti_launch
+from grader.service.lti import platforms as lti_platforms
+from grader.service.lti.launch import Launch, Outcome
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 
 from grader.errors import NotFound
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
-from grader.service import digests, notices
+from grader.service.messages import digests, notices
 from grader.web import forms
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform

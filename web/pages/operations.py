@@ -10,8 +10,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import GraderError, NotAllowed
 from grader.schemas.operations import HourFigures, Operations
-from grader.service import audit, operations, queues
+from grader.service import audit
 from grader.service.audit import AuditFilter
+from grader.service.operation import operations, queues
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, GraderError
 from grader.schemas.account import InvitationBody, Role
-from grader.service import invitations, people, resets
+from grader.service.accounts import invitations, people, resets
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import GraderError
 from grader.schemas.personal import DeletionBody
-from grader.service import deletion, personal_data
+from grader.service.accounts import deletion, personal_data
 from grader.web.answers import zip_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

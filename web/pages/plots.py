@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadReport
-from grader.service.leaderboard import PastTime
+from grader.service.boards.leaderboard import PastTime
 from grader.web.pages.formats import duration, quantity
 
 # Labels of more ticks run into each other on a phone.

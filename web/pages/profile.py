@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from flask import Blueprint, render_template
 
 from grader.schemas.profile import Activity
-from grader.service.profile import profile
+from grader.service.boards.profile import profile
 from grader.web.auth.identity import viewer
 from grader.web.current import platform
 

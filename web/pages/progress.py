@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from grader.service.progress import progress
+from grader.service.submissions.progress import progress
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 

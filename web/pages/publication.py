@@ -12,7 +12,8 @@ from grader.deadlines import parse_moment
 from grader.errors import BadRequest, GraderError
 from grader.records.models import utcnow
 from grader.schemas.publication import BoardBody, PublicationBody
-from grader.service import board_access, publication
+from grader.service.boards import board_access
+from grader.service.challenges import publication
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
-from grader.service import regrade
+from grader.service.review import regrade
 from grader.web import forms
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user

@@ -6,8 +6,9 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotFound
-from grader.service import first_admin, mail, resets
-from grader.service.links import LinkUseless
+from grader.service.accounts import first_admin, resets
+from grader.service.accounts.links import LinkUseless
+from grader.service.messages import mail
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.current import platform

@@ -12,7 +12,7 @@ from grader.languages import compiled_name
 from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
-from grader.service.leaderboard import PastTime
+from grader.service.boards.leaderboard import PastTime
 from grader.web.pages import code
 from grader.web.pages.call_profiles import ProfileView, profile_views
 from grader.web.pages.plots import HistoryPlot, Roofline, WorkloadBars, history, roofline, workload_bars

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import roster_file
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.schemas.course import InvitationOrder, JoinCodeBody, MemberChange, RosterBody, RosterResult
-from grader.service import courses, joining, rosters
-from grader.service.permissions import Action
+from grader.service.courses import courses, joining, rosters
+from grader.service.courses.permissions import Action
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader.service import share
+from grader.service.boards import share
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import titles

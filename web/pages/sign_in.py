@@ -6,7 +6,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotSignedIn
-from grader.service import oidc
+from grader.service.accounts import oidc
 from grader.web.auth import sessions
 from grader.web.auth.identity import viewer
 from grader.web.auth.redirects import safe_path

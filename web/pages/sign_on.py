@@ -11,9 +11,9 @@ from werkzeug.wrappers import Response
 
 from grader import limits
 from grader.errors import GraderError, SignOnFailed, Unreachable
-from grader.service import accounts, oidc, sign_on
-from grader.service.oidc import Person
-from grader.service.sign_on import Policy
+from grader.service.accounts import accounts, oidc, sign_on
+from grader.service.accounts.oidc import Person
+from grader.service.accounts.sign_on import Policy
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer

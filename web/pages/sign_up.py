@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotFound
 from grader.schemas.account import SignUpBody
-from grader.service import sign_up
-from grader.service.links import LinkUseless
+from grader.service.accounts import sign_up
+from grader.service.accounts.links import LinkUseless
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.current import platform

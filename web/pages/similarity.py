@@ -10,8 +10,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, GraderError
 from grader.schemas.similarity import Decision, DecisionBody
-from grader.service import courses, similarity
-from grader.service.permissions import Action
+from grader.service.courses import courses
+from grader.service.courses.permissions import Action
+from grader.service.review import similarity
 from grader.web import assets
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

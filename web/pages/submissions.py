@@ -15,9 +15,12 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView, VoidBody
-from grader.service import assignments, comments, leaderboard, share, submissions, voids
-from grader.service import cancel as cancelling
-from grader.service.submissions import teaches
+from grader.service.boards import leaderboard, share
+from grader.service.courses import assignments
+from grader.service.review import comments, voids
+from grader.service.submissions import cancel as cancelling
+from grader.service.submissions import submissions
+from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import limits
 from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
 from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
-from grader.service import uploads
+from grader.service.challenges import uploads
 from grader.web import forms, throttle
 from grader.web.answers import conditional
 from grader.web.api.uploads import archive

@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response
 
 from grader.errors import Conflict, GraderError, NotFound
 from grader.schemas.version import ChangeView, Comparison, VersionList
-from grader.service import rejudge as rejudging
-from grader.service import versions
+from grader.service.challenges import rejudge as rejudging
+from grader.service.challenges import versions
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform

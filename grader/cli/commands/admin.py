@@ -351,7 +351,7 @@ _File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup's file."
 @admin.command()
 def backup(file: _File, json: options.Json = False) -> int:
     """Write the database and the secrets to one new file, while everything runs."""
-    from grader.service.backup import backup as make
+    from grader.service.operation.backup import backup as make
 
     with database() as (settings, engine), _progress() as on_rows:
         manifest = make(settings, engine, file, on_rows)
@@ -371,7 +371,7 @@ def restore(
     json: options.Json = False,
 ) -> int:
     """Restore a backup into an empty database, SQLite or PostgreSQL: all of it or nothing."""
-    from grader.service.restore import restore as put_back
+    from grader.service.operation.restore import restore as put_back
 
     with database() as (settings, engine), _progress() as on_rows:
         manifest = put_back(settings, engine, file, replace, on_rows)
@@ -399,7 +399,7 @@ def prune(
     json: options.Json = False,
 ) -> int:
     """Show what is no longer needed, and remove it with --yes. Never removes what a board needs."""
-    from grader.service.retention import prune as remove
+    from grader.service.operation.retention import prune as remove
 
     with here() as platform:
         done = remove(platform, days or platform.settings.retention_days or None, dry_run=not yes)
@@ -474,7 +474,7 @@ def submissions(
 ) -> int:
     """List submissions, newest first."""
     from grader.schemas.submission_search import FoundSubmissionList
-    from grader.service.submission_search import SearchFilter, entries
+    from grader.service.submissions.submission_search import SearchFilter, entries
 
     wanted = SearchFilter(
         challenge, user, state, verdict, device, request=request, since_days=days, runs=runs
@@ -501,7 +501,7 @@ def submissions(
 @admin.command()
 def show(submission: options.Submission, json: options.Json = False) -> int:
     """Show a submission, and how to find its log lines."""
-    from grader.service.submission_search import entry
+    from grader.service.submissions.submission_search import entry
 
     with here() as platform:
         found = entry(platform, submission)
@@ -526,7 +526,7 @@ def requeue(
     json: options.Json = False,
 ) -> int:
     """Queue submissions again that the platform failed to judge."""
-    from grader.service.requeue import requeue as again
+    from grader.service.operation.requeue import requeue as again
 
     if bool(submissions) == everything:
         raise BadRequest(
@@ -557,7 +557,7 @@ def export(
     ] = None,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines. No sources."""
-    from grader.service.submission_search import SearchFilter, as_csv, entries
+    from grader.service.submissions.submission_search import SearchFilter, as_csv, entries
 
     wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
     with here() as platform:
@@ -584,7 +584,7 @@ def forget(
     json: options.Json = False,
 ) -> int:
     """Remove a person: name, address, tokens, sources, reports. Boards keep their times under a made-up name."""
-    from grader.service.retention import forget as remove
+    from grader.service.operation.retention import forget as remove
 
     if not yes:
         raise BadRequest(f"This would remove '{name}' for good.", "--yes does it.")

@@ -37,8 +37,8 @@ def add(
 ) -> int:
     """Create an account. Without --password-stdin its password is made up and shown once."""
     from grader.schemas.account import Role
-    from grader.service import addresses
-    from grader.service.accounts import create_user
+    from grader.service.accounts import addresses
+    from grader.service.accounts.accounts import create_user
 
     password = options.read_password(True, "") if password_stdin else made_up_password()
     with here() as platform:
@@ -61,7 +61,7 @@ def password(
     json: options.Json = False,
 ) -> int:
     """Set a new password, and end all sessions and tokens. Without --password-stdin it is made up and shown once."""
-    from grader.service.accounts import set_password
+    from grader.service.accounts.accounts import set_password
 
     new = options.read_password(True, "") if password_stdin else made_up_password()
     with here() as platform:
@@ -89,7 +89,7 @@ def invite(
 ) -> int:
     """Print a link that lets people create an account."""
     from grader.schemas.account import InvitationBody
-    from grader.service import invitations
+    from grader.service.accounts import invitations
 
     body = InvitationBody(label=label, role=role, uses=uses, days=days)
     with here() as platform:
@@ -106,7 +106,7 @@ def invite(
 @user.command()
 def reset(name: Name, json: options.Json = False) -> int:
     """Print a link that lets NAME set a new password, once, within an hour."""
-    from grader.service import links, resets
+    from grader.service.accounts import links, resets
 
     with here() as platform:
         link = resets.make_link(platform, name)
@@ -122,7 +122,7 @@ def reset(name: Name, json: options.Json = False) -> int:
 @user.command()
 def bootstrap(json: options.Json = False) -> int:
     """Print a link that creates the first admin, once. Works only while nobody is staff."""
-    from grader.service import first_admin, links
+    from grader.service.accounts import first_admin, links
 
     with here() as platform:
         link = first_admin.make_link(platform)
@@ -143,7 +143,7 @@ def invitations(
     json: options.Json = False,
 ) -> int:
     """List invitations that can still be used, or revoke one."""
-    from grader.service import invitations as kept
+    from grader.service.accounts import invitations as kept
 
     with here() as platform:
         if revoke is not None:
@@ -168,7 +168,7 @@ def role(
 ) -> int:
     """Make NAME a student, staff or an admin."""
     from grader.schemas.account import Role
-    from grader.service import people
+    from grader.service.accounts import people
 
     with here() as platform:
         changed = people.set_role(platform, name, Role(role))
@@ -188,7 +188,7 @@ def email(
     json: options.Json = False,
 ) -> int:
     """Set the e-mail address of NAME, without a check that it is theirs."""
-    from grader.service import addresses
+    from grader.service.accounts import addresses
 
     with here() as platform:
         changed = addresses.set_address(platform, name, address)
@@ -209,7 +209,7 @@ def identities(
     json: options.Json = False,
 ) -> int:
     """List which other sites sign NAME in, or disconnect one."""
-    from grader.service import sign_on
+    from grader.service.accounts import sign_on
 
     with here() as platform:
         if remove is not None:
@@ -230,7 +230,7 @@ def identities(
 @user.command(name="list")
 def list_users(json: options.Json = False) -> int:
     """List all accounts."""
-    from grader.service import people
+    from grader.service.accounts import people
 
     with here() as platform:
         found = people.list_people(platform)

@@ -28,7 +28,8 @@ class LtiKeyRow(Base):
 
 class LtiPlatformRow(Base):
     """A learning platform as admins registered it. ``hosts`` are those that grades may be sent to beside that of
-    ``token_url``; ``accounts`` as ``grader.service.sign_on.Policy``; ``trust_email``: its addresses are verified."""
+    ``token_url``; ``accounts`` as ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses are
+    verified."""
 
     __tablename__ = "lti_platforms"
     __table_args__ = (UniqueConstraint("issuer", "client_id"),)

@@ -22,8 +22,9 @@ class ChoreRow(Base):
 
 
 class AuditRow(Base):
-    """What somebody of the staff did: ``action`` a ``grader.service.permissions.Action``, ``subject`` what it was done
-    to, as its path in the API; ``before`` and ``after`` what changed of it. ``actor`` is the name at that time."""
+    """What somebody of the staff did: ``action`` a ``grader.service.courses.permissions.Action``, ``subject``
+    what it was done to, as its path in the API; ``before`` and ``after`` what changed of it. ``actor`` is the name at
+    that time."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index(None, "course_id", "id"), Index(None, "subject", "id"))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from grader.queue.compile_executor import CompileExecutor, Compiler
 from grader.schemas.submission import State, SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
+from grader.service.submissions.submissions import get_submission
 from grader.wakeups import COMPILE, run_queue
 
 BOARD, RUN = "h200", run_queue("h200")

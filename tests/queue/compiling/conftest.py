@@ -15,9 +15,9 @@ from grader.records import gpus
 from grader.records.engine import writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import utcnow
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.queue.compiling.builders import BOARD, SOURCE, MakeExecutor, Send
 from tests.service.world import body, make_settings

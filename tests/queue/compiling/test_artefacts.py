@@ -15,9 +15,9 @@ from grader.records.models import ArtefactRow
 from grader.sandbox.compiler.nvcc import CompileRequest
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.components import need
 from tests.queue.compiling.builders import BOARD, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import FakeCompiler, FakeJudge

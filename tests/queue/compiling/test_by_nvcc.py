@@ -22,9 +22,9 @@ from grader.sandbox.processor import Share
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_report
+from grader.service.submissions.submissions import get_report
 from grader.settings import Settings
 from tests.components import need
 from tests.queue.compiling.builders import SOURCE, MakeExecutor, Send, see, state

@@ -17,10 +17,10 @@ from grader.records.models import ArtefactRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import versions
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.challenges import versions
 from grader.service.platform import Platform
-from grader.service.submissions import get_report
+from grader.service.submissions.submissions import get_report
 from tests.queue.compiling.builders import BOARD, SOURCE, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, compiled
 

@@ -17,10 +17,10 @@ from grader.records.models import SubmissionRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation.health import health
 from grader.service.platform import Platform
+from grader.service.submissions.cancel import cancel
 from tests.queue.compiling.builders import BOARD, MakeExecutor, Send, see, state, wakeups
 from tests.queue.fakes import FakeCompiler, compiled
 from tests.service.world import until

@@ -13,10 +13,10 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.queue import WorkerState
 from grader.schemas.submission import State, SubmissionView
-from grader.service import queues
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
+from grader.service.submissions.submissions import get_submission
 from tests.service.world import until
 
 ROOT = Path(__file__).resolve().parents[3]

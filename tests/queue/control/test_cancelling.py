@@ -16,11 +16,11 @@ from grader.records.models import ReportRow, SubmissionRow, utcnow
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.quotas import get_quotas
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.queue.control.builders import BOARD, see, until_state, worker
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes, waits_for

@@ -16,11 +16,11 @@ from grader.records.models import utcnow
 from grader.schemas.queue import WorkerState
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, WaitReason
-from grader.service import queues
-from grader.service.accounts import User
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
+from grader.service.operation.health import health
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from grader.wakeups import take
 from tests.queue.control.builders import Start, end, see, states, until_state

@@ -11,10 +11,10 @@ import pytest
 from grader.queue.worker import run_worker
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import queues
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.queue.control.builders import Start, see, until_state, worker
 from tests.queue.fakes import FakeJudge, NoBoxes

@@ -12,7 +12,7 @@ from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.schemas.account import Role
 from grader.schemas.report import Report, Verdict, WorkloadReport
 from grader.schemas.submission import State
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.records.rows import accepted, add_submission, add_user
 

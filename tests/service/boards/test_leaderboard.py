@@ -9,7 +9,7 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.schemas.account import Role
 from grader.schemas.leaderboard import Leaderboard
-from grader.service.leaderboard import leaderboard
+from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import Platform
 from tests.service.boards.rows import SLUG, enter, person, remove, report
 

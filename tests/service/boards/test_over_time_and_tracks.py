@@ -8,10 +8,10 @@ from grader.errors import NotFound, UnknownDevice
 from grader.languages import Language
 from grader.records.ranks import EMPTY, Board, BoardEntry, BoardSnapshot
 from grader.schemas.account import Role
-from grader.service.leaderboard import records_over_time
+from grader.service.boards.leaderboard import records_over_time
+from grader.service.boards.rankings import Ranking
+from grader.service.boards.track_board import leaderboards, standings_of, track_board
 from grader.service.platform import Platform
-from grader.service.rankings import Ranking
-from grader.service.track_board import leaderboards, standings_of, track_board
 from tests.service.boards.rows import SLUG, START, enter, person
 
 pytestmark = pytest.mark.both_databases

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.schemas.account import Role
-from grader.service.leaderboard import leaderboard, records_over_time
+from grader.service.boards.leaderboard import leaderboard, records_over_time
+from grader.service.boards.pseudonyms import made_up_name
+from grader.service.boards.track_board import leaderboards, track_board
 from grader.service.platform import Platform
-from grader.service.pseudonyms import made_up_name
-from grader.service.track_board import leaderboards, track_board
 from tests.service.boards.rows import SLUG, enter, person
 
 pytestmark = pytest.mark.both_databases

@@ -13,11 +13,11 @@ from grader.records import ranks
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.schemas.account import Role
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard, records_over_time
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard, records_over_time
+from grader.service.boards.rankings import Rankings
+from grader.service.boards.track_board import leaderboards
 from grader.service.platform import Platform
-from grader.service.rankings import Rankings
-from grader.service.track_board import leaderboards
 from tests.service.boards.rows import SLUG, enter, person
 
 pytestmark = pytest.mark.both_databases
@@ -110,7 +110,7 @@ def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> Non
 def test_boards_that_were_looked_at_long_ago_are_let_go(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.service.rankings._KEPT_ENTRIES", 3)
+    monkeypatch.setattr("grader.service.boards.rankings._KEPT_ENTRIES", 3)
     for name in ("ada", "bob"):
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)
     reads = []

@@ -15,12 +15,13 @@ from grader.schemas.account import Role
 from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.preferences import PreferencesBody
 from grader.schemas.token import Scope
-from grader.service import accounts, courses, preferences, rosters
-from grader.service.accounts import User
-from grader.service.leaderboard import board_and_records, leaderboard, records_over_time
+from grader.service.accounts import accounts, preferences
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import board_and_records, leaderboard, records_over_time
+from grader.service.boards.profile import profile
+from grader.service.boards.track_board import leaderboards, track_board
+from grader.service.courses import courses, rosters
 from grader.service.platform import Platform, open_platform
-from grader.service.profile import profile
-from grader.service.track_board import leaderboards, track_board
 from grader.settings import Settings
 from tests.service import world
 

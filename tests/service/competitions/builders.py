@@ -12,10 +12,10 @@ from grader.records.models import CompetitionRow, RegistrationRow, SubmissionRow
 from grader.schemas.competition import CompetitionBody, CompetitionView, RegisterBody
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import competitions, teams
-from grader.service.accounts import User, create_user
+from grader.service.accounts.accounts import User, create_user
+from grader.service.competitions import competitions, teams
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.service.world import body
 
 

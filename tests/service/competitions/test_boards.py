@@ -9,11 +9,11 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.competition import BoardKind, CompetitionBoard, DisqualifyBody, Mode
 from grader.schemas.report import Verdict
-from grader.service import finals, teams
-from grader.service.accounts import User
-from grader.service.competition_boards import board
+from grader.service.accounts.accounts import User
+from grader.service.competitions import finals, teams
+from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.service.competitions.builders import elapse, enter, hand_in, judge, make, people
 from tests.service.world import body
 

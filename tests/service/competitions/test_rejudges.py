@@ -11,9 +11,9 @@ from grader.records.models import SubmissionRow
 from grader.schemas.competition import BoardKind
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import finals
-from grader.service.accounts import User
-from grader.service.competition_boards import board
+from grader.service.accounts.accounts import User
+from grader.service.competitions import finals
+from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
 from tests.service.competitions.builders import elapse, enter, hand_in, judge, make
 

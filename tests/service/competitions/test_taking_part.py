@@ -11,14 +11,14 @@ from grader.records.engine import writing
 from grader.records.models import AuditRow, CompetitionRow, SubmissionRow, utcnow
 from grader.schemas.competition import CompetitionView, DisqualifyBody, Mode, Phase
 from grader.schemas.submission import JudgingReason, State
-from grader.service import competitions, teams
-from grader.service.accounts import User
-from grader.service.cancel import cancel
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.competitions import competitions, teams
 from grader.service.platform import Platform
-from grader.service.quotas import get_quotas
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.service.competitions.builders import (
     competition_body,
     elapse,

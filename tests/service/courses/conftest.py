@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.schemas.course import CourseBody, CourseView
-from grader.service import courses
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses
 from grader.service.platform import Platform
 
 

@@ -14,8 +14,8 @@ from grader.schemas.assignment import AssignmentBody, AssignmentView, PartBody
 from grader.schemas.course import RosterBody
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import assignments, rosters
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, rosters
 from grader.service.platform import Platform
 
 NOW = datetime.now(UTC)

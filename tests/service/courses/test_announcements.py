@@ -7,9 +7,10 @@ import pytest
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
 from grader.schemas.course import CourseView
-from grader.service import announcements, notices
-from grader.service.accounts import User
-from grader.service.announcements import Kind, Place
+from grader.service.accounts.accounts import User
+from grader.service.courses import announcements
+from grader.service.courses.announcements import Kind, Place
+from grader.service.messages import notices
 from grader.service.platform import Platform
 from tests.service.competitions import builders as compete
 from tests.service.courses.scenes import assign, enrol

@@ -13,11 +13,12 @@ from grader.records.models import MemberRow, ReportRow, SubmissionRow
 from grader.schemas.assignment import AssignmentBody, AttemptLimits, ExtensionBody, PartBody
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.submission import State
-from grader.service import assignments, courses, quotas, submissions
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, courses
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions import quotas, submissions
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.submit import submit
 from tests.service.courses.scenes import NOW, assign, enrol, judged, move
 from tests.service.courses.test_courses import signed_in
 from tests.service.world import body

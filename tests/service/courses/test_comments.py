@@ -12,10 +12,12 @@ from grader.records.models import FeedbackRow
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList, Shown
 from grader.schemas.notice import NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
-from grader.service import comments, courses, notices
-from grader.service.accounts import User, user_by_id
+from grader.service.accounts.accounts import User, user_by_id
+from grader.service.courses import courses
+from grader.service.messages import notices
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
+from grader.service.review import comments
+from grader.service.submissions.submissions import get_submission
 from tests.service.courses.scenes import assign, enrol, judged
 
 pytestmark = pytest.mark.both_databases

@@ -6,9 +6,10 @@ from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.schemas.account import Role
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, CourseView, Visibility
 from grader.schemas.token import Scope
-from grader.service import courses, permissions, tokens
-from grader.service.accounts import User, create_user
-from grader.service.permissions import TABLE, Action, Standing
+from grader.service.accounts import tokens
+from grader.service.accounts.accounts import User, create_user
+from grader.service.courses import courses, permissions
+from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 
 

@@ -20,9 +20,11 @@ from grader.schemas.feedback import (
     Shown,
 )
 from grader.schemas.gradebook import PartGrade
-from grader.service import feedback, gradebook, notices, regrade_requests
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import feedback, gradebook
+from grader.service.messages import notices
 from grader.service.platform import Platform
+from grader.service.review import regrade_requests
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 
 pytestmark = pytest.mark.both_databases

@@ -12,8 +12,8 @@ from grader.schemas.assignment import Counts, ExtensionBody, PartBody
 from grader.schemas.course import CourseChange, CourseView, MemberChange
 from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartProgress, StudentGrades
 from grader.schemas.report import Verdict
-from grader.service import assignments, courses, gradebook, rosters
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, courses, gradebook, rosters
 from grader.service.platform import Platform
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 

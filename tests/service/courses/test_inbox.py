@@ -22,10 +22,14 @@ from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.inbox import InboxAssignment, InboxDecision, InboxList, Outcome
 from grader.schemas.report import Flag
 from grader.schemas.similarity import Decision
-from grader.service import accounts, courses, inbox, notices, submissions
-from grader.service.accounts import User
-from grader.service.inbox import InboxFilter
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses
+from grader.service.messages import notices
 from grader.service.platform import Platform
+from grader.service.review import inbox
+from grader.service.review.inbox import InboxFilter
+from grader.service.submissions import submissions
 from tests.service.courses.scenes import assign, enrol, judged
 
 pytestmark = pytest.mark.both_databases

@@ -13,10 +13,11 @@ from grader.records.models import SimilarPairRow, SubmissionRow
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import SubmissionFilter
-from grader.service import accounts, courses
-from grader.service.accounts import User, create_user
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User, create_user
+from grader.service.courses import courses
 from grader.service.platform import Platform
-from grader.service.submissions import list_submissions
+from grader.service.submissions.submissions import list_submissions
 from tests.service.courses.scenes import NOW, assign, enrol, judged
 
 pytestmark = pytest.mark.both_databases

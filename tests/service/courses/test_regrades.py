@@ -19,11 +19,15 @@ from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.regrade import Change, RegradeBody, RegradeDecision, RegradeState, RegradeView
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State, VoidBody
-from grader.service import accounts, courses, gradebook, leaderboard, regrade, submissions, voids
-from grader.service.accounts import User
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.boards import leaderboard
+from grader.service.courses import courses, gradebook
 from grader.service.platform import Platform
-from grader.service.quotas import get_quotas
-from grader.service.submit import submit
+from grader.service.review import regrade, voids
+from grader.service.submissions import submissions
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submit import submit
 from tests.service.courses.scenes import assign, enrol, grading, judged
 from tests.service.world import body
 

@@ -16,9 +16,10 @@ from grader.schemas.course import (
     RosterBody,
     RosterResult,
 )
-from grader.service import courses, joining, rosters, sign_up
-from grader.service.accounts import User, create_user
-from grader.service.links import LinkUseless
+from grader.service.accounts import sign_up
+from grader.service.accounts.accounts import User, create_user
+from grader.service.accounts.links import LinkUseless
+from grader.service.courses import courses, joining, rosters
 from grader.service.platform import Platform
 from tests.service.joining.conftest import Open, box, opened  # noqa: F401 - fixtures
 from tests.service.postbox import Postbox, link_in

@@ -11,9 +11,9 @@ from grader.languages import Language
 from grader.records import similar
 from grader.schemas.course import CourseView
 from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
-from grader.service import similarity
-from grader.service.accounts import User, create_user
+from grader.service.accounts.accounts import User, create_user
 from grader.service.platform import Platform
+from grader.service.review import similarity
 from tests.service.courses.scenes import assign, enrol, judged
 from tests.similarity.test_comparison import CUDA, CUDA_COPY, solutions
 

@@ -14,10 +14,11 @@ from grader.errors import NotAllowed
 from grader.languages import Language
 from grader.schemas.course import CourseView, MemberChange
 from grader.schemas.report import Verdict
-from grader.service import courses, rosters, sources
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses, rosters
 from grader.service.platform import Platform
-from grader.service.sources import Archive
+from grader.service.review import sources
+from grader.service.review.sources import Archive
 from tests.service.courses.scenes import assign, enrol, judged, move
 
 HOUR = timedelta(hours=1)

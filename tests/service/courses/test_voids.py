@@ -9,9 +9,14 @@ from grader.records import activity, attempts, ranks
 from grader.schemas.account import Role
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.submission import State, VoidBody
-from grader.service import accounts, courses, gradebook, leaderboard, retention, submissions, voids
-from grader.service.accounts import User
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.boards import leaderboard
+from grader.service.courses import courses, gradebook
+from grader.service.operation import retention
 from grader.service.platform import Platform
+from grader.service.review import voids
+from grader.service.submissions import submissions
 from tests.service.courses.scenes import assign, enrol, grading, judged
 
 HOUR = timedelta(hours=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.service import mail
+from grader.service.messages import mail
 from grader.service.platform import Platform, open_platform
 from tests.service import postbox
 from tests.service.postbox import Postbox

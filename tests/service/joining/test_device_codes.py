@@ -22,8 +22,8 @@ from grader.records.engine import writing
 from grader.records.models import DeviceCodeRow, utcnow
 from grader.schemas.account import Role
 from grader.schemas.token import DeviceCode, DeviceCodeBody, Scope
-from grader.service import accounts, device_codes, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, device_codes, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD
 
@@ -140,7 +140,7 @@ def test_scopes_of_tokens(platform: Platform, student: User) -> None:
 
 
 def test_a_token_loses_the_power_that_its_owner_loses(platform: Platform, staff: User) -> None:
-    from grader.service import people
+    from grader.service.accounts import people
 
     token = tokens.issue_token(platform, staff).token
     assert tokens.user_of_token(platform, token).staff

@@ -11,8 +11,9 @@ from sqlalchemy import update
 from grader.records.engine import writing
 from grader.records.models import ChoreRow, NoticeRow, UserRow, utcnow
 from grader.schemas.notice import NoticeKind, NoticesRead
-from grader.service import accounts, digests, notices
-from grader.service.links import LinkUseless
+from grader.service.accounts import accounts
+from grader.service.accounts.links import LinkUseless
+from grader.service.messages import digests, notices
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox

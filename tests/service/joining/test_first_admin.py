@@ -9,8 +9,8 @@ import pytest
 
 from grader.errors import Conflict, NotAllowed
 from grader.schemas.account import Role
-from grader.service import accounts, first_admin, people
-from grader.service.links import LinkUseless
+from grader.service.accounts import accounts, first_admin, people
+from grader.service.accounts.links import LinkUseless
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.joining.test_sign_up import key_of
 

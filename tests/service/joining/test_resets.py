@@ -14,9 +14,10 @@ from grader.records.engine import writing
 from grader.records.models import LinkRow, utcnow
 from grader.schemas.account import Role
 from grader.schemas.token import DeviceCodeBody
-from grader.service import accounts, addresses, device_codes, mail, resets, tokens
-from grader.service.accounts import User
-from grader.service.links import LinkUseless
+from grader.service.accounts import accounts, addresses, device_codes, resets, tokens
+from grader.service.accounts.accounts import User
+from grader.service.accounts.links import LinkUseless
+from grader.service.messages import mail
 from grader.service.platform import Platform
 from tests.service import postbox
 from tests.service.joining.conftest import PASSWORD, Open

@@ -13,8 +13,9 @@ from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFoun
 from grader.records.engine import writing
 from grader.records.models import InvitationRow, LinkRow, utcnow
 from grader.schemas.account import InvitationBody, Role, SignUpBody
-from grader.service import accounts, invitations, mail, sign_up
-from grader.service.links import LinkUseless
+from grader.service.accounts import accounts, invitations, sign_up
+from grader.service.accounts.links import LinkUseless
+from grader.service.messages import mail
 from grader.service.platform import Platform
 from tests.service.joining.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox, link_in

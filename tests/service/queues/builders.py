@@ -9,9 +9,9 @@ from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State, WaitReason
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
+from grader.service.submissions.submissions import get_submission
 
 BOARD = "h200"
 CUDA = {"filename": "a.cu", "source": "// nothing\n", "device": BOARD}

@@ -8,11 +8,11 @@ from grader.errors import BadRequest, Conflict
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason
-from grader.service import queues
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform, open_platform
-from grader.service.quotas import get_quotas
-from grader.service.submit import submit
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import BOARD
 from tests.service.world import body
 

@@ -13,12 +13,12 @@ from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.queue.sweeper import Swept, sweep
 from grader.records.models import utcnow
 from grader.schemas.submission import JudgingReason, State, WaitReason
-from grader.service import queues
-from grader.service.accounts import User
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
+from grader.service.operation.health import health
 from grader.service.platform import Platform, open_platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import BOARD, CUDA, judge, reason, register
 from tests.service.world import body, make_settings
 

@@ -13,11 +13,11 @@ from grader.errors import GraderError, TooMany
 from grader.records.models import SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State, SubmissionView
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
-from grader.service.quotas import get_quotas
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import CUDA, fail, judge
 from tests.service.world import body, make_settings
 
@@ -57,7 +57,7 @@ class TestQuotas:
         assert get_quotas(small, student, "scale").waiting.used == 0
 
     def test_rejudges_are_on_nobodys_account(self, small: Platform, student: User, staff: User) -> None:
-        from grader.service.rejudge import rejudge
+        from grader.service.challenges.rejudge import rejudge
 
         submit(small, student, body())
         judge(small)
@@ -74,7 +74,7 @@ class TestQuotas:
     def test_fifty_at_once_at_a_limit_of_one(
         self, tmp_path: Path, redis_url: str, database: str, limit: dict[str, Any]
     ) -> None:
-        from grader.service.accounts import create_user
+        from grader.service.accounts.accounts import create_user
 
         platform = open_platform(make_settings(tmp_path, redis_url, **limit))
         user = create_user(platform, "ada", "correct horse")

@@ -10,12 +10,12 @@ from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason
-from grader.service import queues
-from grader.service.accounts import User
-from grader.service.cancel import cancel
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform
-from grader.service.quotas import get_quotas
-from grader.service.submit import submit
+from grader.service.submissions.cancel import cancel
+from grader.service.submissions.quotas import get_quotas
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import BOARD, fail, judge
 from tests.service.world import body
 

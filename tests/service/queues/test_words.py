@@ -10,12 +10,12 @@ from grader.records import leases, workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.submission import WaitReason
-from grader.service import queues
-from grader.service.accounts import User
-from grader.service.health import health
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
+from grader.service.operation.health import health
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import BOARD, CUDA, reason, register, report, take
 from tests.service.world import body
 

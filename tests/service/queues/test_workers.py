@@ -12,10 +12,10 @@ from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.queue import WorkerState
-from grader.service import queues
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.operation import queues
 from grader.service.platform import Platform
-from grader.service.submit import submit
+from grader.service.submissions.submit import submit
 from tests.service.queues.builders import register, take
 from tests.service.world import body
 

@@ -13,11 +13,11 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import Platform
-from grader.service.submissions import get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_submission
+from grader.service.submissions.submit import submit
 from tests.service.world import body
 
 SLUG = "scale"

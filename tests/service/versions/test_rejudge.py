@@ -12,12 +12,12 @@ from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
-from grader.service import versions
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.challenges import versions
+from grader.service.challenges.rejudge import compare, rejudge
 from grader.service.platform import Platform
-from grader.service.rejudge import compare, rejudge
-from grader.service.submissions import list_submissions
-from grader.service.submit import submit
+from grader.service.submissions.submissions import list_submissions
+from grader.service.submissions.submit import submit
 from tests.service.versions.scenes import SLUG, at_once, judge, judged, raise_version
 from tests.service.world import body
 

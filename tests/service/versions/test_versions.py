@@ -6,13 +6,14 @@ import pytest
 
 from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound
 from grader.schemas.report import Verdict
-from grader.service import health, versions
-from grader.service.accounts import User
-from grader.service.leaderboard import leaderboard
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import leaderboard
+from grader.service.challenges import versions
+from grader.service.challenges.rejudge import compare, rejudge
+from grader.service.operation import health
 from grader.service.platform import Platform
-from grader.service.rejudge import compare, rejudge
-from grader.service.submissions import get_report, get_submission
-from grader.service.submit import submit
+from grader.service.submissions.submissions import get_report, get_submission
+from grader.service.submissions.submit import submit
 from tests.service.versions.scenes import SLUG, at_once, edit, judge, judged, raise_version, shown
 from tests.service.world import body
 

@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 
 from grader.schemas.report import WorkloadReport
-from grader.service import share
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.boards import share
 from grader.service.platform import Platform
 from grader.web.pages.call_profiles import profile_views
 from tests.web import builders

@@ -9,9 +9,9 @@ import pytest
 from grader import limits
 from grader.schemas.report import CaseReport, CaseVerdict
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
-from grader.service.difference import Block, blocks
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
+from grader.service.submissions.difference import Block, blocks
 from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.security.inert import what_runs
@@ -96,7 +96,7 @@ def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada
 
 
 def build_list(platform: Platform, user: User) -> list[SubmissionView]:
-    from grader.service.submissions import list_submissions
+    from grader.service.submissions.submissions import list_submissions
 
     return list_submissions(platform, user).submissions
 

@@ -11,8 +11,8 @@ from grader.languages import Language
 from grader.records.models import utcnow
 from grader.schemas.report import WorkloadCost, WorkloadReport
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
-from grader.service.leaderboard import PastTime, past_times
+from grader.service.accounts.accounts import User
+from grader.service.boards.leaderboard import PastTime, past_times
 from grader.service.platform import Platform
 from grader.web.pages.formats import duration, exactly, quantity
 from grader.web.pages.plots import Roofline, history, linear, logarithmic, roofline, workload_bars

@@ -8,7 +8,7 @@ from typing import Any
 from grader.judge.faults import COMING
 from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, WorstElement
 from grader.schemas.submission import SubmissionView
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.web.pages.formats import docs_linked
 from tests.web import builders

@@ -6,8 +6,8 @@ import re
 
 from grader.schemas.report import CaseVerdict, Report
 from grader.schemas.submission import SubmissionView
-from grader.service import share
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
+from grader.service.boards import share
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit, csrf

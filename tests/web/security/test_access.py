@@ -14,8 +14,8 @@ from grader.records.engine import writing
 from grader.records.models import VersionRow, WorkerRow
 from grader.schemas.draft import DraftBody
 from grader.schemas.token import Scope
-from grader.service import tokens
-from grader.service.accounts import User
+from grader.service.accounts import tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.web.app import create_app
 from grader.web.auth import scopes
@@ -82,7 +82,9 @@ def hidden_report() -> object:
 
 @pytest.fixture
 def scene(tmp_path: Path, app: Flask, platform: Platform, ada: User, bob: User, teacher: User) -> Scene:
-    from grader.service import accounts, drafts, rejudge
+    from grader.service.accounts import accounts
+    from grader.service.challenges import rejudge
+    from grader.service.submissions import drafts
 
     owner = accounts.create_user(platform, "owner", builders.PASSWORD)
     tokens.issue_token(platform, owner, "the owner's laptop")

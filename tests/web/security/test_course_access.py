@@ -16,9 +16,10 @@ from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, JoinCodeBody, RosterBody, Visibility
 from grader.schemas.feedback import CriterionBody, FeedbackBody, Shown
-from grader.service import accounts, assignments, courses, feedback, joining, rosters
-from grader.service.accounts import User
-from grader.service.permissions import TABLE, Action, Standing
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, courses, feedback, joining, rosters
+from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform, open_platform
 from grader.web.throttle import limiter
 from tests.service.world import make_catalogue

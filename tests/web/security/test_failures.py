@@ -12,7 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders
@@ -34,7 +34,7 @@ class TestDatabaseAway:
         def broken(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr("grader.service.catalogue.list_challenges", broken)
+        monkeypatch.setattr("grader.service.challenges.catalogue.list_challenges", broken)
         answer = app.test_client().get(f"{API}/challenges")
         page = app.test_client().get("/")
         told = ErrorEnvelope.model_validate_json(answer.data).error

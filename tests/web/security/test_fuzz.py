@@ -27,8 +27,8 @@ from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import utcnow
 from grader.schemas.account import Role
-from grader.service import accounts, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web import throttle
 from grader.web.app import create_app

@@ -12,8 +12,8 @@ from sqlalchemy import select, update
 
 from grader.records.engine import writing
 from grader.records.models import TokenRow, utcnow
-from grader.service import accounts, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.web import builders

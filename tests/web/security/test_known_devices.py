@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from grader import limits
-from grader.service.accounts import User
+from grader.service.accounts.accounts import User
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.test_limits import guess

@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 from grader import limits
 from grader.queue.embedded import start_redis
 from grader.records.models import SubmissionRow
-from grader.service import accounts, tokens
-from grader.service.accounts import User
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web import throttle

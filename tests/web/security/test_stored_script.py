@@ -16,8 +16,8 @@ from grader.records.models import SubmissionRow, UserRow, WorkerRow
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import Flag, Report, WorstElement
 from grader.schemas.submission import State
-from grader.service import tokens
-from grader.service.accounts import User
+from grader.service.accounts import tokens
+from grader.service.accounts.accounts import User
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service.world import make_catalogue
@@ -238,7 +238,7 @@ def test_an_exceptions_text_is_not_shown(
         raise RuntimeError(EVIL)
 
     client = visit(ada)
-    monkeypatch.setattr("grader.service.submissions.list_submissions", broken)
+    monkeypatch.setattr("grader.service.submissions.submissions.list_submissions", broken)
     page = client.get("/submissions")
     assert page.status_code == 500
     assert "alert" not in page.text

@@ -1,0 +1,186 @@
+"""Deleting an account: its owner or staff ask for it, it is said what goes and what stays, and after a grace it is done
+unless somebody thinks better of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader.errors import BadRequest, Conflict, GraderError
+from grader.logs import get_logger
+from grader.records.engine import clock, writing
+from grader.records.models import (
+    AuditRow,
+    CompetitionRow,
+    CourseRow,
+    DeletionRow,
+    MemberRow,
+    RegistrationRow,
+    SubmissionRow,
+    UserRow,
+)
+from grader.schemas.account import Role
+from grader.schemas.course import CourseRole
+from grader.schemas.personal import DeletionBody, DeletionView
+from grader.service import audit
+from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts.personal_data import check_may
+from grader.service.courses.permissions import Action
+from grader.service.operation import retention
+from grader.service.platform import Platform
+
+log = get_logger(__name__)
+
+_REMOVED = [
+    "The name, the e-mail address, the password, sessions, tokens and connected sign-ins.",
+    "Sources, reports, drafts, and comments on them and by the person.",
+    "What rosters say: full name, number, invitations; questions, regrade requests, notices and reasons.",
+]
+
+
+def preview(platform: Platform, user: User, name: str) -> DeletionView:
+    """What deleting an account would do. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        row = find_row(session, name)
+        check_may(user, row, Action.ACCOUNT_DELETE, session)
+        return _view(platform, session, row)
+
+
+def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
+    """Have an account deleted after the grace. Asked again, the first time counts.
+
+    Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
+    platform or the only owner of a course.
+    """
+    with writing(platform.sessions) as session:
+        row = find_row(session, name)
+        check_may(user, row, Action.ACCOUNT_DELETE, session)
+        if body.confirm != row.name:
+            raise BadRequest(
+                "The name that was typed is not that of the account.", f"Type {row.name} to confirm."
+            )
+        _check_not_needed(session, row)
+        if session.get(DeletionRow, row.id) is None:
+            now = clock(session)
+            due = now + timedelta(days=platform.settings.deletion_days)
+            session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
+            # Of oneself, too: who else would know why an account is gone?
+            audit.note(
+                session,
+                user,
+                Action.ACCOUNT_DELETE,
+                f"/people/{row.name}",
+                after={"due_at": due.isoformat()},
+            )
+            session.flush()
+        return _view(platform, session, row)
+
+
+def take_back(platform: Platform, user: User, name: str) -> DeletionView:
+    """Keep the account. Doing so twice is no error. Raises NotFound, NotAllowed."""
+    with writing(platform.sessions) as session:
+        row = find_row(session, name)
+        check_may(user, row, Action.ACCOUNT_DELETE, session)
+        if (asked := session.get(DeletionRow, row.id)) is not None:
+            session.delete(asked)
+            path = f"/people/{row.name}"
+            audit.note(
+                session,
+                user,
+                Action.ACCOUNT_DELETE,
+                path,
+                before={"due_at": asked.due_at.isoformat()},
+                after={},
+            )
+            session.flush()
+        return _view(platform, session, row)
+
+
+def carry_out(platform: Platform) -> int:
+    """What sweepers do: delete what is due; how many. One whose submission is being judged has its turn next time."""
+    with platform.sessions() as session:
+        due = session.scalars(
+            select(UserRow.name)
+            .join(DeletionRow, DeletionRow.user_id == UserRow.id)
+            .where(DeletionRow.due_at <= clock(session))
+        ).all()
+    done = 0
+    for name in due:
+        try:
+            retention.forget(platform, name)
+        except GraderError as error:
+            log.info("deletion_postponed", reason=error.message)
+        else:
+            done += 1
+    return done
+
+
+def _check_not_needed(session: Session, row: UserRow) -> None:
+    if row.role == Role.ADMIN:
+        admins = session.scalar(
+            select(func.count()).select_from(UserRow).where(UserRow.role == Role.ADMIN.value)
+        )
+        if (admins or 0) < 2:
+            raise Conflict(f"'{row.name}' is the only admin.", "Make somebody else an admin first.")
+    owner = (MemberRow.role == CourseRole.OWNER.value, MemberRow.left_at.is_(None))
+    alone = select(MemberRow.course_id).where(*owner).group_by(MemberRow.course_id).having(func.count() == 1)
+    course = session.scalar(
+        select(CourseRow.slug)
+        .join(MemberRow, MemberRow.course_id == CourseRow.id)
+        .where(MemberRow.user_id == row.id, *owner, CourseRow.id.in_(alone), CourseRow.archived_at.is_(None))
+        .limit(1)
+    )
+    if course is not None:
+        raise Conflict(
+            f"'{row.name}' is the only owner of the course {course}.",
+            "Make somebody else an owner first, or archive it.",
+        )
+
+
+def _view(platform: Platform, session: Session, row: UserRow) -> DeletionView:
+    asked = session.get(DeletionRow, row.id)
+    by = session.get(UserRow, asked.requested_by) if asked and asked.requested_by else None
+    return DeletionView(
+        name=row.name,
+        due_at=asked.due_at if asked else None,
+        requested_by=by.name if by else None,
+        grace_days=platform.settings.deletion_days,
+        removed=_REMOVED,
+        stays=_stays(session, row),
+    )
+
+
+def _stays(session: Session, row: UserRow) -> list[str]:
+    done = SubmissionRow
+    submitted = session.scalar(select(func.count()).select_from(done).where(done.user_id == row.id)) or 0
+    courses = session.scalars(
+        select(CourseRow.name)
+        .join(MemberRow, MemberRow.course_id == CourseRow.id)
+        .where(MemberRow.user_id == row.id, MemberRow.role == CourseRole.STUDENT.value)
+        .order_by(CourseRow.id)
+    ).all()
+    competitions = session.scalars(
+        select(CompetitionRow.title)
+        .join(RegistrationRow, RegistrationRow.competition_id == CompetitionRow.id)
+        .where(RegistrationRow.user_id == row.id)
+        .distinct()
+    ).all()
+    acts = session.scalar(select(func.count()).select_from(AuditRow).where(AuditRow.actor_id == row.id)) or 0
+    shown = f"under a made-up name that begins with {retention.DELETED}"
+    found = [f"Verdicts and times of {submitted} submissions, with their ranks on boards, {shown}."]
+    if courses:
+        found.append(
+            f"The points in {', '.join(courses)}: courses must be able to show them, so they stay with times, "
+            f"overrides and extensions, {shown}."
+        )
+    if competitions:
+        found.append(
+            f"The ranks in {', '.join(competitions)}, {shown}, and certificates that were given out: whoever has "
+            "one can still verify it."
+        )
+    if acts:
+        found.append(f"{acts} entries of the log of what staff did, by number and without the name.")
+    found.append("Backups, until they expire.")
+    return found

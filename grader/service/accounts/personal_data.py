@@ -1,0 +1,146 @@
+"""All that is kept of a person, as one ZIP: for themselves, and for staff who are asked for it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.languages import LANGUAGES
+from grader.records import personal
+from grader.records.engine import reading_on, writing
+from grader.records.models import CriterionRow, DraftRow, ReportRow, SubmissionRow, UserRow, utcnow
+from grader.records.personal import PersonalColumn
+from grader.schemas.account import STAFF_ROLES, Role
+from grader.schemas.report import Report
+from grader.service import audit
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, permissions
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+
+# Tables that staff read nowhere: an export that they make leaves them out.
+_OWN = ("drafts", "tokens")
+# An export that is larger waits in a file, not in memory.
+_IN_MEMORY = 8 << 20
+_READ_ME = """\
+This is what the platform keeps of the account {name}, as of {at}.
+
+account.json       the account: name, e-mail address, role, preferences
+tables/            everything else by table, one JSON list each: memberships with what rosters say, submissions with
+                   verdicts and times, comments on them and by you, requests, notices, registrations, tokens, the log
+                   of what you did as staff
+submissions/ID/    each source as it was submitted, and its report as you may read it on the site
+drafts/            what your editor holds
+
+An export that staff make has no drafts and no tokens. Passwords and tokens are kept
+as hashes alone, which are left out. Of hidden cases a report has what you may see.
+"""
+
+
+def check_may(user: User, row: UserRow, action: Action, session: Session) -> None:
+    """One's own account, and as staff those of students; those of staff as an admin. Raises NotAllowed."""
+    if user.id == row.id:
+        return
+    permissions.check(user, permissions.standings(session, user), action)
+    if Role(row.role) in STAFF_ROLES:
+        accounts.check_admin(user)
+
+
+def export(platform: Platform, user: User, name: str) -> IO[bytes]:
+    """A ZIP, at its beginning; close it. The log notes what staff export of others. Raises NotFound, NotAllowed."""
+    with writing(platform.sessions) as session:
+        row = accounts.find_row(session, name)
+        check_may(user, row, Action.ACCOUNT_EXPORT, session)
+        if row.id != user.id:
+            audit.note(session, user, Action.ACCOUNT_EXPORT, f"/people/{row.name}")
+        person, own = row.id, row.id == user.id
+    return export_of(platform, person, own=own)
+
+
+def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
+    """The same for who runs the platform; ``person`` is an account's id. ``own``: with what
+    staff do not read, drafts and tokens."""
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
+    with (
+        reading_on(platform.sessions) as session,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for path, text in _files(session, session.get_one(UserRow, person), own):
+            archive.writestr(path, text)
+    file.seek(0)
+    return file
+
+
+def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str]]:
+    yield "README.txt", _READ_ME.format(name=row.name, at=utcnow().isoformat(timespec="seconds"))
+    yield (
+        "account.json",
+        _json(
+            {
+                "name": row.name,
+                "email": row.email,
+                "role": row.role,
+                "created_at": row.created_at,
+                "came_by": row.came_by,
+                "preferences": row.preferences,
+            }
+        ),
+    )
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for it in personal.COLUMNS:
+        if it.exported and (own or it.table.name not in _OWN):
+            found = [each for each in personal.rows(session, it, row.id) if _is_told(session, it, each)]
+            tables.setdefault(it.table.name, []).extend(found)
+    # A comment on one's own submission by oneself is found twice.
+    for name, found in sorted(tables.items()):
+        unique = list({json.dumps(it, default=str, sort_keys=True): it for it in found}.values())
+        yield f"tables/{name}.json", _json(unique)
+    yield from _submissions(session, row)
+    kept = select(DraftRow).where(DraftRow.user_id == row.id)
+    for draft in session.scalars(kept) if own else ():
+        yield f"drafts/{draft.challenge}{LANGUAGES[draft.language].suffix}", draft.source
+
+
+def _is_told(session: Session, it: PersonalColumn, found: dict[str, Any]) -> bool:
+    """Whether the person reads it on the site: an assignment may keep its feedback back until it is released."""
+    if it.column == "comments.submission_id" and found["staff"]:
+        return not assignments.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
+    if it.column == "rubric_scores.user_id":
+        criterion = session.get_one(CriterionRow, found["criterion_id"])
+        return not assignments.unreleased(session, [criterion.assignment_id])
+    return True
+
+
+def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
+    """Sources, and reports as their author reads them. What staff had judged again, and what a final judged, is theirs
+    to publish."""
+    row = SubmissionRow
+    ids = session.scalars(
+        select(row.id).where(row.user_id == person.id, row.rejudge_of.is_(None)).order_by(row.id)
+    ).all()
+    now, revealed = utcnow(), dict[str, bool]()
+    for own in ids:
+        it = session.get_one(row, own)
+        folder = f"submissions/{it.public_id}"
+        yield f"{folder}/source{it.language.suffix}", it.source
+        body = session.scalar(
+            select(ReportRow.body).where(ReportRow.submission_id == own, ReportRow.attempt == it.attempt)
+        )
+        if body is not None:
+            if it.challenge not in revealed:
+                revealed[it.challenge] = assignments.hidden_revealed(session, person.id, it.challenge, now)
+            report = Report.model_validate_json(body)
+            shown = report if revealed[it.challenge] else report.redacted()
+            yield f"{folder}/report.json", shown.model_dump_json(indent=2)
+        session.expunge(it)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

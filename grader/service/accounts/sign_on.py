@@ -1,0 +1,239 @@
+"""Whose account it is when another site signs somebody in. One that it knows by the site's own, lasting name of them,
+one with their verified address, or a new one.
+
+An address alone opens an account only if an admin or a roster gave it to that account, and only a student's: whoever
+teaches connects their account themselves, with its password.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import BadRequest, Conflict, NotFound, SignOnFailed
+from grader.logs import get_logger
+from grader.records.engine import changed, writing
+from grader.records.models import IdentityRow, UserRow, utcnow
+from grader.schemas.account import EmailBy, IdentityView, Role
+from grader.service.accounts import accounts, addresses
+from grader.service.accounts.accounts import BY_OWNER, User, find_row, of_row
+from grader.service.accounts.oidc import Person
+from grader.service.accounts.sign_up import RESERVED
+from grader.service.courses import joining
+from grader.service.platform import Platform
+
+log = get_logger(__name__)
+
+T = TypeVar("T")
+BY_ACCOUNT, BY_ADDRESS = "account", "address"
+_GIVEN_BY_STAFF = (EmailBy.ADMIN, EmailBy.ROSTER)
+_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+# A name that others took as well gets a number.
+_NUMBERED = 100
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who may come in by a site. ``accounts`` as ``OidcProvider.accounts``; ``domains``: all where it is empty."""
+
+    accounts: Literal["none", "roster", "anyone"]
+    domains: tuple[str, ...] = ()
+
+
+def enter(platform: Platform, person: Person, policy: Policy) -> User:
+    """The account of whom a site has signed in, made if the policy lets it. Raises SignOnFailed, which says why not."""
+    return of_row(_whole(platform, lambda session: _enter(session, person, policy)))
+
+
+def _enter(session: Session, person: Person, policy: Policy) -> UserRow:
+    if policy.domains and (person.email is None or not addresses.within(person.email, policy.domains)):
+        said = "no verified address" if person.email is None else "an address of another domain"
+        raise SignOnFailed(
+            f"{person.label} gives {said} for you.",
+            f"Addresses of these may sign in: {', '.join(policy.domains)}.",
+        )
+    email = _tidy(person.email)
+    row = _known(session, person) or _of_address(session, person, email)
+    if row is None:
+        row = _make(session, person, email, policy)
+    if email is not None:
+        joining.enter_invited(session, row.id, email)
+    return row
+
+
+def _whole(platform: Platform, work: Callable[[Session], T]) -> T:
+    """Two requests may do the same at once: of theirs one loses a name or an identity to the other, and looks again."""
+    for _ in range(_TRIES):
+        try:
+            with writing(platform.sessions) as session:
+                return work(session)
+        except (IntegrityError, _Taken):
+            continue
+    raise SignOnFailed("Somebody else does the same right now.", "Try again.")
+
+
+class _Taken(Exception):
+    pass
+
+
+def _tidy(email: str | None) -> str | None:
+    try:
+        return addresses.tidy(email) if email else None
+    except BadRequest:  # no mail could reach it
+        return None
+
+
+def _known(session: Session, person: Person) -> UserRow | None:
+    row = IdentityRow
+    of_them = (row.authority == person.authority, row.subject == person.subject)
+    found = session.scalar(select(row).where(*of_them))
+    if found is None:
+        return None
+    found.used_at = utcnow()
+    return session.get_one(UserRow, found.user_id)
+
+
+def _of_address(session: Session, person: Person, email: str | None) -> UserRow | None:
+    """Raises SignOnFailed where an account has that address, but only its password opens it."""
+    if email is None:
+        return None
+    row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
+    if row is None:
+        return None
+    student = row.role == Role.STUDENT and not row.teaches
+    if row.email_by not in _GIVEN_BY_STAFF or not student:
+        raise SignOnFailed(
+            f"An account here has the address {email} already.",
+            f"Sign in with its password, and connect {person.label} on the page Settings.",
+        )
+    _add(session, row, person, BY_ADDRESS)
+    log.info("identity_linked", user=row.id, authority=person.authority)
+    return row
+
+
+def _make(session: Session, person: Person, email: str | None, policy: Policy) -> UserRow:
+    invited = email is not None and bool(joining.waiting_for(session, email))
+    if policy.accounts == "none" or (policy.accounts == "roster" and not invited):
+        raise SignOnFailed(
+            f"You have no account here that {person.label} can open."
+            if policy.accounts == "none"
+            else f"No course here expects {email or 'somebody without a verified address'}.",
+            "If you have an account, sign in with its password and connect it on the page Settings. Else ask your "
+            "teacher.",
+        )
+    name = _free_name(session, person, email)
+    by = EmailBy.ROSTER if invited else EmailBy.SIGN_ON
+    row = accounts.new_row(name, secrets.token_urlsafe(), Role.STUDENT, email, by)
+    row.came_by = f"sign-on by {person.label}"[: limits.TITLE_CHARS]
+    try:
+        accounts.add_row(session, row)
+    except Conflict as error:
+        raise _Taken from error
+    _add(session, row, person, BY_ACCOUNT)
+    log.info("account_made", user=row.id, authority=person.authority)
+    return row
+
+
+def _free_name(session: Session, person: Person, email: str | None) -> str:
+    """What they are called there, as far as it can be a name here, with a number where it is taken."""
+    local = (email or "").partition("@")[0]
+    room = limits.NAME_CHARS - 4
+    wished = (
+        _NOT_OF_A_NAME.sub("-", it.partition("@")[0]).strip("._-")[:room] for it in (person.name, local)
+    )
+    base = next((it for it in wished if it), f"user-{secrets.token_hex(4)}")
+    names = [base, *(f"{base}-{number}" for number in range(2, _NUMBERED)), f"user-{secrets.token_hex(4)}"]
+    keys = {it.lower() for it in names}
+    taken = set(session.scalars(select(UserRow.name_key).where(UserRow.name_key.in_(keys)))) | RESERVED
+    return next(it for it in names if it.lower() not in taken)
+
+
+def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
+    identity = IdentityRow(
+        user_id=row.id,
+        authority=person.authority,
+        subject=person.subject,
+        label=person.label[: limits.NAME_CHARS],
+        came_by=came_by,
+        used_at=utcnow(),
+    )
+    session.add(identity)
+    session.flush()
+
+
+def connect(platform: Platform, user: User, person: Person) -> None:
+    """From now on that site signs this account's owner in; who calls has asked for its password. Raises Conflict (it
+    signs in to another account)."""
+
+    def work(session: Session) -> None:
+        row = session.get_one(UserRow, user.id)
+        found = _known(session, person)
+        if found is not None and found.id != row.id:
+            raise Conflict(
+                f"{person.label} signs you in to another account here, '{found.name}'.",
+                "Sign in to that one and disconnect it first.",
+            )
+        if found is None:
+            _add(session, row, person, BY_OWNER)
+            log.info("identity_connected", user=row.id, authority=person.authority)
+
+    _whole(platform, work)
+
+
+def identities(platform: Platform, user: User) -> list[IdentityView]:
+    """What signs somebody in beside their password."""
+    with platform.sessions() as session:
+        return _views(session, user.id)
+
+
+def identities_of(platform: Platform, name: str) -> list[IdentityView]:
+    """The same for who runs the platform. Raises NotFound."""
+    with platform.sessions() as session:
+        return _views(session, find_row(session, name).id)
+
+
+def disconnect(platform: Platform, user: User, number: int, password: str) -> None:
+    """An account that was made by a site has no password that anyone knows: it needs one before, or nothing would open
+    it. Raises NotFound, NotAllowed (a wrong password)."""
+    accounts.check_password(platform, user, password)
+    _remove(platform, user.id, number)
+
+
+def remove(platform: Platform, name: str, number: int) -> None:
+    """For who runs the platform. Raises NotFound."""
+    with platform.sessions() as session:
+        user = find_row(session, name).id
+    _remove(platform, user, number)
+
+
+def _remove(platform: Platform, user: int, number: int) -> None:
+    row = IdentityRow
+    with writing(platform.sessions) as session:
+        if number >= 2**31 or not changed(session, delete(row).where(row.id == number, row.user_id == user)):
+            raise NotFound(f"There is no connected account {number}.", "The page Settings lists them.")
+
+
+def _views(session: Session, user: int) -> list[IdentityView]:
+    row = IdentityRow
+    found = session.scalars(select(row).where(row.user_id == user).order_by(row.id)).all()
+    return [
+        IdentityView(
+            id=it.id,
+            label=it.label,
+            authority=it.authority,
+            subject=it.subject,
+            came_by=it.came_by,
+            created_at=it.created_at,
+            used_at=it.used_at,
+        )
+        for it in found
+    ]

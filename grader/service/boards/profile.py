@@ -1,0 +1,107 @@
+"""A person as others see them: what they do, where they stand, what they are good at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.device_kinds import representative
+from grader.errors import NotFound
+from grader.languages import Language
+from grader.records import activity, attempts, versions
+from grader.records.activity import BoardBest, SubmissionEvent
+from grader.records.models import UserRow, utcnow
+from grader.schemas.preferences import of_stored
+from grader.schemas.profile import BestRank, LanguageShare, Profile
+from grader.schemas.progress import Mark, Progress
+from grader.service.accounts.accounts import User, name_key
+from grader.service.boards import badges, board_access, calendar
+from grader.service.boards.rankings import unranked
+from grader.service.boards.readers import ProfileReader, check_profile_reader
+from grader.service.platform import Platform
+from grader.service.submissions.progress import sum_up
+
+
+def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
+    """One's own is always shown.
+
+    Raises as ``check_profile_reader`` does, NotFound where there is no such person, and just so where that person, or
+    the platform, keeps it from the viewer.
+    """
+    if viewer is None or name_key(name) != name_key(viewer.name):
+        check_profile_reader(platform, viewer)
+    with platform.sessions() as session:
+        row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
+        reader = ProfileReader(platform, session, viewer, row.id) if row is not None else None
+        if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
+            raise NotFound("There is no such profile.", "See how the name is spelt.")
+        done = sum_up(platform, row.name, attempts.of_user(session, row.id), viewer)
+        deeds = activity.deeds(session, row.id)
+        staff = unranked(session)
+        accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
+        mine = activity.entries(session, row.id) if row.id not in staff else []
+        mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own)]
+        ranks = _ranks(session, mine, _titles(done), staff)
+        firsts = {it for it in activity.first_solved(session, row.id) if accesses.of(it).tells_rank_of(own)}
+        given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
+        return Profile(
+            name=row.name,
+            role=row.role,
+            since=row.created_at,
+            hidden=of_stored(row.preferences).anonymous,
+            solved=done.solved,
+            total=done.total,
+            activity=calendar.activity(deeds, utcnow().date())
+            if reader.reads(of_stored(row.preferences).calendar)
+            else None,
+            languages=_languages(deeds),
+            tracks=done.tracks,
+            ranks=ranks,
+            badges=badges.award(given),
+        )
+
+
+def _titles(done: Progress) -> dict[str, str]:
+    lines = (line for track in done.tracks for line in track.challenges)
+    return {line.slug: line.title for line in lines if line.mark is Mark.SOLVED}
+
+
+def _ranks(
+    session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
+) -> list[BestRank]:
+    """On the boards that are shown, the best first; a GPU's before the interpreter's. ``staff`` (ids) have no rank."""
+    shown = versions.shown_versions(session)
+    boards = [
+        it for it in mine if it.challenge in titles and shown.get(it.challenge, it.version) == it.version
+    ]
+    boards.sort(key=lambda it: (not representative(it.device), -(it.speedup or 0.0)))
+    boards = boards[: limits.PROFILE_RANKS]
+    ranks = activity.ranks(session, boards, staff)
+    found = [
+        BestRank(
+            challenge=it.challenge,
+            title=titles[it.challenge],
+            device=it.device,
+            representative=representative(it.device),
+            language=it.language,
+            rank=ranks[it.id],
+            time_us=it.time_us,
+            speedup=it.speedup,
+        )
+        for it in boards
+    ]
+    return sorted(found, key=lambda it: (not it.representative, it.rank, -(it.speedup or 0.0)))
+
+
+def _languages(deeds: Sequence[SubmissionEvent]) -> list[LanguageShare]:
+    """Those that were used, by what was solved in them."""
+    found = []
+    for language in Language:
+        used = [it for it in deeds if it.language is language]
+        solved = {it.challenge for it in used if it.accepted}
+        if used:
+            found.append(LanguageShare(language=language, submitted=len(used), solved=len(solved)))
+    return sorted(found, key=lambda it: (-it.solved, it.language))

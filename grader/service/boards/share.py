@@ -1,0 +1,127 @@
+"""Results that their owners let others see: by a link that cannot be guessed, without name and source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import Session, defer
+
+from grader.errors import Conflict, NotAllowed, NotFound
+from grader.languages import Language
+from grader.records.engine import writing
+from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models.submissions import SHARE_KEY_CHARS
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.submission import JudgingReason, State
+from grader.service.accounts.accounts import User
+from grader.service.accounts.keys import new_key
+from grader.service.platform import Platform
+from grader.service.submissions.submissions import find
+
+_KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
+
+
+@dataclass(frozen=True)
+class SharedResult:
+    """What a link shows. It has what ``templates/report`` asks of a submission, and nothing of its owner."""
+
+    challenge: str
+    version: int
+    language: Language
+    device: str
+    kind: JudgingReason
+    state: State
+    verdict: Verdict | None
+    created_at: datetime
+    report: Report
+    error: str = ""
+    user: str = ""
+
+
+def share(platform: Platform, user: User, submission: str) -> str:
+    """The key of the link, made where there is none. Raises NotFound, NotAllowed for all but the owner, and Conflict
+    where there is no result yet."""
+    with writing(platform.sessions) as session:
+        row = _own(session, user, submission)
+        if row.state is not State.DONE:
+            raise Conflict(f"Submission {row.public_id} is {row.state}: there is no result to share.")
+        # Of two at once the first makes the key, and both get the same.
+        unshared = SubmissionRow.share_key.is_(None)
+        _set(session, row, new_key(), unshared)
+        return session.scalars(select(SubmissionRow.share_key).where(SubmissionRow.id == row.id)).one() or ""
+
+
+def unshare(platform: Platform, user: User, submission: str) -> None:
+    """The link leads nowhere from now on, and never again. Raises NotFound, and NotAllowed for all but the owner."""
+    with writing(platform.sessions) as session:
+        _set(session, _own(session, user, submission), None)
+
+
+def key_of(platform: Platform, user: User, submission: str) -> str | None:
+    """The key of the link, for the owner. Raises NotFound."""
+    with platform.sessions() as session:
+        row = find(session, user, submission)
+        return row.share_key if row.user_id == user.id else None
+
+
+def shared(platform: Platform, key: str) -> SharedResult:
+    """What the link of that key shows to anyone. Raises NotFound."""
+    with platform.sessions() as session:
+        row = _find(session, key)
+        body = None
+        if row is not None and row.state is State.DONE:
+            body = session.scalar(
+                select(ReportRow.body).where(
+                    ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt
+                )
+            )
+        if row is None or body is None:
+            raise NotFound("Nothing is shared under this address.", "Its owner may have ended the sharing.")
+        return SharedResult(
+            challenge=row.challenge,
+            version=row.version,
+            language=row.language,
+            device=row.device,
+            kind=row.kind,
+            state=row.state,
+            verdict=row.verdict,
+            created_at=row.created_at,
+            report=without_source(Report.model_validate_json(body).redacted()),
+        )
+
+
+def without_source(report: Report) -> Report:
+    """``report`` without what may quote the source: the compiler's words, what was printed, what was raised, and counts
+    by line with the kernels' names."""
+    detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
+    update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
+    cases = [_case_without_source(it) for it in report.cases]
+    workloads = [it.model_copy(update={"profile": None}) for it in report.workloads]
+    return report.model_copy(update=update | {"cases": cases, "workloads": workloads})
+
+
+def _case_without_source(case: CaseReport) -> CaseReport:
+    raised = case.verdict.failed and case.verdict is not CaseVerdict.WRONG_ANSWER
+    plain = {"detail": f"It ended with {case.verdict.row.title.lower()}.", "hint": ""} if raised else {}
+    return case.model_copy(update={"output": "", **plain})
+
+
+def _own(session: Session, user: User, submission: str) -> SubmissionRow:
+    row = find(session, user, submission)
+    if row.user_id != user.id:
+        raise NotAllowed("Only who handed it in may share it.")
+    return row
+
+
+def _set(session: Session, row: SubmissionRow, key: str | None, *also: ColumnElement[bool]) -> None:
+    session.execute(update(SubmissionRow).where(SubmissionRow.id == row.id, *also).values(share_key=key))
+
+
+def _find(session: Session, key: str) -> SubmissionRow | None:
+    if not _KEY.fullmatch(key):
+        return None
+    found = select(SubmissionRow).where(SubmissionRow.share_key == key).options(defer(SubmissionRow.source))
+    return session.scalar(found)

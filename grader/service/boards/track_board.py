@@ -1,0 +1,246 @@
+"""The board of a whole track, and who leads on the boards of all challenges."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sqlalchemy.orm import Session
+
+from grader.device_kinds import representative
+from grader.errors import NotFound, UnknownDevice
+from grader.records import ranks, versions
+from grader.records.ranks import Board
+from grader.schemas.leaderboard import (
+    BoardSummary,
+    Leader,
+    LeaderboardList,
+    TrackBoard,
+    TrackEntry,
+    TrackSummary,
+)
+from grader.service.accounts.accounts import User
+from grader.service.boards import board_access
+from grader.service.boards.board_access import BoardAccess, BoardAccesses
+from grader.service.boards.leaderboard import with_old
+from grader.service.boards.pseudonyms import Names, names_for
+from grader.service.boards.rankings import Ranking
+from grader.service.boards.readers import check_reader
+from grader.service.challenges import publication
+from grader.service.devices import served_devices
+from grader.service.platform import Platform
+
+# Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class TrackStanding:
+    """One user's in a track; ``relative`` is explained by TrackEntry."""
+
+    user: int
+    solved: int
+    relative: float
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A challenge with a board; ``version`` is shown where no other was published."""
+
+    slug: str
+    title: str
+    track: str
+    version: int
+
+
+def track_board(
+    platform: Platform,
+    track: str,
+    device: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    viewer: User | None = None,
+) -> TrackBoard:
+    """Of the shown versions of a track's challenges, on the platform's first device by default.
+
+    Raises as ``check_reader`` does, NotFound where there is no such track, UnknownDevice.
+    """
+    check_reader(platform, viewer)
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        members = [it for it in _members(platform, session, viewer) if it.track == track]
+        if not members:
+            raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
+        chosen, devices = _device(session, served, members, device)
+        accesses = board_access.accesses(session, viewer)
+        # One name for both would say who is who on the board of made-up names.
+        made_up = any(accesses.of(it.slug).made_up for it in members)
+        members = [it for it in members if accesses.of(it.slug).full]
+        rankings = _rankings(platform, session, members, chosen, accesses)
+        standings = platform.rankings.derived(rankings, standings_of)
+        places = _ranked(standings)
+        own = next((n for n, it in enumerate(standings) if viewer and it.user == viewer.id), None)
+        last = len(standings) if limit is None else offset + limit
+        wanted = [*range(len(standings))[offset:last], *([own] if own is not None else [])]
+        names = names_for(
+            platform, session, viewer, f"track {track}", [standings[n].user for n in wanted], made_up
+        )
+    shown = [_entry(standings[n], places[n], names) for n in wanted]
+    return TrackBoard(
+        track=track,
+        description=_descriptions(platform).get(track, ""),
+        device=chosen,
+        representative=representative(chosen),
+        challenges=[it.slug for it in members],
+        entries=shown if own is None else shown[:-1],
+        total=len(standings),
+        own=None if own is None else shown[-1],
+        own_place=own,
+        devices=devices,
+    )
+
+
+def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
+    """The best first: by what is solved, then by the geometric mean of best time / own time over that."""
+    logs: dict[int, list[float]] = defaultdict(list)
+    for ranking in rankings:
+        best = min((place.time_us for place in ranking.places), default=0.0)
+        for place in ranking.places:
+            logs[place.user].append(math.log(best / place.time_us))
+    found = [
+        TrackStanding(user, len(each), round(math.exp(math.fsum(each) / len(each)), _DIGITS))
+        for user, each in logs.items()
+    ]
+    return sorted(found, key=lambda it: (-it.solved, -it.relative, it.user))
+
+
+def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
+    """Who has the same of both shares a rank."""
+    places: list[int] = []
+    for number, it in enumerate(standings):
+        before = standings[number - 1] if number else None
+        same = before is not None and (before.solved, before.relative) == (it.solved, it.relative)
+        places.append(places[-1] if same else number + 1)
+    return places
+
+
+def _entry(it: TrackStanding, rank: int, names: Names) -> TrackEntry:
+    user, anonymous = names.of(it.user)
+    return TrackEntry(
+        rank=rank,
+        user=user,
+        solved=it.solved,
+        relative=it.relative,
+        anonymous=anonymous,
+        own=it.user == names.viewer,
+    )
+
+
+def leaderboards(
+    platform: Platform, device: str | None = None, viewer: User | None = None
+) -> LeaderboardList:
+    """Every challenge by its track, with the first entry of its board.
+
+    Raises as ``check_reader`` does, UnknownDevice.
+    """
+    check_reader(platform, viewer)
+    served = served_devices(platform)
+    with platform.sessions() as session:
+        challenges = _members(platform, session, viewer)
+        chosen, devices = _device(session, served, challenges, device)
+        accesses = board_access.accesses(session, viewer)
+        rankings = _rankings(platform, session, challenges, chosen, accesses)
+        leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
+        names = names_for(platform, session, viewer, "", leaders)
+        summaries = [
+            _summary(session, challenge, ranking, names, accesses.of(challenge.slug))
+            for challenge, ranking in zip(challenges, rankings, strict=True)
+        ]
+    about = _descriptions(platform) if challenges else {}
+    return LeaderboardList(
+        device=chosen,
+        representative=representative(chosen),
+        devices=devices,
+        tracks=[
+            TrackSummary(title=title, description=about.get(title, ""), boards=[it for _, it in members])
+            for title, members in groupby(
+                zip(challenges, summaries, strict=True), key=lambda pair: pair[0].track
+            )
+        ],
+    )
+
+
+def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
+    """Every challenge that ``viewer`` sees, by its track. One whose folder is broken now keeps its boards, behind the
+    others of its track."""
+    found, broken = platform.catalogue.valid()
+    shown = versions.shown_versions(session)
+    members = [_Member(it.slug, it.manifest.title, it.manifest.track, it.manifest.version) for it in found]
+    members += [_Member(it.slug, it.title, it.track, shown[it.slug]) for it in broken if it.slug in shown]
+    seen = publication.visible_to(session, viewer)
+    members = [it for it in members if it.slug in seen]
+    return sorted(members, key=lambda it: platform.catalogue.known_curriculum.place(it.track))
+
+
+def _summary(
+    session: Session, challenge: _Member, ranking: Ranking, names: Names, access: BoardAccess
+) -> BoardSummary:
+    leader = None
+    if access.full and (first := ranking.places[:1]):
+        of_board = replace(
+            names, scope=challenge.slug, made_up=access.made_up, staff=names.staff or access.staff
+        )
+        user, anonymous = of_board.of(first[0].user)
+        leader = Leader(
+            user=user,
+            time_us=first[0].time_us,
+            speedup=ranking.details(session, first)[first[0].submission].speedup,
+            anonymous=anonymous,
+            own=first[0].user == names.viewer,
+        )
+    return BoardSummary(
+        challenge=challenge.slug,
+        title=challenge.title,
+        version=ranking.board.version,
+        entries=len(ranking.places) if access.full else 0,
+        leader=leader,
+        open=access.full,
+    )
+
+
+def _rankings(
+    platform: Platform,
+    session: Session,
+    challenges: Sequence[_Member],
+    device: str,
+    accesses: BoardAccesses,
+) -> list[Ranking]:
+    """Of each challenge's shown version, as the viewer sees it."""
+    shown = versions.shown_versions(session)
+    boards = [
+        Board(it.slug, shown.get(it.slug) or it.version, device, until=accesses.of(it.slug).until)
+        for it in challenges
+    ]
+    return platform.rankings.of_device(session, boards, device)
+
+
+def _device(
+    session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
+) -> tuple[str, list[str]]:
+    """The one that is meant, and all there are. Of old entries only those of one's own devices are looked for, so that
+    this costs nothing; any other device that was asked for is looked up by its boards."""
+    devices = list(served)
+    if device is not None and device not in devices:
+        shown = versions.shown_versions(session)
+        old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.version) for it in challenges]
+        devices = with_old(served, set().union(*old))
+        if device not in devices:
+            raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+    return device or devices[0], devices
+
+
+def _descriptions(platform: Platform) -> dict[str, str]:
+    return {it.title: it.description for it in platform.catalogue.known_curriculum.tracks}

@@ -1,0 +1,107 @@
+"""The challenges of a platform, as they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from grader.challenge import views
+from grader.challenge.catalogue import Catalogue
+from grader.challenge.loader import Challenge
+from grader.device_kinds import serves
+from grader.errors import ChallengeInvalid, UnknownChallenge
+from grader.languages import Language
+from grader.logs import get_logger
+from grader.records import histories, versions
+from grader.schemas.challenge import ChallengeDetail, ChallengeList
+from grader.service.accounts.accounts import User
+from grader.service.challenges import publication
+from grader.service.devices import served_devices
+from grader.service.platform import Platform
+
+log = get_logger(__name__)
+
+
+def list_challenges(
+    platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
+) -> ChallengeList:
+    """Every valid challenge that ``user`` sees, by its track's place in the curriculum and its own in the track.
+    ``found``: what ``seen_challenges`` said already.
+    """
+    found = seen_challenges(platform, user) if found is None else found
+    listed = views.listing(platform.catalogue, found)
+    known = {it.slug for it in found}
+    return listed.model_copy(
+        update={
+            "challenges": [
+                it.model_copy(update={"prerequisites": [each for each in it.prerequisites if each in known]})
+                for it in listed.challenges
+            ]
+        }
+    )
+
+
+def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
+    """The valid ones that ``user`` sees, in the curriculum's order."""
+    seen = publication.visible(platform, user)
+    found = valid_challenges(platform.catalogue)
+    for problem in platform.catalogue.prerequisite_problems(found):
+        log.warning("challenge_invalid", error=problem.message)
+    return [it for it in found if it.slug in seen]
+
+
+def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
+    """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
+    found, wrong = catalogue.valid()
+    for it in wrong:
+        log.warning("challenge_invalid", error=it.error.message)
+    return found
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a page about a challenge's results is headed by."""
+
+    slug: str
+    title: str
+    track: str
+    languages: Sequence[Language]
+
+
+def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
+    """Also of a challenge whose folder is broken: what was judged by it stays. Raises UnknownChallenge."""
+    publication.check_visible(platform, user, slug)
+    try:
+        manifest = platform.catalogue.load(slug).manifest
+    except ChallengeInvalid as error:
+        it = platform.catalogue.describe_broken(slug, error)
+        return Heading(slug, it.title, it.track, list(Language))
+    return Heading(slug, manifest.title, manifest.track, manifest.languages)
+
+
+def get_challenge(platform: Platform, slug: str, user: User | None = None) -> ChallengeDetail:
+    """As ``user`` sees it. Raises UnknownChallenge, ChallengeInvalid."""
+    challenge = publication.load(platform, user, slug)
+    devices = served_devices(platform)
+    with platform.sessions() as session:
+        seen = publication.visible_to(session, user)
+        shown = versions.shown(session, slug)
+        judged_with = histories.last_versions(session)
+    served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
+    detail = views.detail(challenge, served, judged_with)
+    return detail.model_copy(
+        update={
+            "board_version": detail.version if shown is None else shown,
+            "prerequisites": [it for it in detail.prerequisites if it in seen],
+        }
+    )
+
+
+def titles(platform: Platform, slugs: Sequence[str], user: User | None = None) -> dict[str, str]:
+    """Slug -> title of those that ``user`` sees."""
+    found = {}
+    for slug in slugs:
+        with suppress(UnknownChallenge):
+            found[slug] = heading(platform, slug, user).title
+    return found

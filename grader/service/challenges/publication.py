@@ -1,0 +1,328 @@
+"""Which challenges somebody sees. A folder that is new is a draft until the platform's staff publish it.
+
+Who is in an assignment or a competition sees its challenges from its beginning on, published or not, and submits for
+them within its window. For everybody else a challenge that is not published is not there: under no address, in no
+list and on no board. One's own submissions for it stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.challenge.catalogue import near
+from grader.challenge.loader import Challenge
+from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotAllowed, UnknownChallenge
+from grader.records import publications
+from grader.records.engine import clock, writing
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    ChallengeStateRow,
+    CompetitionChallengeRow,
+    CompetitionRow,
+    MemberRow,
+    RegistrationRow,
+    SubmissionRow,
+    UserRow,
+    utcnow,
+)
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.course import STAFF_OF_COURSE
+from grader.schemas.publication import (
+    BoardAudience,
+    PublicationBody,
+    PublicationList,
+    PublicationState,
+    PublicationView,
+)
+from grader.schemas.token import Scope
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, permissions
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+
+_STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
+
+
+@dataclass(frozen=True)
+class Visible:
+    """The challenges that somebody sees, by slug: all that there are, or these."""
+
+    everything: bool
+    slugs: frozenset[str]
+
+    def __contains__(self, slug: object) -> bool:
+        return self.everything or slug in self.slugs
+
+
+def visible_to(session: Session, user: User | None, now: datetime | None = None) -> Visible:
+    """``user`` None: who is not signed in."""
+    if user is not None and permissions.may(
+        permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT
+    ):
+        return Visible(True, frozenset())
+    moment = now or utcnow()
+    found = publications.published(session, moment)
+    if user is not None:
+        found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)
+    return Visible(False, found)
+
+
+def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
+    """Students see those of an assignment once it is open, also after its end; its course's staff at any time."""
+    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    seen = row.published_at.is_not(None) & (row.open_at <= now)
+    if Scope.STAFF in user.scopes:
+        seen |= member.role.in_(_STAFF_WORDS)
+    found = session.scalars(
+        select(part.challenge)
+        .join(row, row.id == part.assignment_id)
+        .join(member, member.course_id == row.course_id)
+        .where(member.user_id == user.id, member.left_at.is_(None), seen)
+        .distinct()
+    )
+    return frozenset(found)
+
+
+def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
+    """Participants see those of a competition once it has begun."""
+    chosen, row, mine = CompetitionChallengeRow, CompetitionRow, RegistrationRow
+    found = session.scalars(
+        select(chosen.challenge)
+        .join(row, row.id == chosen.competition_id)
+        .join(mine, mine.competition_id == row.id)
+        .where(mine.user_id == user.id, mine.left_at.is_(None))
+        .where(row.published_at.is_not(None), row.starts_at <= now)
+        .distinct()
+    )
+    return frozenset(found)
+
+
+def visible(platform: Platform, user: User | None) -> Visible:
+    """As ``visible_to``, in a look of its own."""
+    with platform.sessions() as session:
+        return visible_to(session, user)
+
+
+def check_visible(platform: Platform, user: User | None, slug: str) -> None:
+    """Raises UnknownChallenge, in the words in which it is said of one that does not exist."""
+    seen = visible(platform, user)
+    if slug not in seen:
+        raise _unknown(platform, seen, slug)
+
+
+def load(platform: Platform, user: User | None, slug: str) -> Challenge:
+    """The challenge, if ``user`` sees it. Raises UnknownChallenge, ChallengeInvalid."""
+    seen = visible(platform, user)
+    if slug in seen:
+        try:
+            return platform.catalogue.load(slug)
+        except UnknownChallenge:
+            pass  # whose hint would name every folder
+    raise _unknown(platform, seen, slug)
+
+
+def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
+    known = [it for it in platform.catalogue.slugs() if it in seen]
+    return UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, known))
+
+
+def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
+    """Whether what ``user``, who sees the challenge, submits for it at ``at`` is taken. ``within``: it is submitted
+    within a competition, whose window is asked elsewhere. Raises NotAllowed."""
+    standing = permissions.standings_anywhere(session, user)
+    if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
+        return
+    if slug in publications.published(session, at) or assignments.running(session, user.id, slug, at):
+        return
+    if _teaches_with(session, user, slug):
+        return
+    raise NotAllowed(
+        f"{slug} takes no submissions now.",
+        "It is open within its assignment or competition alone; what you submitted stays yours.",
+    )
+
+
+def _teaches_with(session: Session, user: User, slug: str) -> bool:
+    if Scope.STAFF not in user.scopes:
+        return False
+    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    found = session.scalar(
+        select(part.challenge)
+        .join(row, row.id == part.assignment_id)
+        .join(member, member.course_id == row.course_id)
+        .where(member.user_id == user.id, member.left_at.is_(None), member.role.in_(_STAFF_WORDS))
+        .where(part.challenge == slug)
+        .limit(1)
+    )
+    return found is not None
+
+
+# ------------------------------------------------------------------------------------------- what staff do
+
+
+def publish(platform: Platform, user: User, slug: str) -> PublicationView:
+    """Show a challenge to everybody from now on. Doing so twice is no error. Raises NotAllowed, UnknownChallenge,
+    ChallengeInvalid (it is broken)."""
+    return change(platform, user, slug, PublicationBody(state="published"))
+
+
+def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) -> PublicationView:
+    """Publish it at that time. Raises as ``change`` does."""
+    return change(platform, user, slug, PublicationBody(state="scheduled", publish_at=publish_at))
+
+
+def hide(platform: Platform, user: User, slug: str) -> PublicationView:
+    """Put it away. Raises NotAllowed, UnknownChallenge."""
+    return change(platform, user, slug, PublicationBody(state="hidden"))
+
+
+def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
+    """Say whether students see a challenge.
+
+    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past, or of no use), ChallengeInvalid where
+    a broken one should be shown, and Conflict where what students submitted for would become a draft again.
+    """
+    state = PublicationState(body.state)
+    with writing(platform.sessions) as session:
+        permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_PUBLISH)
+        now = clock(session)
+        _check_time(body, now)
+        row = session.get(ChallengeStateRow, slug, with_for_update=True)
+        check_exists(platform, session, slug)
+        if state in (PublicationState.PUBLISHED, PublicationState.SCHEDULED):
+            platform.catalogue.load(slug)
+        before = publications.state_at(row, now)
+        if state in (PublicationState.DRAFT, PublicationState.SCHEDULED):
+            _check_unused(session, slug)
+        known = _facts(row, before)
+        if row is None:
+            row = ChallengeStateRow(challenge=slug)
+            session.add(row)
+        row.state, row.publish_at = state, body.publish_at
+        row.changed_at, row.changed_by = now, user.id
+        try:
+            session.flush()
+        except IntegrityError as error:
+            raise Conflict(
+                f"Somebody else changed {slug} at the same moment.", "Load it again and repeat your change."
+            ) from error
+        path = f"/challenges/{slug}/state"
+        audit.note(session, user, Action.CHALLENGE_PUBLISH, path, before=known, after=_facts(row, state))
+        return _views(platform, session, [slug], now)[0]
+
+
+def check_exists(platform: Platform, session: Session, slug: str) -> None:
+    """For staff: there is a folder of that name, or was. Raises UnknownChallenge."""
+    if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
+        raise _unknown(platform, Visible(True, frozenset()), slug)
+
+
+def _check_time(body: PublicationBody, now: datetime) -> None:
+    if (body.state == "scheduled") != (body.publish_at is not None):
+        raise BadRequest("`publish_at` goes with the state scheduled, and with no other.")
+    if body.publish_at is not None and body.publish_at <= now:
+        raise BadRequest("That time is past.", "Publish it now, or name a later time.")
+
+
+def _check_unused(session: Session, slug: str) -> None:
+    done = SubmissionRow
+    used = session.scalar(
+        select(done.id)
+        .join(UserRow, UserRow.id == done.user_id)
+        .where(done.challenge == slug, UserRow.role.not_in([role.value for role in STAFF_ROLES]))
+        .limit(1)
+    )
+    if used is not None:
+        raise Conflict(f"Students submitted for {slug} already.", "Hide it instead.")
+
+
+def _facts(row: ChallengeStateRow | None, state: PublicationState) -> dict[str, str | None]:
+    at = row.publish_at if row is not None else None
+    return {"state": state.value, "publish_at": at.isoformat() if at is not None else None}
+
+
+def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
+    """Raises NotAllowed, UnknownChallenge."""
+    found = {it.challenge: it for it in list_states(platform, user).challenges}
+    if slug not in found:
+        raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, list(found)))
+    return found[slug]
+
+
+def list_states(platform: Platform, user: User) -> PublicationList:
+    """Every folder there is, in the curriculum's order; broken ones last. Raises NotAllowed."""
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
+        return PublicationList(challenges=_views(platform, session, None, clock(session)))
+
+
+def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
+    """The state of a challenge that students do not see, for who sees it all the same by teaching; else None."""
+    return unpublished(platform, user).get(slug) if user is not None else None
+
+
+def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
+    """Of the challenges that students do not see; nothing for who may not know of them."""
+    with platform.sessions() as session:
+        standing = permissions.standings_anywhere(session, user)
+        if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
+            return {}
+        known, now = publications.states(session), utcnow()
+    found = {slug: publications.state_at(known.get(slug), now) for slug in platform.catalogue.folders()}
+    return {slug: state for slug, state in found.items() if state is not PublicationState.PUBLISHED}
+
+
+def _views(
+    platform: Platform, session: Session, wanted: list[str] | None, now: datetime
+) -> list[PublicationView]:
+    known = publications.states(session)
+    titles: dict[str, tuple[str, bool]] = {}
+    if wanted is None:
+        loaded, broken = platform.catalogue.valid()
+        titles = {it.slug: (it.manifest.title, False) for it in loaded}
+        titles |= {it.slug: (it.title, True) for it in broken if it.slug in platform.catalogue.folders()}
+    else:
+        titles = {slug: _title(platform, slug) for slug in wanted}
+    people = {row.changed_by for row in known.values()} - {None}
+    named = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
+    names = {it.id: it.name for it in named}
+    return [
+        _view(slug, title, broken, known.get(slug), now, names.get)
+        for slug, (title, broken) in titles.items()
+    ]
+
+
+def _title(platform: Platform, slug: str) -> tuple[str, bool]:
+    try:
+        return platform.catalogue.load(slug).manifest.title, False
+    except (ChallengeInvalid, UnknownChallenge):
+        return slug, True
+
+
+def _view(
+    slug: str,
+    title: str,
+    broken: bool,
+    row: ChallengeStateRow | None,
+    now: datetime,
+    name_of: Callable[[int], str | None],
+) -> PublicationView:
+    return PublicationView(
+        challenge=slug,
+        title=title,
+        state=publications.state_at(row, now),
+        publish_at=row.publish_at if row is not None else None,
+        board=row.board if row is not None else BoardAudience.PUBLIC,
+        frozen_at=row.frozen_at if row is not None else None,
+        broken=broken,
+        changed_at=row.changed_at if row is not None else None,
+        changed_by=name_of(row.changed_by) if row is not None and row.changed_by is not None else None,
+    )

@@ -1,0 +1,519 @@
+"""Challenges that staff upload, change in the browser, have checked by a worker, and take in use.
+
+The web never runs what they hold: a worker does, in a box, and leaves what it said as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.challenge import bundle, fingerprint, views
+from grader.challenge.bundle import Bundle
+from grader.challenge.loader import Challenge
+from grader.diff import unified
+from grader.errors import BadBundle, ChallengeInvalid, Conflict, GraderError, NotFound
+from grader.records import rejudges, uploads, versions
+from grader.records.engine import clock, writing
+from grader.records.models import BaselineRow, UploadRow, UserRow
+from grader.schemas.challenge import ChallengeDetail
+from grader.schemas.proof import Proof
+from grader.schemas.upload import (
+    BaselineView,
+    CheckProgress,
+    CheckState,
+    SpecBody,
+    UploadBody,
+    UploadDetail,
+    UploadList,
+    UploadView,
+    UseBody,
+)
+from grader.schemas.version import ChangeView
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.challenges import versions as serving
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+from grader.wakeups import CHECK
+
+# A diff of a spec, and the lines of one changed file.
+_DIFF_LINES = 2_000
+_NEW = 0
+
+
+@contextmanager
+def _reading(platform: Platform, user: User) -> Iterator[Session]:
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_UPLOADS)
+        yield session
+
+
+@contextmanager
+def _changing(platform: Platform, user: User, action: Action) -> Iterator[Session]:
+    try:
+        with writing(platform.sessions) as session:
+            permissions.check(user, permissions.standings(session, user), action)
+            yield session
+    except IntegrityError as error:
+        raise Conflict(
+            "Somebody else uploaded this challenge at the same moment.", "Look at theirs, then repeat yours."
+        ) from error
+
+
+def check(platform: Platform, user: User, action: Action) -> None:
+    """Raises NotAllowed."""
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings(session, user), action)
+
+
+def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
+    """Keep a challenge and have it checked. One that is the same as the newest upload is that one again.
+
+    One of a new slug is in use as soon as a worker has examined it: as a draft, which staff see. Another one waits
+    until staff take it in use. Raises NotAllowed, BadBundle, ChallengeInvalid (its manifest), and Conflict where
+    somebody uploaded another since ``body.base``.
+    """
+    check(platform, user, Action.CHALLENGE_UPLOAD)
+    return _keep(
+        platform, user, bundle.read_archive(body.archive), body.note, body.base, Action.CHALLENGE_UPLOAD
+    )
+
+
+def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
+    """Keep another text of a challenge's spec.md, as an upload made from the newest one, or from the course's folder.
+    Nothing that is judged by changes. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
+    check(platform, user, Action.CHALLENGE_EDIT_SPEC)
+    text = body.text.replace("\r\n", "\n")
+    if not text.strip():
+        raise BadBundle("The spec is empty.", "Students read nothing else of a challenge.")
+    made = _newest(platform, slug).with_file(f"challenges/{slug}/spec.md", text)
+    return _keep(platform, user, made, body.note, body.base, Action.CHALLENGE_EDIT_SPEC)
+
+
+def _newest(platform: Platform, slug: str) -> Bundle:
+    """The newest upload of a challenge, else its folder. Raises UnknownChallenge, ChallengeInvalid, BadBundle."""
+    with platform.sessions() as session:
+        row = uploads.newest(session, slug)
+    if row is not None:
+        return bundle.read_archive(row.archive)
+    return bundle.of_challenge(platform.catalogue.load(slug))
+
+
+def _keep(
+    platform: Platform, user: User, made: Bundle, note: str, base: int | None, action: Action
+) -> UploadView:
+    platform.catalogue.check_track(made.slug, made.manifest)
+    with _changing(platform, user, action) as session:
+        newest = uploads.newest(session, made.slug)
+        seen = newest.number if newest is not None else _NEW
+        if newest is not None and newest.digest == made.digest:
+            return _view(session, newest)
+        if base is not None and base != seen:
+            raise Conflict(
+                _overtaken(session, newest), "Look at what changed, and save yours again on top of it."
+            )
+        row = UploadRow(
+            challenge=made.slug,
+            number=uploads.next_number(session, made.slug),
+            version=made.manifest.version,
+            title=made.manifest.title[:120],
+            digest=made.digest,
+            archive=made.packed(),
+            size=made.size,
+            files=len(made.files),
+            note=audit.tidy_reason(note),
+            base=seen or None,
+            examined=_known_examined(newest, made),
+            uploaded_by=user.id,
+            created_at=clock(session),
+            check_state=CheckState.WAITING,
+        )
+        session.add(row)
+        session.flush()
+        facts = {"version": row.version, "digest": row.digest[:12], "files": row.files}
+        audit.note(session, user, action, _path(row), after=facts, reason=row.note)
+        found = _view(session, row)
+    platform.wakeups.enqueue(CHECK)
+    return found
+
+
+def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
+    """What its Python says, where the newest upload has the same and a worker ran it."""
+    if newest is None or newest.examined is None:
+        return None
+    return newest.examined if bundle.read_archive(newest.archive).same_python(made) else None
+
+
+def _overtaken(session: Session, newest: UploadRow | None) -> str:
+    if newest is None:
+        return "This challenge was not uploaded yet."
+    who = _names(session, [newest]).get(newest.uploaded_by or 0, "somebody")
+    return f"{who} uploaded {newest.challenge} as number {newest.number} meanwhile; yours is not kept yet."
+
+
+def list_uploads(platform: Platform, user: User, slug: str | None = None) -> UploadList:
+    """The newest first; of one challenge, or of all. Raises NotAllowed, NotFound (none of that slug)."""
+    with _reading(platform, user) as session:
+        rows = uploads.of_challenge(session, slug)
+        examined = set(session.scalars(select(UploadRow.id).where(UploadRow.examined.is_not(None))))
+        names = _names(session, rows)
+        found = [_view_of(row, row.id in examined, names) for row in rows]
+    if slug is not None and not found and slug not in platform.catalogue.folders():
+        raise NotFound(
+            f"Nothing was uploaded as '{slug[:64]}'.", "`grader challenge uploads` lists what was."
+        )
+    return UploadList(uploads=found)
+
+
+def get_upload(platform: Platform, user: User, slug: str, number: int) -> UploadDetail:
+    """One upload with its findings, and what using it would change. Raises NotAllowed, NotFound."""
+    with _reading(platform, user) as session:
+        row = _find(session, slug, number)
+        view = _view(session, row)
+        findings = Proof.model_validate_json(row.check_result) if row.check_result else None
+        frozen = _baselines(session, slug, _present_version(platform, slug))
+    made = bundle.read_archive(row.archive)
+    against, before = _present(platform, slug)
+    effect = _effect(platform, row, before)
+    return UploadDetail(
+        upload=view,
+        against=against,
+        spec=_spec_diff(before, made),
+        files=_file_changes(before, made),
+        changes=effect.changes,
+        baselines=frozen,
+        means=effect.means,
+        usable=effect.usable and not view.in_use,
+        findings=findings,
+    )
+
+
+def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
+    """The text of the newest spec.md, and the number of the upload that has it: 0 for the course's folder. Raises
+    NotAllowed, UnknownChallenge."""
+    check(platform, user, Action.CHALLENGE_UPLOADS)
+    with platform.sessions() as session:
+        row = uploads.newest(session, slug)
+    if row is None:
+        return platform.catalogue.load(slug).spec, _NEW
+    made = bundle.read_archive(row.archive)
+    return made.text(made.spec_path), row.number
+
+
+def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes:
+    """The ZIP archive of an upload, staff's files included. Raises NotAllowed, NotFound."""
+    with _reading(platform, user) as session:
+        return _find(session, slug, number).archive
+
+
+def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
+    """The challenge as students would see it. Raises NotAllowed, NotFound, Conflict (no worker examined it yet),
+    ChallengeInvalid."""
+    with _reading(platform, user) as session:
+        row = _find(session, slug, number)
+    challenge = _load(platform, row)
+    return views.detail(challenge, list(challenge.manifest.languages), {})
+
+
+def check_again(platform: Platform, user: User, slug: str, number: int) -> UploadView:
+    """Have an upload checked once more. Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
+    with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
+        row = _find(session, slug, number)
+        if not row.check_state.ended:
+            raise Conflict("It is being checked already.", "Wait for its end, or stop it.")
+        uploads.order_check(session, row)
+        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row))
+        found = _view(session, row)
+    platform.wakeups.enqueue(CHECK)
+    return found
+
+
+def stop_check(platform: Platform, user: User, slug: str, number: int) -> UploadView:
+    """Give a check up; the worker that has it lets go of it within seconds. Raises NotAllowed, NotFound, Conflict."""
+    with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
+        row = _find(session, slug, number)
+        if row.check_state.ended:
+            raise Conflict("It is not being checked.")
+        row.check_state, row.check_error = CheckState.FAILED, f"{user.name} stopped it."
+        row.check_lease, row.check_ended_at = None, clock(session)
+        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row), after={"stopped": True})
+        return _view(session, row)
+
+
+def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
+    """Show and judge by this upload from now on: a new version, a reworded one, or an earlier one that comes back.
+
+    Of a new version the board follows when staff publish it; an earlier one brings its board back at once. Raises
+    NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (it is
+    judged otherwise than what was served under its version), ChallengeInvalid.
+    """
+    check(platform, user, Action.CHALLENGE_USE)
+    with platform.sessions() as session:
+        row = _find(session, slug, number)
+    if row.check_state is not CheckState.PROVEN and not body.unproven:
+        raise Conflict(
+            f"The check of upload {number} is {row.check_state.value}.",
+            "Look at its findings; it can be used unproven all the same.",
+        )
+    served = serving.serve(platform, _load(platform, row))
+    with _changing(platform, user, Action.CHALLENGE_USE) as session:
+        before = uploads.in_use(session, slug)
+        now = clock(session)
+        uploads.use(session, slug, number, now)
+        if served.version < served.shown:
+            versions.publish(session, slug, served.version, now)
+        audit.note(
+            session,
+            user,
+            Action.CHALLENGE_USE,
+            _path(row),
+            before=_facts(before),
+            after={"upload": number, "version": row.version},
+        )
+    platform.forget_uploads()
+    return get_upload(platform, user, slug, number)
+
+
+def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
+    """Use none of a challenge's uploads: its folder in the course is served again, or nothing is. Raises NotAllowed,
+    NotFound, and Conflict where that would leave a challenge with submissions without files."""
+    with _changing(platform, user, Action.CHALLENGE_USE) as session:
+        row = uploads.in_use(session, slug)
+        if row is None:
+            raise NotFound(f"No upload of '{slug[:64]}' is in use.")
+        if not platform.catalogue.has_folder(slug) and any(rejudges.judgements(session, slug).values()):
+            raise Conflict(
+                f"{slug} has submissions, and the course has no folder of it.", "Hide the challenge instead."
+            )
+        uploads.use(session, slug, None, clock(session))
+        audit.note(session, user, Action.CHALLENGE_USE, f"/challenges/{slug}", before=_facts(row), after={})
+    platform.forget_uploads()
+    return list_uploads(platform, user, slug)
+
+
+def take_first(platform: Platform, slug: str, number: int) -> bool:
+    """Take an upload in use where there is no other challenge of its slug: as a draft. Called by who examined it."""
+    if slug in platform.catalogue.folders():
+        return False
+    with writing(platform.sessions) as session:
+        if uploads.in_use(session, slug) is None:
+            uploads.use(session, slug, number, clock(session))
+    platform.forget_uploads()
+    return True
+
+
+# ------------------------------------------------------------------------------------------- what using it does
+
+
+@dataclass(frozen=True)
+class _Effect:
+    changes: list[ChangeView]
+    means: list[str]
+    usable: bool
+
+
+def _effect(platform: Platform, row: UploadRow, before: Bundle | None) -> _Effect:
+    """What taking ``row`` in use changes; ``before``: what is in use."""
+    try:
+        new = fingerprint.content(_load(platform, row))
+    except Conflict as error:
+        return _Effect([], [error.message], False)
+    except GraderError as error:
+        return _Effect([], [error.message, error.hint], False)
+    slug, version = row.challenge, row.version
+    with platform.sessions() as session:
+        recorded = versions.find(session, slug, version)
+        judged = rejudges.judgements(session, slug)
+        shown = versions.shown(session, slug)
+    known = serving.content_of(recorded)
+    if known is not None and not fingerprint.agree(known, new) and judged.get(version):
+        said = fingerprint.changes(known, new)
+        means = [
+            f"It is judged otherwise than what was served as version {version}, under which {judged[version]} "
+            f"submissions have a verdict. Set version = {max([*judged, version]) + 1} in challenge.toml and upload it "
+            "again."
+        ]
+        return _Effect(_changes(said), means, False)
+    if before is None:
+        return _Effect([], ["It is new: a draft, which staff see, until it is published."], True)
+    try:
+        old = fingerprint.content(platform.catalogue.load(slug))
+    except ChallengeInvalid as error:
+        return _Effect([], [f"What is in use is broken ({error.message}), so nothing can be compared."], True)
+    found = fingerprint.changes(old, new)
+    present = before.manifest.version
+    return _Effect(_changes(found), list(_means(bool(found), present, version, shown, judged)), True)
+
+
+def _means(
+    differs: bool, present: int, version: int, shown: int | None, judged: dict[int, int]
+) -> Iterator[str]:
+    """Sentences on verdicts, times and ranks."""
+    if not differs and version == present:
+        yield "Nothing changes that judging depends on: verdicts, times and ranks stay."
+        return
+    if version == present:
+        yield "Nobody has a verdict under this version yet, so its cases and times may change freely."
+        return
+    if not differs:
+        yield "It is judged alike, under another version: a board of its own, on which nobody stands yet."
+    if version < present:
+        yield (
+            f"It goes back to version {version}: submissions are judged by it again, and its board "
+            f"({judged.get(version, 0)} verdicts) is shown again. What was judged under version {present} stays."
+        )
+        return
+    yield f"Submissions are judged by version {version} from then on, with baselines that each GPU measures anew."
+    if judged.get(shown or present):
+        yield (
+            f"The board of version {shown} stays the one that is shown, with its ranks, until version {version} is "
+            f"published. {judged[shown or present]} submissions can be judged again under it first, which shows whose "
+            "rank changes."
+        )
+    else:
+        yield "Nobody was judged under the version before, so its board is shown at once."
+
+
+def _changes(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
+    return [
+        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after) for it in found
+    ]
+
+
+def _present(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
+    """What is in use, in words and as files; none where there is none, or nothing that can be read."""
+    with platform.sessions() as session:
+        row = uploads.in_use(session, slug)
+    if row is not None:
+        return f"upload {row.number}, version {row.version}", bundle.read_archive(row.archive)
+    if slug not in platform.catalogue.folders():
+        return "", None
+    try:
+        found = bundle.of_challenge(platform.catalogue.load(slug))
+    except GraderError:
+        return "the course's folder, which is broken", None
+    return f"the course's folder, version {found.manifest.version}", found
+
+
+def _present_version(platform: Platform, slug: str) -> int | None:
+    try:
+        return platform.catalogue.load(slug).manifest.version
+    except GraderError:
+        return None
+
+
+def text_diff(before: str, after: str) -> list[str]:
+    """A unified diff from what somebody else kept to one's own text."""
+    return list(unified(before.splitlines(), after.splitlines(), "theirs", "yours"))[:_DIFF_LINES]
+
+
+def _spec_diff(before: Bundle | None, after: Bundle) -> list[str]:
+    old = before.text(before.spec_path).splitlines() if before is not None else []
+    return list(unified(old, after.text(after.spec_path).splitlines(), "in use", "this upload"))[:_DIFF_LINES]
+
+
+def _file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
+    """Sizes beside each path: the files themselves are in the archive."""
+    old = before.files if before is not None else {}
+    found = []
+    for path in sorted({*old, *after.files}):
+        one, other = old.get(path), after.files.get(path)
+        if one != other:
+            sizes = [None if it is None else len(it) for it in (one, other)]
+            found.append(
+                ChangeView(
+                    part="file",
+                    name=path,
+                    kind="added" if one is None else "removed" if other is None else "changed",
+                    before=sizes[0],
+                    after=sizes[1],
+                )
+            )
+    return found
+
+
+def _baselines(session: Session, slug: str, version: int | None) -> list[BaselineView]:
+    row = BaselineRow
+    rows = session.scalars(
+        select(row)
+        .where(row.challenge == slug, row.version == version)
+        .order_by(row.device_model, row.workload, row.baseline)
+    )
+    return [
+        BaselineView(
+            workload=it.workload, baseline=it.baseline, device_model=it.device_model, time_us=it.time_us
+        )
+        for it in rows
+    ]
+
+
+def _load(platform: Platform, row: UploadRow) -> Challenge:
+    """The upload as a challenge, of which nothing runs here. Raises Conflict, ChallengeInvalid."""
+    if row.examined is None:
+        raise Conflict(
+            "No worker has examined it yet: its cases are not known.", "The check says how far it is."
+        )
+    return platform.catalogue.load_at(platform.upload_folder(row), row.challenge)
+
+
+# ------------------------------------------------------------------------------------------- rows as views
+
+
+def _find(session: Session, slug: str, number: int) -> UploadRow:
+    row = uploads.find(session, slug, number, whole=True)
+    if row is None:
+        raise NotFound(
+            f"There is no upload {number} of '{slug[:64]}'.",
+            "`grader challenge uploads` lists those there are.",
+        )
+    return row
+
+
+def _path(row: UploadRow) -> str:
+    return f"/uploads/{row.challenge}/{row.number}"
+
+
+def _facts(row: UploadRow | None) -> dict[str, int]:
+    return {} if row is None else {"upload": row.number, "version": row.version}
+
+
+def _names(session: Session, rows: Sequence[UploadRow]) -> dict[int, str]:
+    people = {row.uploaded_by for row in rows} - {None}
+    found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
+    return {it.id: it.name for it in found}
+
+
+def _view(session: Session, row: UploadRow) -> UploadView:
+    return _view_of(row, row.examined is not None, _names(session, [row]))
+
+
+def _view_of(row: UploadRow, examined: bool, names: dict[int, str]) -> UploadView:
+    progress = CheckProgress.model_validate(row.check_progress) if row.check_progress else None
+    return UploadView(
+        challenge=row.challenge,
+        number=row.number,
+        version=row.version,
+        title=row.title,
+        digest=row.digest,
+        size=row.size,
+        files=row.files,
+        note=row.note,
+        base=row.base,
+        uploaded_by=names.get(row.uploaded_by or 0),
+        created_at=row.created_at,
+        examined=examined,
+        in_use=row.in_use,
+        used_at=row.used_at,
+        check=row.check_state,
+        progress=progress if row.check_state is CheckState.RUNNING else None,
+        error=row.check_error,
+        check_began_at=row.check_began_at,
+        check_ended_at=row.check_ended_at,
+    )

@@ -1,0 +1,327 @@
+"""Boards of competitions: as it stands, as it stood when it froze, and the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import limits, standings
+from grader.device_kinds import resolution_of
+from grader.errors import Conflict, NotAllowed, UnknownDevice
+from grader.records import competitions as record
+from grader.records.competitions import Member, Received
+from grader.records.models import CompetitionRow, SubmissionRow, TeamRow
+from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Mode, Phase
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.accounts.accounts import User
+from grader.service.boards.pseudonyms import Names, names_for
+from grader.service.competitions import final_results
+from grader.service.competitions.competitions import OpenCompetition, freeze_at, reading
+from grader.service.competitions.final_results import FinalResults
+from grader.service.platform import Platform
+from grader.standings import Result, Standing
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a team did for one challenge: how often, and how much of it is not shown."""
+
+    tries: int = 0
+    pending: int = 0
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Teams in order, what they tried, and (by ids of rows) what is counted."""
+
+    standings: list[Standing]
+    counts: Mapping[tuple[int, str], Count]
+    received: Mapping[int, Received]
+    failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    before: Mapping[int, int | None] = field(default_factory=dict)
+
+
+def board(
+    platform: Platform,
+    viewer: User | None,
+    slug: str,
+    device: str | None = None,
+    kind: BoardKind | None = None,
+    mode: Mode = Mode.OFFICIAL,
+) -> CompetitionBoard:
+    """The board that ``viewer`` may see, unless ``kind`` asks for another: while it is frozen, the live one and the
+    results are for staff alone. ``mode``: with ``virtual``, the others as they stood as far into their time as the
+    viewer's team is into its own; with ``practice``, those who practise.
+
+    Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``competitions.reading``.
+    """
+    with reading(platform, viewer, slug) as found:
+        row = found.row
+        chosen = _device(row, device)
+        shown = kind_for(found, kind) if mode is Mode.OFFICIAL else BoardKind.LIVE
+        elapsed, own = _virtual(found) if mode is Mode.VIRTUAL else (None, None)
+        if mode is Mode.OFFICIAL:
+            ranked = of_kind(platform, found, chosen, shown)
+        else:
+            teams = _teams(found.session, row, mode)
+            if own is not None:
+                teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
+            ranked = _rank(platform, found, chosen, teams, None, elapsed)
+        return _board(platform, found, chosen, shown, ranked, elapsed)
+
+
+def facts(
+    platform: Platform,
+    viewer: User | None,
+    slug: str,
+    device: str | None = None,
+    kind: BoardKind | None = None,
+    mode: Mode = Mode.OFFICIAL,
+) -> str:
+    """What the board of the same words depends on: while it is the same, so is the board. A hall full of people asks
+    for it, so it may be ``limits.BOARD_SECONDS`` old. Raises as ``board``."""
+    with reading(platform, viewer, slug) as found:
+        row = found.row
+        chosen = _device(row, device)
+        shown = kind_for(found, kind) if mode is Mode.OFFICIAL else BoardKind.LIVE
+        stamp = platform.boards.recent(
+            ("stamp", row.id), limits.BOARD_SECONDS, lambda: record.stamp(found.session, row.id)
+        )
+        # A virtual participation meets the others minute by minute.
+        minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
+        who = (viewer.id, found.staff) if viewer is not None else None
+        return str(
+            (row.id, row.revision, row.results_at, found.phase, chosen, shown, mode, minute, stamp, who)
+        )
+
+
+def kind_for(found: OpenCompetition, wanted: BoardKind | None) -> BoardKind:
+    """Raises NotAllowed, Conflict."""
+    phase, freezes = found.phase, freeze_at(found.row) is not None
+    closed = freezes and phase in (Phase.FROZEN, Phase.ENDED)
+    if wanted is None:
+        if phase is Phase.RESULTS:
+            return BoardKind.FINAL
+        return BoardKind.FROZEN if closed and not found.staff else BoardKind.LIVE
+    if wanted is BoardKind.LIVE and closed and not found.staff:
+        raise NotAllowed("The board is frozen.", "It moves again when the results are out.")
+    if wanted is BoardKind.FINAL and phase is not Phase.RESULTS:
+        if not found.staff:
+            raise NotAllowed("The results are not out yet.")
+        if phase is not Phase.ENDED:
+            raise Conflict("There are no results before the end.")
+    return wanted
+
+
+def of_kind(platform: Platform, found: OpenCompetition, device: str, kind: BoardKind) -> Ranked:
+    """The official one, kept until something changes."""
+    row = found.row
+
+    def make() -> Ranked:
+        teams = _teams(found.session, row, Mode.OFFICIAL)
+        cutoff = freeze_at(row) if kind is BoardKind.FROZEN else None
+        ranked = _rank(platform, found, device, teams, cutoff)
+        if kind is BoardKind.FINAL:
+            results = final_results.results(platform, found.session, row, device)
+            return ranked if results is None else _final(ranked, results)
+        return ranked
+
+    stamp = (record.stamp(found.session, row.id), row.revision, row.results_at)
+    return platform.boards.get((row.id, device, kind), stamp, make)
+
+
+def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
+    return of_kind(platform, found, device, BoardKind.LIVE)
+
+
+def _device(row: CompetitionRow, device: str | None) -> str:
+    if device is not None and device not in row.devices:
+        raise UnknownDevice(
+            f"{row.title} has no board for '{device[:32]}'.", f"It has: {', '.join(row.devices)}."
+        )
+    return device or row.devices[0]
+
+
+def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
+    """How far the viewer's own virtual participation is. Raises Conflict."""
+    own = (
+        record.team_of(found.session, found.row.id, found.user.id, Mode.VIRTUAL)
+        if found.user is not None
+        else None
+    )
+    if own is None or own.starts_at is None:
+        raise Conflict(
+            "You take no virtual part in it.", "`grader competition register --mode virtual` begins one."
+        )
+    return min(found.now - own.starts_at, found.row.ends_at - found.row.starts_at), own
+
+
+def _teams(session: Session, row: CompetitionRow, mode: Mode) -> list[TeamRow]:
+    wanted = select(TeamRow).where(TeamRow.competition_id == row.id, TeamRow.mode == mode)
+    return list(session.scalars(wanted.where(TeamRow.disqualified == "").order_by(TeamRow.id)))
+
+
+def _rank(
+    platform: Platform,
+    found: OpenCompetition,
+    device: str,
+    teams: Sequence[TeamRow],
+    cutoff: datetime | None,
+    elapsed: timedelta | None = None,
+) -> Ranked:
+    """``cutoff``: what was received from then on is pending. ``elapsed``: so is what was received later in a team's own
+    time."""
+    row, session = found.row, found.session
+    worth = final_results.gradings(platform, session, row)
+    by_id = {it.id: it for it in teams}
+    everything = record.received(session, row.id, SubmissionRow.device == device)
+    relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
+    latest = _latest(relevant, row.results_at)
+    results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
+    counts: dict[tuple[int, str], Count] = {}
+    for it in latest:
+        begins = by_id[it.team].starts_at or row.starts_at
+        late = (cutoff is not None and it.at >= cutoff) or (elapsed is not None and it.at - begins > elapsed)
+        if late and elapsed is not None:
+            continue
+        key = (it.team, it.challenge)
+        count = counts.get(key, Count())
+        hidden = late or not it.state.final
+        counts[key] = Count(count.tries + (it.state is not State.CANCELLED), count.pending + hidden)
+        if late or it.verdict is not Verdict.ACCEPTED:
+            continue
+        grading, points = worth[it.challenge]
+        earned = standings.points_of(grading, points, it.speedup)
+        at = it.at if elapsed is None else row.starts_at + (it.at - begins)
+        found_result = Result(at, it.time_us, it.speedup, earned, it.row)
+        results[it.team].setdefault(it.challenge, []).append(found_result)
+    ranked = standings.rank(results, row.scoring, resolution_of(device))
+    return Ranked(ranked, counts, {it.row: it for it in latest})
+
+
+def _latest(received: Iterable[Received], results_at: datetime | None) -> list[Received]:
+    """Each submission once, by its last judgement under the version that its challenge has in this competition now:
+    what was judged under an earlier one, and not again, cannot be compared. A new version is the one once all that
+    staff ordered under it is judged, and a judgement stands until the next one is there. What they had judged again
+    after the results changes nothing of them."""
+    rows = [it for it in received if not it.again or _in_time(it, results_at)]
+    judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
+    versions: dict[str, int] = {}
+    for it in sorted(rows, key=lambda it: it.version):
+        if it.challenge not in versions or (it.challenge, it.version) not in judging:
+            versions[it.challenge] = it.version
+    by_first: dict[int, Received] = {}
+    for it in rows:
+        known = by_first.get(it.first)
+        if it.version != versions[it.challenge]:
+            continue
+        if known is None or (it.state is State.DONE, it.row) > (known.state is State.DONE, known.row):
+            by_first[it.first] = it
+    return sorted(by_first.values(), key=lambda it: (it.at, it.row))
+
+
+def _in_time(it: Received, results_at: datetime | None) -> bool:
+    return results_at is None or (it.judged_at is not None and it.judged_at <= results_at)
+
+
+def _final(before: Ranked, results: FinalResults) -> Ranked:
+    """Finalists by what the final found, then the others as they stood."""
+    finalists = {it.team for it in results.standings}
+    placed = sum(it.rank is not None for it in results.standings)
+    others = [it for it in before.standings if it.team not in finalists]
+    ranks = [it.rank for it in others if it.rank is not None]
+    below = [
+        replace(it, rank=None if it.rank is None else placed + 1 + sum(other < it.rank for other in ranks))
+        for it in others
+    ]
+    known = {it.team: it.rank for it in before.standings}
+    # A final knows what was handed in, not which judgement of it counted.
+    received = {**before.received, **{it.first: it for it in before.received.values()}}
+    return Ranked([*results.standings, *below], before.counts, received, results.failed, known)
+
+
+def _board(
+    platform: Platform,
+    found: OpenCompetition,
+    device: str,
+    kind: BoardKind,
+    ranked: Ranked,
+    elapsed: timedelta | None,
+) -> CompetitionBoard:
+    row, session = found.row, found.session
+    ids = [it.team for it in ranked.standings]
+    teams = {it.id: it for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))}
+    members = record.members(session, ids)
+    names = names_for(
+        platform,
+        session,
+        found.user,
+        f"competition:{row.slug}",
+        [it.user for each in members.values() for it in each],
+    )
+    own = {it.id for it in record.teams_of(session, row.id, found.user.id)} if found.user else set()
+    challenges = [it.challenge for it in record.challenges(session, row.id)]
+    open_code = row.results_at is not None and row.code_shown
+    rows = []
+    for it in ranked.standings:
+        mine = it.team in own
+        rows.append(
+            BoardRow(
+                rank=it.rank,
+                team=teams[it.team].name,
+                members=_named(members[it.team], names),
+                own=mine,
+                mode=teams[it.team].mode,
+                solved=it.solved,
+                score=it.score,
+                at=it.at,
+                challenges=[
+                    _score(ranked, it, challenge, mine or found.staff or open_code)
+                    for challenge in challenges
+                ],
+                provisional_rank=ranked.before.get(it.team),
+                sort=it.sort,
+            )
+        )
+    return CompetitionBoard(
+        competition=row.slug,
+        title=row.title,
+        kind=kind,
+        phase=found.phase,
+        ends_at=row.ends_at,
+        freeze_at=freeze_at(row),
+        device=device,
+        devices=row.devices,
+        scoring=row.scoring,
+        resolution=resolution_of(device),
+        challenges=challenges,
+        rows=rows,
+        elapsed_s=elapsed.total_seconds() if elapsed is not None else None,
+    )
+
+
+def _named(members: Sequence[Member], names: Names) -> list[str]:
+    return [names.of(it.user)[0] for it in members if it.left_at is None]
+
+
+def _score(ranked: Ranked, standing: Standing, challenge: str, known: bool) -> ChallengeScore:
+    best = standing.best.get(challenge)
+    count = ranked.counts.get((standing.team, challenge), Count())
+    source = ranked.received.get(best.key) if best is not None else None
+    return ChallengeScore(
+        challenge=challenge,
+        solved=best is not None,
+        time_us=best.time_us if best else None,
+        speedup=best.speedup if best else None,
+        points=best.points if best else None,
+        at=best.at if best else None,
+        tries=count.tries,
+        pending=count.pending,
+        submission=source.public_id if source is not None and known else None,
+        failed=ranked.failed.get((standing.team, challenge), ""),
+    )

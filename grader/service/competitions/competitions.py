@@ -1,0 +1,456 @@
+"""Competitions: made, found, changed, shown to everyone, and their results published."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.challenge.model import check_sizes
+from grader.device_kinds import serves
+from grader.errors import BadRequest, ChallengeInvalid, Conflict, GraderError, NotFound
+from grader.languages import Language, names
+from grader.records import competitions as record
+from grader.records.engine import clock, writing
+from grader.records.models import (
+    CompetitionChallengeRow,
+    CompetitionRow,
+    SubmissionRow,
+    TeamRow,
+)
+from grader.records.models.base import ID_LETTERS
+from grader.schemas.competition import (
+    Cap,
+    ChallengeBody,
+    ChallengeView,
+    CompetitionBody,
+    CompetitionList,
+    CompetitionView,
+    HiddenWorkload,
+    MemberView,
+    Mode,
+    Phase,
+    TeamView,
+)
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.boards import readers
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
+from grader.service.devices import served_devices
+from grader.service.platform import Platform
+
+_CODE_CHARS = 10
+
+
+def new_code() -> str:
+    """50 random bits that can be read out and typed in."""
+    return "".join(secrets.choice(ID_LETTERS) for _ in range(_CODE_CHARS))
+
+
+@dataclass(frozen=True)
+class OpenCompetition:
+    """A competition that ``user`` may do something in, within one transaction, at ``now`` by the database's clock."""
+
+    session: Session
+    row: CompetitionRow
+    user: User | None
+    now: datetime
+
+    @property
+    def staff(self) -> bool:
+        return self.user is not None and self.may(Action.COMPETITION_READ_DRAFT)
+
+    def may(self, action: Action) -> bool:
+        return self.user is not None and permissions.may(
+            permissions.standings(self.session, self.user), action
+        )
+
+    @property
+    def phase(self) -> Phase:
+        return phase_of(self.row, self.now)
+
+    def note(self, action: Action, subject: str = "", **values: Any) -> None:
+        """Write down what staff do. As ``audit.note``."""
+        assert self.user is not None
+        audit.note(self.session, self.user, action, f"/competitions/{self.row.slug}{subject}", **values)
+
+
+@contextmanager
+def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[OpenCompetition]:
+    """A competition to read from. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also for
+    a draft that the viewer may not know of."""
+    readers.check_reader(platform, viewer)
+    with platform.sessions() as session:
+        yield _open(session, viewer, slug)
+
+
+@contextmanager
+def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCompetition]:
+    """A competition to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed."""
+    with writing(platform.sessions) as session:
+        found = _open(session, user, slug, lock=True)
+        permissions.check(user, permissions.standings(session, user), action)
+        yield found
+
+
+def check(platform: Platform, user: User, slug: str, action: Action) -> None:
+    """Whether ``user`` may do that in the competition. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        _open(session, user, slug)
+        permissions.check(user, permissions.standings(session, user), action)
+
+
+def _open(session: Session, user: User | None, slug: str, lock: bool = False) -> OpenCompetition:
+    row = record.find(session, slug, lock)
+    if row is not None:
+        found = OpenCompetition(session, row, user, clock(session))
+        if row.published_at is not None or found.staff:
+            return found
+    raise NotFound(
+        f"There is no competition '{slug[:64]}'.", "`grader competition list` lists those that there are."
+    )
+
+
+def phase_of(row: CompetitionRow, now: datetime) -> Phase:
+    if row.published_at is None:
+        return Phase.DRAFT
+    if now < row.starts_at:
+        return Phase.UPCOMING
+    if row.results_at is not None:
+        return Phase.RESULTS
+    if now >= row.ends_at:
+        return Phase.ENDED
+    return Phase.FROZEN if (at := freeze_at(row)) is not None and now >= at else Phase.RUNNING
+
+
+def freeze_at(row: CompetitionRow) -> datetime | None:
+    """None where its board never stops."""
+    return row.ends_at - timedelta(minutes=row.freeze_minutes) if row.freeze_minutes else None
+
+
+def list_competitions(platform: Platform, viewer: User | None) -> CompetitionList:
+    """The newest first; drafts for staff alone. Raises NotSignedIn, NotAllowed by who may read boards here."""
+    readers.check_reader(platform, viewer)
+    with platform.sessions() as session:
+        now = clock(session)
+        rows = session.scalars(
+            select(CompetitionRow).order_by(CompetitionRow.starts_at.desc(), CompetitionRow.id.desc())
+        ).all()
+        found = [OpenCompetition(session, row, viewer, now) for row in rows]
+        views = [_view(platform, it) for it in found if it.row.published_at is not None or it.staff]
+    return CompetitionList(competitions=views)
+
+
+def get_competition(platform: Platform, viewer: User | None, slug: str) -> CompetitionView:
+    """Raises as ``reading``."""
+    with reading(platform, viewer, slug) as found:
+        return _view(platform, found)
+
+
+def create_competition(platform: Platform, user: User, body: CompetitionBody) -> CompetitionView:
+    """A draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict where the slug is taken."""
+    checked = _check(platform, body)
+    row = CompetitionRow(slug=body.slug, invite_code=new_code(), revision=1)
+    _fill(row, body, checked)
+    try:
+        with writing(platform.sessions) as session:
+            permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)
+            session.add(row)
+            session.flush()
+            _set_challenges(session, row, body.challenges)
+            found = OpenCompetition(session, row, user, clock(session))
+            found.note(Action.COMPETITION_EDIT, after=body.model_dump(mode="json", exclude={"rules"}))
+            session.flush()
+            return _view(platform, found)
+    except IntegrityError as error:
+        raise Conflict(f"There is a competition '{body.slug}' already.", "Choose another slug.") from error
+
+
+def edit_competition(platform: Platform, user: User, slug: str, body: CompetitionBody) -> CompetitionView:
+    """All of it at once. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict where somebody changed
+    it since, its results are out, or what would go was submitted to."""
+    checked = _check(platform, body)
+    if body.slug != slug:
+        raise BadRequest("The slug stands in addresses that people keep, so it cannot change.")
+    with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
+        row = found.row
+        if body.revision is not None and body.revision != row.revision:
+            raise Conflict(
+                "Somebody changed this competition since you opened it.", "Open it again, and edit that."
+            )
+        if row.results_at is not None:
+            raise Conflict("Its results are out: nothing of it can change.", "Make another competition.")
+        before = _as_body(found).model_dump(mode="json", exclude={"rules", "revision"})
+        _check_gone(found, body)
+        _fill(row, body, checked)
+        row.revision += 1
+        _set_challenges(found.session, row, body.challenges)
+        found.note(
+            Action.COMPETITION_EDIT,
+            before=before,
+            after=body.model_dump(mode="json", exclude={"rules", "revision"}),
+        )
+        found.session.flush()
+        return _view(platform, found)
+
+
+def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
+    """What staff would send to leave it as it is. Raises NotAllowed, NotFound."""
+    with platform.sessions() as session:
+        found = _open(session, user, slug)
+        permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)
+        return _as_body(found)
+
+
+def publish_competition(platform: Platform, user: User, slug: str) -> CompetitionView:
+    """Show it to everyone. Doing so twice is no error. Raises NotAllowed, NotFound."""
+    with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
+        if found.row.published_at is None:
+            found.row.published_at = found.now
+            found.note(Action.COMPETITION_EDIT, "/publish")
+        return _view(platform, found)
+
+
+def delete_competition(platform: Platform, user: User, slug: str) -> None:
+    """Raises NotAllowed, NotFound, and Conflict where something was submitted in it."""
+    with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
+        row = SubmissionRow
+        if found.session.scalar(select(row.id).where(row.competition_id == found.row.id).limit(1)):
+            raise Conflict("Something was submitted in it, so it stays.", "Its title and rules can change.")
+        found.note(Action.COMPETITION_EDIT, "/delete")
+        found.session.delete(found.row)
+
+
+def renew_invite_code(platform: Platform, user: User, slug: str) -> CompetitionView:
+    """The old one lets nobody in any more. Raises NotAllowed, NotFound."""
+    with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
+        found.row.invite_code = new_code()
+        found.note(Action.COMPETITION_EDIT, "/invite-code")
+        return _view(platform, found)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    devices: list[str]
+    languages: list[str]
+
+
+def _check(platform: Platform, body: CompetitionBody) -> _Checked:
+    if body.slug == "new":
+        raise BadRequest("'new' is an address of its own.", "Choose another slug.")
+    served = served_devices(platform)
+    devices = list(dict.fromkeys(body.devices)) or served
+    if odd := [it for it in devices if it not in served]:
+        raise BadRequest(f"There is no device '{odd[0][:32]}' here.", f"Devices: {', '.join(served)}.")
+    try:
+        languages = [Language.named(it) for it in dict.fromkeys(body.languages)] or list(Language)
+    except ValueError as error:
+        raise BadRequest(str(error), f"Languages: {names()}.") from error
+    languages = [it for it in languages if any(serves(device, it) for device in devices)]
+    if not languages:
+        raise BadRequest("None of its devices runs any of its languages.")
+    for it in body.challenges:
+        manifest = platform.catalogue.load(it.challenge).manifest
+        if not set(manifest.languages) & set(languages):
+            raise BadRequest(f"{it.challenge} takes none of the competition's languages.")
+        _check_workloads(manifest, it)
+    return _Checked(devices, [it.value for it in languages])
+
+
+def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
+    named = {it.name: it.sizes for it in manifest.workloads}
+    seen = set()
+    for it in body.hidden_workloads:
+        try:
+            check_sizes(manifest, dict(it.sizes), f"{body.challenge}: hidden workload")
+        except ValueError as error:
+            raise BadRequest(str(error)) from error
+        if it.name in seen:
+            raise BadRequest(f"{body.challenge}: the sizes {it.name} stand there twice.")
+        seen.add(it.name)
+        # A baseline is frozen under the name.
+        if named.get(record.workload_name(it.sizes), it.sizes) != it.sizes:
+            raise BadRequest(f"{body.challenge}: a workload of other sizes is named {it.name}.")
+
+
+def _fill(row: CompetitionRow, body: CompetitionBody, checked: _Checked) -> None:
+    row.title, row.rules = body.title.strip(), body.rules
+    row.starts_at, row.ends_at, row.freeze_minutes = body.starts_at, body.ends_at, body.freeze_minutes
+    row.devices, row.languages = checked.devices, checked.languages
+    row.scoring, row.registration, row.team_size = body.scoring, body.registration, body.team_size
+    row.cap_day, row.cap_total = body.cap_day, body.cap_total
+    row.code_shown, row.open_afterwards = body.code_shown, body.open_afterwards
+
+
+def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[ChallengeBody]) -> None:
+    table = CompetitionChallengeRow
+    session.execute(delete(table).where(table.competition_id == row.id))
+    session.flush()
+    session.add_all(
+        table(
+            competition_id=row.id,
+            challenge=it.challenge,
+            place=place,
+            points=it.points,
+            hidden_workloads=[each.model_dump() for each in it.hidden_workloads],
+        )
+        for place, it in enumerate(wanted)
+    )
+
+
+def _check_gone(found: OpenCompetition, body: CompetitionBody) -> None:
+    """Raises Conflict where a challenge or a device would go that teams have submitted for, or a final runs."""
+    row = SubmissionRow
+    used = found.session.execute(
+        select(row.challenge, row.device).where(row.competition_id == found.row.id).distinct()
+    ).all()
+    kept = {it.challenge for it in body.challenges}
+    if gone := sorted({it.challenge for it in used} - kept):
+        raise Conflict(f"Teams have submitted for {gone[0]}, so it stays in the competition.")
+    if body.devices and (gone := sorted({it.device for it in used} - set(body.devices))):
+        raise Conflict(f"Teams have submitted on {gone[0]}, so it stays in the competition.")
+    if record.final(found.session, found.row.id) is not None:
+        raise Conflict(
+            "Its final has begun.", "Cancel the final first; what it judged is then worth nothing."
+        )
+
+
+def _as_body(found: OpenCompetition) -> CompetitionBody:
+    row = found.row
+    return CompetitionBody(
+        slug=row.slug,
+        title=row.title,
+        rules=row.rules,
+        challenges=[
+            ChallengeBody(
+                challenge=it.challenge,
+                points=it.points,
+                hidden_workloads=[HiddenWorkload.model_validate(each) for each in it.hidden_workloads],
+            )
+            for it in record.challenges(found.session, row.id)
+        ],
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        freeze_minutes=row.freeze_minutes,
+        devices=row.devices,
+        languages=row.languages,
+        scoring=row.scoring,
+        registration=row.registration,
+        team_size=row.team_size,
+        cap_day=row.cap_day,
+        cap_total=row.cap_total,
+        code_shown=row.code_shown,
+        open_afterwards=row.open_afterwards,
+        revision=row.revision,
+    )
+
+
+def view(platform: Platform, found: OpenCompetition) -> CompetitionView:
+    """As whoever opened it may see it."""
+    return _view(platform, found)
+
+
+def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
+    row, session, staff = found.row, found.session, found.staff
+    out = row.results_at is not None
+    teams = session.scalar(
+        select(func.count()).where(TeamRow.competition_id == row.id, TeamRow.mode == Mode.OFFICIAL)
+    )
+    # What is asked is known when it starts.
+    shown = staff or found.now >= row.starts_at
+    chosen = record.challenges(session, row.id) if shown else []
+    own = record.teams_of(session, row.id, found.user.id) if found.user is not None else []
+    return CompetitionView(
+        slug=row.slug,
+        title=row.title,
+        phase=found.phase,
+        now=found.now,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        freeze_at=freeze_at(row),
+        results_at=row.results_at,
+        rules=row.rules,
+        challenges=[_challenge(platform, it, staff or out) for it in chosen],
+        devices=row.devices,
+        languages=[Language.named(it) for it in row.languages],
+        scoring=row.scoring,
+        registration=row.registration,
+        team_size=row.team_size,
+        cap_day=row.cap_day,
+        cap_total=row.cap_total,
+        code_shown=row.code_shown,
+        open_afterwards=row.open_afterwards,
+        teams=teams or 0,
+        public_seed=row.public_seed,
+        hidden_seed_sha256=hashlib.sha256(bytes.fromhex(row.hidden_seed)).hexdigest(),
+        hidden_seed=row.hidden_seed if out else None,
+        invite_code=row.invite_code if staff else None,
+        revision=row.revision,
+        own=[team_view(found, it, [each.challenge for each in chosen]) for it in own],
+    )
+
+
+def _challenge(platform: Platform, row: CompetitionChallengeRow, all_of_it: bool) -> ChallengeView:
+    try:
+        title = platform.catalogue.load(row.challenge).manifest.title
+    except (ChallengeInvalid, GraderError):
+        title = row.challenge
+    hidden = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]
+    return ChallengeView(
+        challenge=row.challenge,
+        title=title,
+        points=row.points,
+        hidden_workloads=hidden if all_of_it else None,
+    )
+
+
+def team_view(found: OpenCompetition, team: TeamRow, challenges: Sequence[str]) -> TeamView:
+    """As its members and staff see it."""
+    session, row = found.session, found.row
+    members = record.members(session, [team.id])[team.id]
+    inside = sum(it.left_at is None for it in members)
+    starts_at, ends_at = window(row, team)
+    takes = inside < row.team_size and (ends_at is None or found.now < ends_at)
+    return TeamView(
+        name=team.name,
+        mode=team.mode,
+        members=[MemberView(name=it.name, left_at=it.left_at) for it in members],
+        join_code=team.join_code if takes else "",
+        starts_at=starts_at,
+        ends_at=ends_at,
+        caps=[cap(session, row, team, it, found.now) for it in challenges],
+        disqualified=team.disqualified,
+    )
+
+
+def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | None]:
+    """When what a team submits counts: from the first until before the second; None in practice, which has no end."""
+    if team.mode is Mode.OFFICIAL:
+        return row.starts_at, row.ends_at
+    return team.starts_at or row.ends_at, team.ends_at
+
+
+def day_of(now: datetime) -> datetime:
+    """The beginning of the day, of UTC."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
+    """What a team has used for one challenge, at ``now``. In practice nothing is capped."""
+    free = team.mode is Mode.PRACTICE
+    return Cap(
+        challenge=challenge,
+        day_used=record.used(session, team.id, challenge, day_of(now)),
+        day_most=None if free else row.cap_day,
+        total_used=record.used(session, team.id, challenge, None),
+        total_most=None if free else row.cap_total,
+    )

@@ -1,0 +1,441 @@
+"""Finals: every finalist judged again on hidden seeds and sizes, several times, on one named machine, through the queue
+that judges everything."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
+from grader.records import competitions as record
+from grader.records import workers
+from grader.records.leases import end_cancelled
+from grader.records.models import (
+    FinalistRow,
+    FinalRow,
+    FinalRunRow,
+    GpuRow,
+    SubmissionRow,
+    TeamRow,
+)
+from grader.records.order import PRIORITIES
+from grader.records.states import FREE, UNFINISHED
+from grader.schemas.competition import (
+    CompetitionView,
+    FinalBody,
+    FinalEntry,
+    FinalistsBody,
+    FinalState,
+    FinalTime,
+    FinalView,
+    Machine,
+    Mode,
+)
+from grader.schemas.submission import JudgingReason, SourceView, State
+from grader.service.accounts.accounts import User
+from grader.service.competitions import competition_boards
+from grader.service.competitions.competitions import OpenCompetition, changing, reading, view
+from grader.service.competitions.final_results import Runs, by_entry, rank_changes, why_failed
+from grader.service.competitions.teams import team_named
+from grader.service.courses.permissions import Action
+from grader.service.operation.requeue import requeue
+from grader.service.platform import Platform
+from grader.wakeups import first_queue
+
+
+def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
+    """In place of those that were chosen before. Raises NotAllowed, NotFound (a team), BadRequest (none is meant, or a
+    team has nothing that was accepted), and Conflict before the end, while a final runs or after the results."""
+    with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
+        _check_over(found)
+        if record.final(found.session, found.row.id) is not None:
+            raise Conflict("Its final has begun.", "Cancel it to choose other finalists.")
+        ranked = competition_boards.live(platform, found, body.device or found.row.devices[0]).standings
+        standing = {it.team: it for it in ranked if it.rank is not None}
+        if body.teams:
+            chosen = [team_named(found.session, found.row, name).id for name in dict.fromkeys(body.teams)]
+            if without := [team for team in chosen if team not in standing]:
+                name = found.session.get_one(TeamRow, without[0]).name
+                raise BadRequest(f"{name} has nothing on the board that could be judged again.")
+        elif body.top is not None:
+            # Those that share the last rank are as good.
+            chosen = [team for team, it in standing.items() if it.rank is not None and it.rank <= body.top]
+        else:
+            raise BadRequest("Say which: the best so many, or teams by name.")
+        if not chosen:
+            raise Conflict("Nobody has solved anything, so there can be no final.")
+        table = FinalistRow
+        found.session.execute(delete(table).where(table.competition_id == found.row.id))
+        found.session.add_all(table(competition_id=found.row.id, team_id=team) for team in chosen)
+        found.session.flush()
+        names = _names(found.session, found.row.id)
+        found.note(Action.COMPETITION_FINAL, "/finalists", after={"teams": [names[team] for team in chosen]})
+        return _view(platform, found)
+
+
+def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
+    """Queue every judgement of the final, in the order that the competition's hidden seed gives. Once more with the
+    same words, it queues again what we failed to judge, and nothing else.
+
+    Raises NotAllowed, NotFound, and Conflict: before the end, while something that counts is not judged yet, without
+    finalists, where the machine does not serve a device of the competition, a challenge has another version than the
+    one that was judged, another final runs, or the results are out.
+    """
+    with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
+        _check_over(found)
+        known = record.final(found.session, found.row.id)
+        if known is not None:
+            if (known.machine, known.repeats) != (body.machine, body.repeats):
+                raise Conflict(
+                    f"A final of {known.repeats} repeats on {known.machine} has begun.",
+                    "Start that one again, or cancel it first.",
+                )
+            again = _replace_cancelled(found, known)
+            failed = [
+                it.public_id
+                for _, it in record.final_runs(found.session, known.id)
+                if it.state is State.FAILED
+            ]
+            queued = again
+        else:
+            queued, failed = _order(platform, found, body), []
+        answer = _view(platform, found)
+    for queue, count in Counter(first_queue(row.device, row.language) for row in queued).items():
+        platform.wakeups.enqueue(queue, count)
+    if failed:
+        requeue(platform, failed)
+        return get_final(platform, user, slug)
+    return answer
+
+
+def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
+    """What it judged so far is worth nothing. Doing so twice is no error. Raises NotAllowed, NotFound, and Conflict
+    after the results."""
+    with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
+        if found.row.results_at is not None:
+            raise Conflict("The results are out.")
+        known = record.final(found.session, found.row.id)
+        if known is not None:
+            known.state = FinalState.CANCELLED
+            found.session.flush()
+            for _, row in record.final_runs(found.session, known.id):
+                _take_back(found, row)
+            found.note(Action.COMPETITION_FINAL, "/final/cancel", after={"final": known.id})
+        return _view(platform, found)
+
+
+def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
+    """Show the results to everyone: those of the final, or without one the live board as it is. Doing so twice is no
+    error. Raises NotAllowed, NotFound, and Conflict before the end or while something is not judged."""
+    with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
+        if found.row.results_at is None:
+            _check_over(found)
+            _check_judged(found)
+            known = record.final(found.session, found.row.id)
+            if known is not None and (left := _left(record.final_runs(found.session, known.id))):
+                raise Conflict(
+                    f"{left} judgements of its final are missing.",
+                    "Wait for them; `grader competition final start` queues again what the platform failed to judge.",
+                )
+            found.row.results_at = found.now
+            found.note(Action.COMPETITION_RESULTS, "/results")
+        return view(platform, found)
+
+
+def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
+    """For staff; for everyone once the results are out. Raises NotAllowed, and as ``competitions.reading``."""
+    with reading(platform, user, slug) as found:
+        if not found.staff and found.row.results_at is None:
+            raise NotAllowed("The results are not out yet.")
+        return _view(platform, found)
+
+
+def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
+    """The source that counts of a team, where the rules show it and the results are out; staff and the team see it
+    always. Raises NotAllowed, NotFound, and as ``competitions.reading``."""
+    with reading(platform, viewer, slug) as found:
+        session, row = found.session, found.row
+        known = team_named(session, row, team)
+        own = viewer is not None and known.id in {it.id for it in record.teams_of(session, row.id, viewer.id)}
+        if not (found.staff or own or (row.code_shown and row.results_at is not None)):
+            why = "The results are not out yet." if row.code_shown else "Its rules do not show code."
+            raise NotAllowed(why)
+        kind = competition_boards.kind_for(found, None)
+        for device in row.devices:
+            ranked = competition_boards.of_kind(platform, found, device, kind)
+            best = next((it.best.get(challenge) for it in ranked.standings if it.team == known.id), None)
+            if best is not None:
+                source = session.get_one(SubmissionRow, best.key)
+                return SourceView(
+                    id=source.public_id,
+                    language=source.language,
+                    filename=source.filename,
+                    source=source.source,
+                )
+    raise NotFound(f"{team} has nothing for {challenge[:64]} that counts.")
+
+
+def _check_over(found: OpenCompetition) -> None:
+    if found.row.results_at is not None:
+        raise Conflict("The results are out.")
+    if found.now < found.row.ends_at:
+        raise Conflict(f"{found.row.title} is not over: it ends at {found.row.ends_at:%Y-%m-%d %H:%M} UTC.")
+
+
+def _check_judged(found: OpenCompetition) -> None:
+    """What was received before the end counts, however late it is judged."""
+    row = SubmissionRow
+    waiting = found.session.scalar(
+        select(func.count())
+        .select_from(row)
+        .join(TeamRow, TeamRow.id == row.team_id)
+        .where(row.competition_id == found.row.id, row.competition_id.is_not(None))
+        .where(row.kind != JudgingReason.FINAL, row.state.in_(UNFINISHED), TeamRow.mode == Mode.OFFICIAL)
+    )
+    if waiting:
+        raise Conflict(
+            f"{waiting} submissions that were received before the end are not judged yet.", "Wait for them."
+        )
+
+
+def _machines(platform: Platform, found: OpenCompetition) -> list[Machine]:
+    alive = workers.alive(found.session, found.now, platform.settings.lease_s)
+    models = dict(found.session.execute(select(GpuRow.uuid, GpuRow.model)).all())
+    by_name: dict[str, Machine] = {}
+    for it in alive:
+        if it.device in found.row.devices:
+            name = it.gpu or it.host
+            by_name.setdefault(
+                name, Machine(name=name, device=it.device, model=models.get(name, ""), worker=it.name)
+            )
+    return sorted(by_name.values(), key=lambda it: (found.row.devices.index(it.device), it.name))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a finalist is judged by at one challenge: the row whose judgement counted, and the one that it was handed in
+    as."""
+
+    team: int
+    challenge: str
+    counted: int
+    first: int
+
+
+def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[SubmissionRow]:
+    _check_judged(found)
+    session, competition = found.session, found.row
+    chosen = set(
+        session.scalars(select(FinalistRow.team_id).where(FinalistRow.competition_id == competition.id))
+    )
+    if not chosen:
+        raise Conflict("It has no finalists.", "`grader competition finalists` chooses them.")
+    machines = {it.name: it for it in _machines(platform, found)}
+    if body.machine not in machines:
+        raise Conflict(
+            f"No worker of {body.machine[:64]} serves a device of this competition now.",
+            f"There are: {', '.join(machines) or 'none'}.",
+        )
+    device = machines[body.machine].device
+    ranked = competition_boards.live(platform, found, device)
+    sources = [
+        _Source(it.team, challenge, best.key, ranked.received[best.key].first)
+        for it in ranked.standings
+        if it.team in chosen
+        for challenge, best in it.best.items()
+    ]
+    if not sources:
+        raise Conflict(f"The finalists have nothing on the board of {device}.")
+    counted = select(SubmissionRow).where(SubmissionRow.id.in_([it.counted for it in sources]))
+    rows = {row.id: row for row in session.scalars(counted)}
+    _check_versions(platform, rows.values())
+    final = FinalRow(
+        competition_id=competition.id,
+        device=device,
+        machine=body.machine,
+        repeats=body.repeats,
+        state=FinalState.RUNNING,
+        started_by=found.user.id if found.user else None,
+        started_at=found.now,
+    )
+    session.add(final)
+    session.flush()
+    by_entry = {(str(it.team), it.challenge): it for it in sources}
+    queued = []
+    order = record.final_order(competition.hidden_seed, list(by_entry), body.repeats)
+    for place, (repeat, entry) in enumerate(order):
+        source = by_entry[entry]
+        row = _run(rows[source.counted], source.first, body.machine, _moment(final, place))
+        session.add(row)
+        session.flush()
+        session.add(
+            FinalRunRow(
+                final_id=final.id,
+                team_id=source.team,
+                challenge=source.challenge,
+                repeat=repeat,
+                place=place,
+                submission_id=row.id,
+            )
+        )
+        queued.append(row)
+    session.flush()
+    found.note(
+        Action.COMPETITION_FINAL,
+        "/final",
+        after={"machine": body.machine, "repeats": body.repeats, "judgements": len(queued)},
+    )
+    return queued
+
+
+def _moment(final: FinalRow, place: int) -> datetime:
+    """The queue goes by when its rows were made: one after the other."""
+    return final.started_at + timedelta(microseconds=place)
+
+
+def _run(like: SubmissionRow, first: int, machine: str, at: datetime) -> SubmissionRow:
+    kind = JudgingReason.FINAL
+    return SubmissionRow(
+        user_id=like.user_id,
+        challenge=like.challenge,
+        version=like.version,
+        language=like.language,
+        device=like.device,
+        source=like.source,
+        filename=like.filename,
+        source_sha256=like.source_sha256,
+        kind=kind,
+        priority=PRIORITIES[kind],
+        rejudge_of=first,
+        competition_id=like.competition_id,
+        team_id=like.team_id,
+        machine=machine,
+        created_at=at,
+    )
+
+
+def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
+    for row in rows:
+        present = platform.catalogue.load(row.challenge).manifest.version
+        if row.version != present:
+            raise Conflict(
+                f"{row.challenge} has version {present} now, and was judged under {row.version}.",
+                f"`grader admin rejudge {row.challenge}` judges what was handed in again; then start the final.",
+            )
+
+
+def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
+    """What somebody cancelled by its id is judged after all, in its place."""
+    queued = []
+    for run, row in record.final_runs(found.session, final.id):
+        if row.state is State.CANCELLED and row.rejudge_of is not None:
+            new = _run(row, row.rejudge_of, final.machine, _moment(final, run.place))
+            found.session.add(new)
+            found.session.flush()
+            run.submission_id = new.id
+            queued.append(new)
+    found.session.flush()
+    return queued
+
+
+def _take_back(found: OpenCompetition, row: SubmissionRow) -> None:
+    if row.state in FREE:
+        end_cancelled(found.session, row.id, row.attempt, found.now)
+    elif not row.state.final:
+        found.session.execute(
+            update(SubmissionRow)
+            .where(SubmissionRow.id == row.id)
+            .values(cancel_requested=True)
+            .execution_options(synchronize_session=False)
+        )
+
+
+def _left(runs: Runs) -> int:
+    return sum(row.state is not State.DONE for _, row in runs)
+
+
+def _names(session: Session, competition: int) -> dict[int, str]:
+    row = TeamRow
+    return {
+        it.id: it.name
+        for it in session.execute(select(row.id, row.name).where(row.competition_id == competition))
+    }
+
+
+def _view(platform: Platform, found: OpenCompetition) -> FinalView:
+    session, competition = found.session, found.row
+    names = _names(session, competition.id)
+    chosen = session.scalars(
+        select(FinalistRow.team_id)
+        .where(FinalistRow.competition_id == competition.id)
+        .order_by(FinalistRow.team_id)
+    )
+    finalists = [names[team] for team in chosen]
+    machines = _machines(platform, found) if found.staff else []
+    final = record.final(session, competition.id)
+    if final is None:
+        return FinalView(competition=competition.slug, finalists=finalists, machines=machines)
+    session.expire_all()
+    runs = record.final_runs(session, final.id)
+    done = not _left(runs)
+    sources = _public_ids(session, [row.rejudge_of for _, row in runs if row.rejudge_of is not None])
+    return FinalView(
+        competition=competition.slug,
+        state=final.state,
+        done=done,
+        device=final.device,
+        machine=final.machine,
+        repeats=final.repeats,
+        judged=len(runs) - _left(runs),
+        failed=sum(row.state is State.FAILED for _, row in runs),
+        total=len(runs),
+        started_at=final.started_at,
+        finalists=finalists,
+        entries=[
+            _entry(names[team], challenge, each, sources)
+            for (team, challenge), each in sorted(
+                by_entry(runs).items(), key=lambda it: (names[it[0][0]], it[0][1])
+            )
+        ],
+        rank_changes=rank_changes(platform, session, competition, final, runs, names) if done else None,
+        machines=machines,
+    )
+
+
+def _public_ids(session: Session, ids: Sequence[int]) -> dict[int, str]:
+    row = SubmissionRow
+    return {
+        it.id: it.public_id for it in session.execute(select(row.id, row.public_id).where(row.id.in_(ids)))
+    }
+
+
+def _entry(team: str, challenge: str, runs: Runs, sources: Mapping[int, str]) -> FinalEntry:
+    times = [row.time_us for _, row in runs if row.time_us is not None]
+    failed = why_failed(runs)
+    median = statistics.median(times) if times and not failed else None
+    return FinalEntry(
+        team=team,
+        challenge=challenge,
+        source=sources[runs[0][1].rejudge_of or 0],
+        time_us=median,
+        spread=(max(times) - min(times)) / median if median else None,
+        failed=failed,
+        runs=[
+            FinalTime(
+                repeat=run.repeat,
+                place=run.place,
+                submission=row.public_id,
+                state=row.state,
+                verdict=row.verdict,
+                time_us=row.time_us,
+                error=row.error,
+            )
+            for run, row in runs
+        ],
+    )

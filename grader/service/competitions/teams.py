@@ -1,0 +1,356 @@
+"""Who takes part in a competition, in which team, and what their submissions count for."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
+from grader.languages import Language
+from grader.records import competitions as record
+from grader.records.engine import clock
+from grader.records.models import (
+    CompetitionChallengeRow,
+    CompetitionRow,
+    RegistrationRow,
+    SubmissionRow,
+    TeamRow,
+)
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.competition import CompetitionView, DisqualifyBody, Mode, RegisterBody, Registration
+from grader.service.accounts.accounts import User
+from grader.service.audit import tidy_reason
+from grader.service.boards.pseudonyms import names_for
+from grader.service.competitions.competitions import (
+    OpenCompetition,
+    changing,
+    day_of,
+    new_code,
+    view,
+    window,
+)
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+
+
+def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> CompetitionView:
+    """Make a team, or join one by its code. Who is in a team already stays in it.
+
+    Raises NotFound (the competition, or a team of that code), NotAllowed (without the invitation), BadRequest (the
+    name), and Conflict: too late or too early, the team is full, the name is taken, or one left a team after the start.
+    """
+    with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
+        _check_may_enter(found, user, body.mode)
+        row = RegistrationRow
+        known = found.session.scalar(
+            select(row).where(
+                row.competition_id == found.row.id, row.user_id == user.id, row.mode == body.mode
+            )
+        )
+        if known is not None and known.left_at is None:
+            return _stays(platform, found, known, body)
+        if known is not None:
+            raise Conflict(
+                "You left your team after the start, so you can join no other in this competition.",
+                "What you submitted stays the team's.",
+            )
+        if body.join_code:
+            team = _join(found, body.join_code, body.mode)
+        else:
+            _check_invited(found, body)
+            team = _make(platform, found, user, body)
+        found.session.add(
+            RegistrationRow(
+                competition_id=found.row.id,
+                user_id=user.id,
+                mode=body.mode,
+                team_id=team.id,
+                joined_at=found.now,
+            )
+        )
+        found.session.flush()
+        return view(platform, found)
+
+
+def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL) -> CompetitionView:
+    """Before the start one can join another team afterwards; later not. What one submitted stays the team's.
+
+    Raises NotFound, and Conflict where one is in no team.
+    """
+    with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
+        row = RegistrationRow
+        known = found.session.scalar(
+            select(row).where(
+                row.competition_id == found.row.id,
+                row.user_id == user.id,
+                row.mode == mode,
+                row.left_at.is_(None),
+            )
+        )
+        if known is None:
+            raise Conflict(
+                "You take no part in this competition.", "`grader competition register` enters you."
+            )
+        if mode is Mode.OFFICIAL and found.now < found.row.starts_at:
+            team = found.session.get_one(TeamRow, known.team_id)
+            found.session.delete(known)
+            found.session.flush()
+            if not record.members(found.session, [team.id])[team.id]:
+                found.session.delete(team)
+        else:
+            known.left_at = found.now
+        found.session.flush()
+        return view(platform, found)
+
+
+def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) -> CompetitionView:
+    """Take a team off the boards, or with an empty reason put it back. The team sees the reason.
+
+    Raises NotAllowed, NotFound, and Conflict where the results are out.
+    """
+    reason = tidy_reason(body.reason)
+    with changing(platform, user, slug, Action.COMPETITION_DISQUALIFY) as found:
+        if found.row.results_at is not None:
+            raise Conflict("The results are out, and certificates may name them.")
+        team = team_named(found.session, found.row, body.team)
+        before, team.disqualified = team.disqualified, reason
+        found.note(
+            Action.COMPETITION_DISQUALIFY,
+            f"/teams/{team.name}",
+            before={"disqualified": before},
+            after={"disqualified": reason},
+            reason=reason,
+        )
+        found.session.flush()
+        return view(platform, found)
+
+
+def team_named(session: Session, row: CompetitionRow, name: str, mode: Mode = Mode.OFFICIAL) -> TeamRow:
+    """Raises NotFound."""
+    team = session.scalar(
+        select(TeamRow).where(
+            TeamRow.competition_id == row.id, TeamRow.mode == mode, TeamRow.name_key == _key(name)
+        )
+    )
+    if team is None:
+        raise NotFound(f"There is no team '{name[: limits.NAME_CHARS]}' in {row.slug}.")
+    return team
+
+
+def _check_may_enter(found: OpenCompetition, user: User, mode: Mode) -> None:
+    row, over = found.row, found.now >= found.row.ends_at
+    if mode is Mode.OFFICIAL:
+        if user.role in STAFF_ROLES:
+            raise Conflict(
+                "Staff know the hidden workloads, so they take no part.",
+                "After the end you can practise, as everyone can.",
+            )
+        if over:
+            raise Conflict(
+                f"{row.title} is over.",
+                "You can take part virtually, or practise: --mode virtual, --mode practice."
+                if row.open_afterwards
+                else "",
+            )
+        return
+    if not row.open_afterwards:
+        raise Conflict(f"{row.title} does not go on after its end.")
+    if not over:
+        raise Conflict(f"{row.title} is not over yet.", "Until then, take part in it.")
+    if mode is Mode.VIRTUAL and _submitted(found, user):
+        raise Conflict("You took part in it, so you cannot do so as if it were new.", "You can practise.")
+
+
+def _submitted(found: OpenCompetition, user: User) -> bool:
+    row = SubmissionRow
+    first = select(row.id).where(row.competition_id == found.row.id, row.user_id == user.id).limit(1)
+    return found.session.scalar(first) is not None
+
+
+def _stays(
+    platform: Platform, found: OpenCompetition, known: RegistrationRow, body: RegisterBody
+) -> CompetitionView:
+    team = found.session.get_one(TeamRow, known.team_id)
+    if body.join_code and _code(body.join_code) != team.join_code:
+        raise Conflict(
+            f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
+        )
+    if body.team and _key(body.team) != team.name_key:
+        raise Conflict(
+            f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
+        )
+    return view(platform, found)
+
+
+def _join(found: OpenCompetition, code: str, mode: Mode) -> TeamRow:
+    row = TeamRow
+    team = found.session.scalar(
+        select(row).where(row.competition_id == found.row.id, row.mode == mode, row.join_code == _code(code))
+    )
+    if team is None:
+        raise NotFound("No team of this competition has that code.", "Ask the team for it once more.")
+    end = window(found.row, team)[1]
+    if end is not None and found.now >= end:
+        raise Conflict(f"The time of {team.name} is over.")
+    count = found.session.scalar(
+        select(func.count()).where(RegistrationRow.team_id == team.id, RegistrationRow.left_at.is_(None))
+    )
+    if (count or 0) >= found.row.team_size:
+        raise Conflict(f"{team.name} has {count} members; {found.row.team_size} are the most.")
+    return team
+
+
+def _check_invited(found: OpenCompetition, body: RegisterBody) -> None:
+    if found.row.registration is Registration.OPEN or body.mode is not Mode.OFFICIAL:
+        return
+    if _code(body.invite_code or "") != found.row.invite_code:
+        raise NotAllowed(
+            f"{found.row.title} is by invitation.",
+            "Register by the link that you were sent, or with its code: --invite CODE.",
+        )
+
+
+def _make(platform: Platform, found: OpenCompetition, user: User, body: RegisterBody) -> TeamRow:
+    row, mode = found.row, body.mode
+    name = (
+        _tidy(body.team)
+        if body.team
+        else names_for(platform, found.session, None, f"competition:{row.slug}", [user.id]).of(user.id)[0]
+    )
+    taken = found.session.scalar(
+        select(TeamRow.id).where(
+            TeamRow.competition_id == row.id, TeamRow.mode == mode, TeamRow.name_key == _key(name)
+        )
+    )
+    if taken is not None:
+        raise Conflict(f"There is a team '{name}' already.", "Choose another name: --team NAME.")
+    long = row.ends_at - row.starts_at
+    team = TeamRow(
+        competition_id=row.id,
+        mode=mode,
+        name=name,
+        name_key=_key(name),
+        join_code=new_code(),
+        starts_at=None if mode is Mode.OFFICIAL else found.now,
+        ends_at=found.now + long if mode is Mode.VIRTUAL else None,
+    )
+    found.session.add(team)
+    found.session.flush()
+    return team
+
+
+def _tidy(name: str) -> str:
+    """Raises BadRequest."""
+    clean = " ".join(unicodedata.normalize("NFC", name).split())
+    if not clean or any(unicodedata.category(char)[0] == "C" for char in clean):
+        raise BadRequest("That name of a team cannot be used.", "Take letters, digits and blanks.")
+    if len(clean) > limits.NAME_CHARS:
+        raise BadRequest(f"The team's name has more than {limits.NAME_CHARS} characters.", "Shorten it.")
+    return clean
+
+
+def _key(name: str) -> str:
+    return " ".join(name.split()).casefold()[: limits.NAME_CHARS]
+
+
+def _code(code: str) -> str:
+    return code.strip().lower()
+
+
+def competition_for(
+    session: Session, user: User, named: str | None, challenge: str, language: Language, device: str | None
+) -> CompetitionRow | None:
+    """The competition that a submission is for: the one that is ``named`` ('' is none), else the running one that
+    ``user`` takes part in and that has the challenge; None where there is none.
+
+    Raises NotFound, BadRequest where the competition does not take the challenge, language or device, and Conflict
+    where several could be meant.
+    """
+    if named == "":
+        return None
+    if named is None:
+        running = record.open_windows(session, user.id, challenge, clock(session))
+        if len(running) > 1:
+            slugs = ", ".join(it.slug for it in running)
+            raise Conflict(
+                f"Several of your competitions have {challenge}: {slugs}.", "Say which: --competition SLUG."
+            )
+        row = running[0] if running else None
+    else:
+        row = record.find(session, named)
+        if row is None or row.published_at is None:
+            raise NotFound(
+                f"There is no competition '{named[:64]}'.", "`grader competition list` lists them."
+            )
+        if session.get(CompetitionChallengeRow, (row.id, challenge)) is None:
+            raise BadRequest(f"{row.title} does not have the challenge {challenge}.")
+    if row is not None:
+        _check_taken(row, language, device)
+    return row
+
+
+def _check_taken(row: CompetitionRow, language: Language, device: str | None) -> None:
+    outside = "Outside of the competition it can be submitted with --competition none."
+    if language.value not in row.languages:
+        raise BadRequest(f"{row.title} takes {', '.join(row.languages)}, not {language}.", outside)
+    if device is not None and device not in row.devices:
+        raise BadRequest(f"{row.title} is judged on {', '.join(row.devices)}, not on {device}.", outside)
+
+
+def count_in(session: Session, competition: CompetitionRow, user: User, row: SubmissionRow) -> int | None:
+    """Bind a submission to its team; how many more the team may submit for its challenge today, None without a cap.
+    Call it in the transaction that stores the submission, which has been given the time at which it was received.
+
+    Raises Conflict where one is in no team or its time is not now, TooMany.
+    """
+    now = row.created_at
+    team = _counting_team(session, competition, user, now)
+    # Submissions of one team take turns from here on.
+    session.execute(select(TeamRow.id).where(TeamRow.id == team.id).with_for_update())
+    row.competition_id, row.team_id = competition.id, team.id
+    if team.mode is Mode.PRACTICE:
+        return None
+    left = []
+    day = day_of(now)
+    for most, since, words in (
+        (competition.cap_day, day, "today (UTC)"),
+        (competition.cap_total, None, "in all"),
+    ):
+        if most is None:
+            continue
+        used = record.used(session, team.id, row.challenge, since)
+        if used >= most:
+            tomorrow = day + timedelta(days=1)
+            raise TooMany(
+                f"{team.name} has submitted {used} times for {row.challenge} {words}; {most} are the most.",
+                f"The next is taken from {tomorrow:%Y-%m-%d %H:%M} UTC on." if since is not None else "",
+            )
+        left.append(most - used - 1)
+    return min(left, default=None)
+
+
+def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
+    """The team whose time is now; of several, the one that counts most."""
+    teams = record.teams_of(session, competition.id, user.id)
+    if not teams:
+        raise Conflict(
+            f"You take no part in {competition.title}.",
+            f"`grader competition register {competition.slug}` enters you.",
+        )
+    for mode in (Mode.OFFICIAL, Mode.VIRTUAL, Mode.PRACTICE):
+        for team in teams:
+            starts_at, ends_at = window(competition, team)
+            if team.mode is mode and starts_at <= now and (ends_at is None or now < ends_at):
+                return team
+    if now < competition.starts_at:
+        raise Conflict(f"{competition.title} begins at {competition.starts_at:%Y-%m-%d %H:%M} UTC.")
+    raise Conflict(
+        f"The time to submit to {competition.title} is over.",
+        "`grader competition register --mode practice` lets you practise."
+        if competition.open_afterwards
+        else "",
+    )

@@ -1,0 +1,282 @@
+"""Courses: made, found, changed, and who teaches them. A course is found by its slug; where the caller may not even
+know of it, it is not there."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.errors import BadRequest, Conflict, NotFound
+from grader.records.engine import writing
+from grader.records.models import CourseInvitationRow, CourseRow, MemberRow, UserRow, utcnow
+from grader.schemas.course import (
+    STAFF_OF_COURSE,
+    AuditLog,
+    CourseBody,
+    CourseChange,
+    CourseList,
+    CourseRole,
+    CourseView,
+    Visibility,
+)
+from grader.service import audit
+from grader.service.accounts.accounts import User, find_row
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action, Standing
+from grader.service.platform import Platform
+
+_STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
+
+
+@dataclass(frozen=True)
+class OpenCourse:
+    """A course that ``user`` may do something in, within one transaction."""
+
+    session: Session
+    row: CourseRow
+    user: User
+    standing: frozenset[Standing]
+
+    def may(self, action: Action) -> bool:
+        return permissions.may(self.standing, action)
+
+    def check(self, action: Action) -> None:
+        """Raises NotAllowed."""
+        permissions.check(self.user, self.standing, action)
+
+    @property
+    def path(self) -> str:
+        """What the audit log calls it."""
+        return f"/courses/{self.row.slug}"
+
+    def note(self, action: Action, subject: str = "", **values: Any) -> None:
+        """Write down what is done; ``subject`` is below the course's path. As ``audit.note``."""
+        audit.note(self.session, self.user, action, self.path + subject, course=self.row.id, **values)
+
+
+@contextmanager
+def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
+    """A course to read from. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        yield open_in(session, user, slug, action)
+
+
+@contextmanager
+def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
+    """A course to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed, and Conflict where it is
+    archived."""
+    with writing(platform.sessions) as session:
+        found = open_in(session, user, slug, action, lock=True)
+        if found.row.archived_at is not None and action is not Action.COURSE_EDIT:
+            raise Conflict(f"The course {slug} is archived.", "Its owner can open it again.")
+        yield found
+
+
+def check(platform: Platform, user: User, slug: str, action: Action) -> None:
+    """Whether ``user`` may do that in the course. Raises NotFound, NotAllowed."""
+    with reading(platform, user, slug, action):
+        pass
+
+
+def open_in(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
+    """A course within a transaction of the caller's. Raises NotFound, NotAllowed."""
+    query = select(CourseRow).where(CourseRow.slug == slug)
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise _unknown(slug)
+    standing = permissions.standings(session, user, row.id)
+    if not permissions.may(standing, Action.COURSE_READ) and row.visibility != Visibility.LISTED:
+        raise _unknown(slug)
+    permissions.check(user, standing, action)
+    return OpenCourse(session, row, user, standing)
+
+
+def _unknown(slug: str) -> NotFound:
+    return NotFound(
+        f"There is no course '{slug[:64]}'.", "`grader course list` lists those that you can see."
+    )
+
+
+def create_course(platform: Platform, user: User, body: CourseBody) -> CourseView:
+    """Raises NotAllowed, BadRequest (no such time zone), Conflict (the slug is taken)."""
+    check_zone(body.time_zone)
+    row = CourseRow(
+        slug=body.slug,
+        name=body.name.strip(),
+        term=body.term.strip(),
+        time_zone=body.time_zone,
+        visibility=body.visibility.value,
+        grace_days=body.grace_days,
+        revision=1,
+        created_at=utcnow(),
+    )
+    try:
+        with writing(platform.sessions) as session:
+            permissions.check(user, permissions.standings(session, user), Action.COURSE_CREATE)
+            session.add(row)
+            session.flush()
+            owner = MemberRow(course_id=row.id, user_id=user.id, role=CourseRole.OWNER.value)
+            session.add(owner)
+            session.flush()
+            note_teaching(session, user.id)
+            path = f"/courses/{row.slug}"
+            audit.note(session, user, Action.COURSE_CREATE, path, course=row.id, after=_facts(row))
+    except IntegrityError as error:
+        raise Conflict(f"There is a course '{body.slug}' already.", "Choose another slug.") from error
+    return get_course(platform, user, body.slug)
+
+
+def check_zone(name: str) -> zoneinfo.ZoneInfo:
+    """Raises BadRequest."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise BadRequest(
+            f"There is no time zone '{name[:64]}'.", "Write one of the IANA database, such as Europe/Berlin."
+        ) from error
+
+
+def list_courses(platform: Platform, user: User) -> CourseList:
+    """Those that the caller has a part in or may know of, the newest first."""
+    with platform.sessions() as session:
+        rows = session.scalars(select(CourseRow).order_by(CourseRow.id.desc())).all()
+        found = []
+        for row in rows:
+            standing = permissions.standings(session, user, row.id)
+            if permissions.may(standing, Action.COURSE_READ) or row.visibility == Visibility.LISTED:
+                found.append(_view(OpenCourse(session, row, user, standing)))
+    return CourseList(courses=found)
+
+
+def get_course(platform: Platform, user: User, slug: str) -> CourseView:
+    """Raises NotFound."""
+    with reading(platform, user, slug, Action.COURSE_LISTED) as course:
+        return _view(course)
+
+
+def change_course(platform: Platform, user: User, slug: str, body: CourseChange) -> CourseView:
+    """Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it meanwhile)."""
+    if body.time_zone is not None:
+        check_zone(body.time_zone)
+    with changing(platform, user, slug, Action.COURSE_EDIT) as course:
+        row = course.row
+        check_revision(row.revision, body.revision)
+        before = _facts(row)
+        given = body.model_dump(exclude_none=True, exclude={"revision", "archived"}, mode="json")
+        for name, value in given.items():
+            setattr(row, name, value.strip() if isinstance(value, str) else value)
+        if body.archived is not None:
+            course.check(Action.COURSE_STAFF)
+            row.archived_at = (row.archived_at or utcnow()) if body.archived else None
+        row.revision += 1
+        course.note(Action.COURSE_EDIT, before=before, after=_facts(row))
+        course.session.flush()
+        return _view(course)
+
+
+def check_revision(present: int, read: int | None) -> None:
+    """Raises Conflict where the thing changed since it was read."""
+    if read is not None and read != present:
+        raise Conflict(
+            f"Somebody else changed this meanwhile: it has revision {present}, you read {read}.",
+            "Load it again and repeat your change.",
+        )
+
+
+def set_staff(platform: Platform, user: User, slug: str, name: str, role: CourseRole | None) -> CourseView:
+    """Make somebody with an account an owner, instructor or assistant; None takes it away. Raises NotFound, NotAllowed,
+    Conflict (they are the only owner, or a student with submissions: the roster is changed first)."""
+    with changing(platform, user, slug, Action.COURSE_STAFF) as course:
+        session = course.session
+        person = find_row(session, name)
+        row = session.scalar(
+            select(MemberRow).where(MemberRow.course_id == course.row.id, MemberRow.user_id == person.id)
+        )
+        present = CourseRole(row.role) if row is not None and row.left_at is None else None
+        if role is None and present not in STAFF_OF_COURSE:
+            raise NotFound(f"'{person.name}' does not teach {slug}.", "The course's page lists who does.")
+        if present is CourseRole.OWNER and role is not CourseRole.OWNER and _owners(session, course.row) < 2:
+            raise Conflict(f"'{person.name}' is the only owner.", "Make somebody else an owner first.")
+        if row is None:
+            row = MemberRow(course_id=course.row.id, user_id=person.id, came_by=f"by {user.name}")
+            session.add(row)
+        if role is None:
+            row.left_at = utcnow()
+        else:
+            row.role, row.left_at = role.value, None
+        session.flush()
+        note_teaching(session, person.id)
+        words = {"role": present.value if present else None}, {"role": role.value if role else None}
+        course.note(Action.COURSE_STAFF, f"/staff/{person.name}", before=words[0], after=words[1])
+        standing = permissions.standings(session, user, course.row.id)
+        return _view(OpenCourse(session, course.row, user, standing))
+
+
+def _owners(session: Session, course: CourseRow) -> int:
+    row = MemberRow
+    of_them = (row.course_id == course.id, row.role == CourseRole.OWNER.value, row.left_at.is_(None))
+    return session.scalar(select(func.count()).select_from(row).where(*of_them)) or 0
+
+
+def note_teaching(session: Session, user_id: int) -> None:
+    """Write into the account whether its owner is of the staff of any course."""
+    row = MemberRow
+    teaches = exists().where(row.user_id == user_id, row.role.in_(_STAFF_WORDS), row.left_at.is_(None))
+    session.execute(
+        update(UserRow).where(UserRow.id == user_id).values(teaches=select(teaches).scalar_subquery())
+    )
+
+
+def get_audit(
+    platform: Platform, user: User, slug: str, limit: int = 100, older_than: int | None = None
+) -> AuditLog:
+    """What the course's staff did, the newest first. Raises NotFound, NotAllowed."""
+    with reading(platform, user, slug, Action.AUDIT_READ) as course:
+        return audit.of_course(course.session, course.row, limit, older_than)
+
+
+def _facts(row: CourseRow) -> dict[str, Any]:
+    names = ("name", "term", "time_zone", "visibility", "grace_days")
+    return {name: getattr(row, name) for name in names} | {"archived": row.archived_at is not None}
+
+
+def _view(course: OpenCourse) -> CourseView:
+    row, session = course.row, course.session
+    of_it = (MemberRow.course_id == row.id, MemberRow.left_at.is_(None))
+    staff = session.execute(
+        select(UserRow.name, MemberRow.role)
+        .join(UserRow, UserRow.id == MemberRow.user_id)
+        .where(*of_it, MemberRow.role.in_(_STAFF_WORDS))
+        .order_by(MemberRow.id)
+    ).all()
+    counted: dict[str, int | None] = {"students": None, "invited": None}
+    if course.may(Action.ROSTER_READ):
+        students = (
+            select(func.count())
+            .select_from(MemberRow)
+            .where(*of_it, MemberRow.role == CourseRole.STUDENT.value)
+        )
+        waiting = (CourseInvitationRow.course_id == row.id, CourseInvitationRow.accepted_at.is_(None))
+        invited = select(func.count()).select_from(CourseInvitationRow).where(*waiting)
+        counted = {"students": session.scalar(students), "invited": session.scalar(invited)}
+    return CourseView(
+        slug=row.slug,
+        name=row.name,
+        term=row.term,
+        time_zone=row.time_zone,
+        visibility=Visibility(row.visibility),
+        grace_days=row.grace_days,
+        archived=row.archived_at is not None,
+        revision=row.revision,
+        created_at=row.created_at,
+        role=permissions.role_in(session, course.user.id, row.id),
+        staff={name: CourseRole(role) for name, role in staff},
+        **counted,
+    )

@@ -1,0 +1,256 @@
+"""Who may do what in a course: one table, asked by every use case. A test walks it over every route.
+
+Somebody has several standings at once: staff of the platform may teach a course, too. What one of them allows is
+allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.errors import NotAllowed
+from grader.records.models import MemberRow
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.course import STAFF_OF_COURSE, CourseRole
+from grader.schemas.token import Scope
+from grader.service.accounts.accounts import User
+
+
+class Standing(StrEnum):
+    """What somebody is to a course. ``staff`` and ``admin`` are the platform's, in every course; ``visitor`` is whoever
+    is signed in and has no part in it."""
+
+    VISITOR = "visitor"
+    STUDENT = "student"
+    ASSISTANT = "assistant"
+    INSTRUCTOR = "instructor"
+    OWNER = "owner"
+    STAFF = "staff"
+    ADMIN = "admin"
+
+
+class Action(StrEnum):
+    """What can be done. The audit log names what staff did by these words."""
+
+    COURSE_CREATE = "course.create"
+    COURSE_LISTED = "course.read_listed"
+    COURSE_READ = "course.read"
+    COURSE_EDIT = "course.edit"
+    COURSE_STAFF = "course.staff"
+    ROSTER_READ = "roster.read"
+    ROSTER_EDIT = "roster.edit"
+    ASSIGNMENT_READ = "assignment.read"
+    ASSIGNMENT_READ_DRAFT = "assignment.read_draft"
+    ASSIGNMENT_EDIT = "assignment.edit"
+    EXTENSION_GRANT = "extension.grant"
+    GRADES_READ_OWN = "grades.read_own"
+    GRADES_READ = "grades.read"
+    GRADES_OVERRIDE = "grades.override"
+    SUBMISSIONS_READ = "submissions.read"
+    COMMENT = "submissions.comment"
+    REGRADE = "submissions.regrade"
+    REGRADE_ANY = "results.regrade"
+    VOID = "submissions.void"
+    VOID_ANY = "results.void"
+    SIMILARITY = "similarity.read"
+    SIMILARITY_DECIDE = "similarity.decide"
+    SOURCES = "sources.export"
+    SOURCES_ANY = "results.sources"
+    REVIEW = "reviews.decide"
+    REVIEW_ANY = "results.review"
+    LTI_READ = "lti.read"
+    LTI_LINK = "lti.link"
+    LTI_SELECT = "lti.select"
+    LTI_SEND = "lti.send"
+    LTI_PLATFORM = "lti.platform"
+    ANNOUNCE = "course.announce"
+    FEEDBACK_EDIT = "feedback.edit"
+    GRADES_SCORE = "grades.score"
+    REGRADE_ASK = "regrades.ask"
+    REGRADE_READ = "regrades.read"
+    REGRADE_ANSWER = "regrades.answer"
+    QUESTION_ASK = "questions.ask"
+    QUESTION_READ = "questions.read"
+    QUESTION_ANSWER = "questions.answer"
+    AUDIT_READ = "audit.read"
+    ACCOUNT_EXPORT = "account.export"
+    ACCOUNT_DELETE = "account.delete"
+    CHALLENGE_READ_DRAFT = "challenge.read_draft"
+    CHALLENGE_PUBLISH = "challenge.publish"
+    PERSON_ROLE = "person.role"
+    PERSON_RESET = "person.reset"
+    INVITATION_MAKE = "invitation.make"
+    INVITATION_REVOKE = "invitation.revoke"
+    VERSION_PUBLISH = "version.publish"
+    CHALLENGE_KIND = "challenge.kind"
+    OPERATIONS_READ = "operations.read"
+    QUEUE_PAUSE = "queue.pause"
+    QUEUE_RESUME = "queue.resume"
+    WORKER_DRAIN = "worker.drain"
+    WORKER_RESUME = "worker.resume"
+    SUBMISSION_REQUEUE = "submission.requeue"
+    PLATFORM_AUDIT = "platform.audit"
+    CHALLENGE_UPLOADS = "challenge.read_uploads"
+    CHALLENGE_UPLOAD = "challenge.upload"
+    CHALLENGE_EDIT_SPEC = "challenge.edit_spec"
+    CHALLENGE_CHECK = "challenge.check"
+    CHALLENGE_USE = "challenge.use"
+    CHALLENGE_BOARD = "challenge.board"
+    COMPETITION_READ = "competition.read"
+    COMPETITION_READ_DRAFT = "competition.read_draft"
+    COMPETITION_ENTER = "competition.enter"
+    COMPETITION_EDIT = "competition.edit"
+    COMPETITION_DISQUALIFY = "competition.disqualify"
+    COMPETITION_FINAL = "competition.final"
+    COMPETITION_RESULTS = "competition.results"
+
+
+_ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
+_TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
+_GRADERS = _TEACHERS | {Standing.ASSISTANT}
+# Staff of the platform read every submission as it is; they change nothing in courses that are not theirs.
+_READERS = _GRADERS | {Standing.STAFF}
+_MEMBERS = _READERS | {Standing.STUDENT}
+# Competitions and challenges belong to no course: the platform's staff run them.
+_PLATFORM = frozenset({Standing.STAFF, Standing.ADMIN})
+
+TABLE: Mapping[Action, frozenset[Standing]] = {
+    Action.COURSE_CREATE: frozenset({Standing.STAFF, Standing.ADMIN}),
+    Action.COURSE_LISTED: _MEMBERS | {Standing.VISITOR},
+    Action.COURSE_READ: _MEMBERS,
+    Action.COURSE_EDIT: _TEACHERS,
+    Action.COURSE_STAFF: _ADMINS,
+    Action.ROSTER_READ: _READERS,
+    Action.ROSTER_EDIT: _TEACHERS,
+    Action.ASSIGNMENT_READ: _MEMBERS,
+    Action.ASSIGNMENT_READ_DRAFT: _READERS,
+    Action.ASSIGNMENT_EDIT: _TEACHERS,
+    Action.EXTENSION_GRANT: _TEACHERS,
+    Action.GRADES_READ_OWN: frozenset({Standing.STUDENT}),
+    Action.GRADES_READ: _READERS,
+    Action.GRADES_OVERRIDE: _TEACHERS,
+    Action.SUBMISSIONS_READ: _READERS,
+    Action.COMMENT: _GRADERS,
+    Action.REGRADE: _TEACHERS,
+    Action.VOID: _TEACHERS,
+    # Of challenges, and of what belongs to no course: practice, and what was handed in within a competition.
+    Action.REGRADE_ANY: _PLATFORM,
+    Action.VOID_ANY: _PLATFORM,
+    Action.SIMILARITY: _READERS,
+    Action.SIMILARITY_DECIDE: _GRADERS,
+    Action.SOURCES: _READERS,
+    Action.SOURCES_ANY: _PLATFORM,
+    Action.REVIEW: _GRADERS,
+    Action.REVIEW_ANY: _PLATFORM,
+    Action.LTI_READ: _READERS,
+    # Whom another site calls an instructor comes in by it.
+    Action.LTI_LINK: _ADMINS,
+    Action.LTI_SELECT: _TEACHERS,
+    Action.LTI_SEND: _TEACHERS,
+    Action.LTI_PLATFORM: frozenset({Standing.ADMIN}),
+    Action.ANNOUNCE: _GRADERS,
+    Action.FEEDBACK_EDIT: _TEACHERS,
+    Action.GRADES_SCORE: _GRADERS,
+    Action.REGRADE_ASK: frozenset({Standing.STUDENT}),
+    Action.REGRADE_READ: _MEMBERS,
+    Action.REGRADE_ANSWER: _GRADERS,
+    Action.QUESTION_ASK: frozenset({Standing.STUDENT}),
+    Action.QUESTION_READ: _MEMBERS,
+    Action.QUESTION_ANSWER: _GRADERS,
+    Action.AUDIT_READ: _TEACHERS,
+    # One's own is always one's own to export and delete. That of staff: admins alone.
+    Action.ACCOUNT_EXPORT: _PLATFORM,
+    Action.ACCOUNT_DELETE: _PLATFORM,
+    # Of any course: they choose what they assign from drafts, too.
+    Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
+    Action.CHALLENGE_PUBLISH: _PLATFORM,
+    Action.PERSON_ROLE: frozenset({Standing.ADMIN}),
+    Action.PERSON_RESET: _PLATFORM,
+    Action.INVITATION_MAKE: _PLATFORM,
+    Action.INVITATION_REVOKE: _PLATFORM,
+    Action.VERSION_PUBLISH: _PLATFORM,
+    Action.CHALLENGE_KIND: _PLATFORM,
+    Action.OPERATIONS_READ: _PLATFORM,
+    Action.QUEUE_PAUSE: _PLATFORM,
+    Action.QUEUE_RESUME: _PLATFORM,
+    Action.WORKER_DRAIN: _PLATFORM,
+    Action.WORKER_RESUME: _PLATFORM,
+    Action.SUBMISSION_REQUEUE: _PLATFORM,
+    Action.PLATFORM_AUDIT: _PLATFORM,
+    Action.CHALLENGE_UPLOADS: _PLATFORM,
+    Action.CHALLENGE_UPLOAD: _PLATFORM,
+    Action.CHALLENGE_EDIT_SPEC: _PLATFORM,
+    Action.CHALLENGE_CHECK: _PLATFORM,
+    Action.CHALLENGE_USE: _PLATFORM,
+    Action.CHALLENGE_BOARD: _PLATFORM,
+    Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
+    Action.COMPETITION_READ_DRAFT: _PLATFORM,
+    Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},
+    Action.COMPETITION_EDIT: _PLATFORM,
+    Action.COMPETITION_DISQUALIFY: _PLATFORM,
+    Action.COMPETITION_FINAL: _PLATFORM,
+    Action.COMPETITION_RESULTS: _PLATFORM,
+}
+
+
+def standings(session: Session, user: User, course: int | None = None) -> frozenset[Standing]:
+    """What ``user`` is to the course of that id. A token without the scope ``staff`` makes a teacher a student."""
+    found = {Standing.VISITOR}
+    if user.staff:
+        found.add(Standing.STAFF)
+    if user.admin:
+        found.add(Standing.ADMIN)
+    if course is not None and (role := role_in(session, user.id, course)) is not None:
+        taught = role in STAFF_OF_COURSE and Scope.STAFF in user.scopes
+        found.add(Standing(role.value) if taught else Standing.STUDENT)
+    return frozenset(found)
+
+
+def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
+    """The same over all courses together, for what belongs to none of them."""
+    found = standings(session, user)
+    if user.teaches and Scope.STAFF in user.scopes:
+        taught = [role.value for role in STAFF_OF_COURSE]
+        row = MemberRow
+        of_them = (row.user_id == user.id, row.left_at.is_(None), row.role.in_(taught))
+        found |= {Standing(role) for role in session.scalars(select(row.role).where(*of_them))}
+    return found
+
+
+def role_in(session: Session, user: int, course: int) -> CourseRole | None:
+    """The role of a user in a course; None for who has no part in it (any more)."""
+    row = MemberRow
+    of_both = (row.course_id == course, row.user_id == user, row.left_at.is_(None))
+    role = session.scalar(select(row.role).where(*of_both))
+    return None if role is None else CourseRole(role)
+
+
+def courses_where(session: Session, user: User, action: Action) -> list[int]:
+    """Ids of the courses in which ``user`` may do it by their role there; what platform roles allow is not in it."""
+    if Scope.STAFF not in user.scopes:
+        return []
+    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[action]]
+    row = MemberRow
+    query = select(row.course_id).where(row.user_id == user.id, row.left_at.is_(None), row.role.in_(roles))
+    return list(session.scalars(query))
+
+
+def may(standing: frozenset[Standing], action: Action) -> bool:
+    return bool(standing & TABLE[action])
+
+
+def check(user: User, standing: frozenset[Standing], action: Action) -> None:
+    """Raises NotAllowed."""
+    if not may(standing, action):
+        needed = ", ".join(it.value for it in Standing if it in TABLE[action])
+        raise NotAllowed(f"'{action.value}' is for: {needed}.", _hint(user) or "Ask who owns the course.")
+
+
+def _hint(user: User) -> str:
+    if (user.teaches or user.role in STAFF_ROLES) and Scope.STAFF not in user.scopes:
+        return "Your token has no scope 'staff': `grader login --scope read,submit,staff` gets one that has."
+    return ""

@@ -1,0 +1,390 @@
+"""Who is in a course: read, changed one by one, and imported from a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import limits, roster_file
+from grader.errors import BadRequest, NotFound
+from grader.records.models import CourseInvitationRow, MemberRow, UserRow, utcnow
+from grader.roster_file import ACCOUNT, EMAIL, FULL_NAME, GROUP, NUMBER, SECTION, RosterFile, RosterLine
+from grader.schemas.course import (
+    CourseRole,
+    InvitedView,
+    MemberChange,
+    MemberView,
+    Roster,
+    RosterBody,
+    RosterChange,
+    RosterKind,
+    RosterProblem,
+    RosterResult,
+)
+from grader.service.accounts import addresses
+from grader.service.accounts.accounts import User, find_row
+from grader.service.courses import courses
+from grader.service.courses.courses import OpenCourse
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+
+# What a table says of a person: its column -> the attribute of members and invitations.
+_ATTRIBUTES = {FULL_NAME: "full_name", NUMBER: "student_number", SECTION: "section", GROUP: "group_name"}
+
+
+def get_roster(platform: Platform, user: User, slug: str) -> Roster:
+    """Everyone on it by name, then who has not come yet. Raises NotFound, NotAllowed."""
+    with courses.reading(platform, user, slug, Action.ROSTER_READ) as course:
+        return _roster(course)
+
+
+def _roster(course: OpenCourse) -> Roster:
+    session, at = course.session, course.row.id
+    members = session.execute(
+        select(MemberRow, UserRow.name, UserRow.email)
+        .join(UserRow, UserRow.id == MemberRow.user_id)
+        .where(MemberRow.course_id == at, MemberRow.left_at.is_(None))
+        .order_by(UserRow.name_key)
+    ).all()
+    invited = session.scalars(
+        select(CourseInvitationRow)
+        .where(CourseInvitationRow.course_id == at, CourseInvitationRow.accepted_at.is_(None))
+        .order_by(CourseInvitationRow.person)
+    ).all()
+    everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, _, _ in members), *invited]
+    return Roster(
+        course=course.row.slug,
+        members=[_member(row, name, email) for row, name, email in members],
+        invited=[
+            InvitedView(
+                id=row.id,
+                full_name=row.full_name,
+                student_number=row.student_number,
+                email=row.email,
+                section=row.section,
+                group=row.group_name,
+                issued_at=row.issued_at,
+                expires_at=row.expires_at,
+            )
+            for row in invited
+        ],
+        sections=sorted({row.section for row in everyone} - {""}),
+        groups=sorted({row.group_name for row in everyone} - {""}),
+    )
+
+
+def _member(row: MemberRow, name: str, email: str | None) -> MemberView:
+    return MemberView(
+        name=name,
+        full_name=row.full_name,
+        student_number=row.student_number,
+        email=email,
+        role=CourseRole(row.role),
+        section=row.section,
+        group=row.group_name,
+        came_by=row.came_by,
+        joined_at=row.joined_at,
+    )
+
+
+def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
+    """Another section, group, name or number of a member, or a student off the roster. Raises NotFound, NotAllowed,
+    BadRequest (staff are taken away as staff)."""
+    with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
+        person = find_row(course.session, name)
+        row = course.session.scalar(
+            select(MemberRow).where(MemberRow.course_id == course.row.id, MemberRow.user_id == person.id)
+        )
+        if row is None or (row.left_at is not None and not body.on_roster):
+            raise NotFound(
+                f"'{person.name}' is not on the roster of {slug}.", "`grader roster show` lists who is."
+            )
+        if row.role != CourseRole.STUDENT and body.on_roster is False:
+            raise BadRequest(
+                f"'{person.name}' teaches {slug}.", "Take away their role in the course's staff."
+            )
+        before = _facts(row)
+        for name_of, value in body.model_dump(exclude_none=True, exclude={"on_roster"}).items():
+            setattr(row, "group_name" if name_of == "group" else name_of, " ".join(value.split()))
+        if body.on_roster is not None:
+            row.left_at = None if body.on_roster else utcnow()
+        course.session.flush()
+        course.note(Action.ROSTER_EDIT, f"/roster/{person.name}", before=before, after=_facts(row))
+        return _roster(course)
+
+
+def _facts(row: MemberRow) -> dict[str, object]:
+    return {it: getattr(row, it) for it in _ATTRIBUTES.values()} | {"on_roster": row.left_at is None}
+
+
+def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) -> Roster:
+    """Somebody who has not come leaves the roster; their link stops working. Raises NotFound, NotAllowed."""
+    with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
+        row = course.session.get(CourseInvitationRow, number) if number < 2**31 else None
+        if row is None or row.course_id != course.row.id or row.accepted_at is not None:
+            raise NotFound(f"There is no invitation {number} in {slug}.", "`grader roster show` lists them.")
+        course.session.delete(row)
+        course.note(
+            Action.ROSTER_EDIT, f"/roster/{row.person}", before={"invited": True}, after={"invited": False}
+        )
+        course.session.flush()
+        return _roster(course)
+
+
+def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
+    """Bring the students of a course to what a table says. Who has an account (by address, account or a student number
+    that is known here) is put on the roster, everyone else is noted to be invited. Doing it twice changes nothing. With
+    bad rows nothing is done unless ``body.skip_bad``.
+
+    Raises NotFound, NotAllowed, BadRequest (it is no such table).
+    """
+    file = roster_file.parse(body.text)
+    at = courses.reading if body.dry_run else courses.changing
+    with at(platform, user, slug, Action.ROSTER_EDIT) as course:
+        plan = _Plan(course, file, body.drop_missing)
+        plan.make()
+        apply = not body.dry_run and (body.skip_bad or not plan.problems)
+        if apply:
+            plan.apply()
+            counts = plan.counts()
+            if counts:
+                course.note(Action.ROSTER_EDIT, "/roster", after=dict(counts))
+        return plan.result(body.dry_run, apply)
+
+
+@dataclass
+class _Known:
+    """What the database knows of a course's people."""
+
+    members: dict[int, MemberRow]
+    names: dict[int, str]
+    invitations: dict[str, CourseInvitationRow]
+    by_email: dict[str, int]
+    by_account: dict[str, int]
+
+    @classmethod
+    def read(cls, session: Session, course: int, lines: Sequence[RosterLine]) -> _Known:
+        members = session.execute(
+            select(MemberRow, UserRow.name)
+            .join(UserRow, UserRow.id == MemberRow.user_id)
+            .where(MemberRow.course_id == course)
+        ).all()
+        invitations = session.scalars(
+            select(CourseInvitationRow).where(CourseInvitationRow.course_id == course)
+        ).all()
+        emails = {line[EMAIL].lower() for line in lines} - {""}
+        accounts = {line[ACCOUNT].lower() for line in lines} - {""}
+        users = session.execute(
+            select(UserRow.id, UserRow.name, UserRow.name_key, UserRow.email_key).where(
+                UserRow.email_key.in_(emails) | UserRow.name_key.in_(accounts)
+            )
+        ).all()
+        return cls(
+            members={row.user_id: row for row, _ in members},
+            names={row.user_id: name for row, name in members} | {it.id: it.name for it in users},
+            invitations={row.person: row for row in invitations},
+            by_email={it.email_key: it.id for it in users if it.email_key},
+            by_account={it.name_key: it.id for it in users},
+        )
+
+
+@dataclass
+class _Plan:
+    course: OpenCourse
+    file: RosterFile
+    drop_missing: bool
+    changes: list[RosterChange] = field(default_factory=list)
+    problems: list[RosterProblem] = field(default_factory=list)
+    unchanged: int = 0
+    _new: list[MemberRow | CourseInvitationRow] = field(default_factory=list)
+    _gone: list[CourseInvitationRow] = field(default_factory=list)
+    _values: list[tuple[MemberRow | CourseInvitationRow, dict[str, object]]] = field(default_factory=list)
+
+    def make(self) -> None:
+        """Find out what is to be done; nothing of the database is changed."""
+        self.problems = [
+            RosterProblem(line=it.line, column=it.column, text=it.text) for it in self.file.problems
+        ]
+        lines = [line for line in (self._tidied(line) for line in self.file.lines) if line is not None]
+        self.known = _Known.read(self.course.session, self.course.row.id, lines)
+        self.by_number = {
+            row.student_number: row.user_id for row in self.known.members.values() if row.student_number
+        }
+        self.invited_by_number = {
+            row.student_number: row for row in self.known.invitations.values() if row.student_number
+        }
+        self.seen: dict[object, int] = {}
+        for line in lines:
+            self._consider(line)
+        # A row that cannot be read may be that of anyone: nobody is taken off for it.
+        if self.drop_missing and not self.problems:
+            self._consider_missing()
+        self.problems.sort(key=lambda it: it.line)
+
+    def _wrong(self, line: RosterLine, column: str, text: str) -> None:
+        self.problems.append(RosterProblem(line=line.number, column=column, text=text))
+
+    def _tidied(self, line: RosterLine) -> RosterLine | None:
+        if not line[EMAIL]:
+            return line
+        try:
+            return RosterLine(line.number, {**line.values, EMAIL: addresses.tidy(line[EMAIL])})
+        except BadRequest as error:
+            self._wrong(line, EMAIL, f"'{line[EMAIL]}': {error.message.lower().rstrip('.')}")
+            return None
+
+    def _consider(self, line: RosterLine) -> None:
+        user = self._user(line)
+        if isinstance(user, str):
+            return
+        person = line[EMAIL].lower() or f"#{line[NUMBER]}"
+        keys = self._keys(line, user)
+        for key in keys:
+            if key in self.seen:
+                column = NUMBER if isinstance(key, tuple) else EMAIL if isinstance(key, str) else ""
+                self._wrong(line, column, f"the same person stands in line {self.seen[key]}")
+                return
+        self.seen |= dict.fromkeys(keys, line.number)
+        if user is not None:
+            self._member(line, user, person)
+        else:
+            self._invitation(line, person)
+
+    def _keys(self, line: RosterLine, user: int | None) -> list[object]:
+        """All that says who stands in a line: no second line may say the same."""
+        keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
+        keys += [("#", line[NUMBER])] if line[NUMBER] else []
+        return keys + ([user] if user is not None else [])
+
+    def _user(self, line: RosterLine) -> int | str | None:
+        """Whose account it is; a text where that cannot be, and the problem is noted."""
+        by_email = self.known.by_email.get(line[EMAIL].lower()) if line[EMAIL] else None
+        if line[ACCOUNT]:
+            named = self.known.by_account.get(line[ACCOUNT].lower())
+            if named is None:
+                self._wrong(line, ACCOUNT, f"there is no account '{line[ACCOUNT]}'")
+                return "wrong"
+            if by_email not in (None, named):
+                self._wrong(line, EMAIL, f"this address is of the account '{self.known.names[by_email]}'")
+                return "wrong"
+            return named
+        if by_email is not None:
+            return by_email
+        came = self.known.invitations.get(line[EMAIL].lower() or f"#{line[NUMBER]}")
+        if came is not None and came.accepted_at is not None and came.user_id is not None:
+            return came.user_id
+        return self.by_number.get(line[NUMBER]) if line[NUMBER] else None
+
+    def _member(self, line: RosterLine, user: int, person: str) -> None:
+        row, name = self.known.members.get(user), self.known.names[user]
+        values = self._said(line)
+        if row is None:
+            new = MemberRow(course_id=self.course.row.id, user_id=user, role=CourseRole.STUDENT.value)
+            for attribute, value in values.items():
+                setattr(new, attribute, value)
+            new.came_by = f"roster, by {self.course.user.name}"[: limits.TITLE_CHARS]
+            self._new.append(new)
+            self._note(line, name, "add", [])
+        elif row.role != CourseRole.STUDENT and row.left_at is None:
+            self._wrong(line, "", f"'{name}' teaches this course")
+            return
+        else:
+            what = _differences(row, values)
+            back = row.left_at is not None
+            if what or back:
+                self._values.append((row, {**values, "left_at": None, "role": CourseRole.STUDENT.value}))
+                self._note(line, name, "return" if back else "change", what)
+            else:
+                self.unchanged += 1
+        waiting = self.known.invitations.get(person)
+        if waiting is not None and waiting.accepted_at is None:
+            self._values.append((waiting, {"accepted_at": utcnow(), "user_id": user, "sha256": None}))
+
+    def _invitation(self, line: RosterLine, person: str) -> None:
+        row = self.known.invitations.get(person)
+        if row is None and line[NUMBER]:
+            row = self.invited_by_number.get(line[NUMBER])
+        values = self._said(line)
+        if row is None:
+            new = CourseInvitationRow(
+                course_id=self.course.row.id,
+                person=person,
+                email=line[EMAIL],
+                role=CourseRole.STUDENT.value,
+                made_by=self.course.user.id,
+            )
+            for attribute, value in values.items():
+                setattr(new, attribute, value)
+            self._new.append(new)
+            self._note(line, line[EMAIL] or f"number {line[NUMBER]}", "invite", [])
+            return
+        self.seen[row.person] = line.number
+        if line[EMAIL]:
+            values["email"] = line[EMAIL]
+        what = _differences(row, values)
+        if what or row.accepted_at is not None:
+            # One that was used by an account that is gone is open again.
+            self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
+            self._note(
+                line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
+            )
+        else:
+            self.unchanged += 1
+
+    def _consider_missing(self) -> None:
+        for user, row in self.known.members.items():
+            if row.role == CourseRole.STUDENT and row.left_at is None and user not in self.seen:
+                self._values.append((row, {"left_at": utcnow()}))
+                self._note(None, self.known.names[user], "drop", [])
+        for person, waiting in self.known.invitations.items():
+            named = person in self.seen or ("#", waiting.student_number) in self.seen
+            if waiting.accepted_at is None and not named:
+                self._gone.append(waiting)
+                self._note(None, waiting.email or person, "withdraw", [])
+
+    def _said(self, line: RosterLine) -> dict[str, object]:
+        """What the table says of a person: of columns that it has."""
+        return {_ATTRIBUTES[column]: line[column] for column in _ATTRIBUTES if column in self.file.columns}
+
+    def _note(self, line: RosterLine | None, person: str, kind: RosterKind, what: list[str]) -> None:
+        number = line.number if line is not None else None
+        self.changes.append(RosterChange(line=number, person=person, kind=kind, what=what))
+
+    def apply(self) -> None:
+        session = self.course.session
+        for row, values in self._values:
+            for attribute, value in values.items():
+                setattr(row, attribute, value)
+        for gone in self._gone:
+            session.delete(gone)
+        session.flush()
+        session.add_all(self._new)
+        session.flush()
+
+    def counts(self) -> Counter[RosterKind]:
+        return Counter(change.kind for change in self.changes)
+
+    def result(self, dry_run: bool, applied: bool) -> RosterResult:
+        return RosterResult(
+            dry_run=dry_run,
+            applied=applied,
+            rows=len(self.file.lines) + len({it.line for it in self.file.problems}),
+            unchanged=self.unchanged,
+            counts=dict(self.counts()),
+            changes=self.changes,
+            problems=self.problems,
+            unused=list(self.file.unused),
+        )
+
+
+def _differences(row: MemberRow | CourseInvitationRow, values: dict[str, object]) -> list[str]:
+    words = {"group_name": "group", "full_name": "name", "student_number": "number"}
+    return [
+        f"{words.get(name, name)}: {getattr(row, name) or '-'} -> {value or '-'}"
+        for name, value in values.items()
+        if getattr(row, name) != value
+    ]

@@ -1,0 +1,190 @@
+"""Mails that collect what somebody was told since the last one, and the links in them that turn mail off.
+
+The web sends them: it has the mail server's settings and the secret that links are signed with. Of all its processes
+one does it at a time. A mail that was not taken is sent with the next ones; one that was is not sent twice, unless this
+process dies in the moment between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from grader import limits
+from grader.errors import Unreachable
+from grader.logs import get_logger
+from grader.records.engine import changed, writing
+from grader.records.models import ChoreRow, NoticeChoiceRow, NoticeRow, UserRow, utcnow
+from grader.schemas.notice import WORDS, NoticeChoice, NoticeKind, Unsubscribed
+from grader.service.accounts import links
+from grader.service.accounts.links import LinkUseless
+from grader.service.messages import mail, notices
+from grader.service.platform import Platform
+from grader.settings import Settings
+
+log = get_logger(__name__)
+
+CHORE = "digest"
+_SECRET = "notices"  # noqa: S105 - the name of one
+_ALL = "all"
+_MAC_CHARS = 32
+_LOOK_SECONDS = 60.0
+# Once the mail server takes nothing, asking it for each of hundreds helps nobody.
+_FAILURES = 3
+
+
+def send_now_and_then(platform: Platform) -> int:
+    """Send what waits, where ``settings.digest_minutes`` have gone since somebody did. How many mails went."""
+    if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
+        return 0
+    return send(platform) if _may_begin(platform) else 0
+
+
+def _may_begin(platform: Platform) -> bool:
+    """Whether this process is the one that does it: decided by one UPDATE or INSERT."""
+    now = utcnow()
+    before = now - timedelta(minutes=platform.settings.digest_minutes)
+    with platform.sessions() as session:
+        known = session.get(ChoreRow, CHORE)
+    if known is not None and known.begun_at > before:
+        return False
+    try:
+        with writing(platform.sessions) as session:
+            if known is None:
+                session.execute(insert(ChoreRow).values(name=CHORE, begun_at=now))
+                return True
+            due = (ChoreRow.name == CHORE, ChoreRow.begun_at <= before)
+            statement = update(ChoreRow).where(*due).values(begun_at=now)
+            return changed(session, statement.execution_options(synchronize_session=False)) == 1
+    except IntegrityError:  # another one was quicker
+        return False
+
+
+def send(platform: Platform) -> int:
+    """Send each person one mail of all that waits for them. How many mails went."""
+    row = NoticeRow
+    with platform.sessions() as session:
+        people = session.execute(
+            select(UserRow.id, UserRow.name, UserRow.email)
+            .where(UserRow.id.in_(select(row.user_id).where(row.mail_due).distinct()))
+            .order_by(UserRow.id)
+        ).all()
+    sent = failed = 0
+    for user, name, email in people:
+        with platform.sessions() as session:
+            waiting = session.scalars(
+                select(row).where(row.user_id == user, row.mail_due).order_by(row.id)
+            ).all()
+        if email is not None and waiting:
+            try:
+                _mail(platform.settings, user, name, email, waiting)
+                sent += 1
+            except Unreachable as error:
+                failed += 1
+                log.error("digest_not_sent", reason=error.message)
+                if failed >= _FAILURES:
+                    break
+                continue
+        with writing(platform.sessions) as session:
+            done = (row.id.in_([it.id for it in waiting]), row.mail_due)
+            session.execute(update(row).where(*done).values(mail_due=False))
+    if sent:
+        log.info("digests_sent", mails=sent)
+    return sent
+
+
+def _mail(settings: Settings, user: int, name: str, email: str, waiting: Sequence[NoticeRow]) -> None:
+    base = links.base_url(settings)
+    lines = [
+        f"- {it.text}{f' ({it.count} times)' if it.count > 1 else ''}\n  {base}{it.path}"
+        for it in waiting[: limits.DIGEST_LINES]
+    ]
+    if len(waiting) > limits.DIGEST_LINES:
+        lines.append(f"- and {len(waiting) - limits.DIGEST_LINES} more: {base}/notices")
+    kinds = sorted(Counter(it.kind for it in waiting))
+    fewer = "\n".join(f"  {WORDS[kind]}: {unsubscribe_link(settings, user, kind)}" for kind in kinds)
+    everything = unsubscribe_link(settings, user, None)
+    text = (
+        f"Hello {name},\n\n" + "\n".join(lines) + "\n\n-- \nWhat you are told, on the site and by mail: "
+        f"{base}/notices#choices\nNo more mail about\n{fewer}\n  anything: {everything}\n"
+    )
+    one = len(waiting) == 1
+    subject = waiting[0].text if one else f"{len(waiting)} notices"
+    key = unsubscribe_key(settings, user, None)
+    headers = {
+        "List-Unsubscribe": f"<{base}/api/v1/notices/unsubscribe?key={key}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
+    mail.send(settings, email, subject, text, headers)
+
+
+# ----------------------------------------------------------------------------------- turning mail off
+
+
+def unsubscribe_key(settings: Settings, user: int, kind: NoticeKind | None) -> str:
+    """Signed: it names who and what, needs nobody to be signed in, and works for ever, as old mails stay."""
+    said = f"{user}.{kind.value if kind is not None else _ALL}"
+    return f"{said}.{_mac(settings, said)}"
+
+
+def _mac(settings: Settings, said: str) -> str:
+    return hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[:_MAC_CHARS]
+
+
+def unsubscribe_link(settings: Settings, user: int, kind: NoticeKind | None) -> str:
+    return f"{links.base_url(settings)}/notices/unsubscribe?key={unsubscribe_key(settings, user, kind)}"
+
+
+def whose(platform: Platform, key: str) -> Unsubscribed:
+    """What the link of a mail would turn off. Raises LinkUseless."""
+    return _read(platform, key)[1]
+
+
+def unsubscribe(platform: Platform, key: str) -> Unsubscribed:
+    """Turn mail off, of one kind or of all; on the site they are told as before. Doing so twice is no error. Raises
+    LinkUseless."""
+    user, found = _read(platform, key)
+    with writing(platform.sessions) as session:
+        for kind in [found.kind] if found.kind is not None else list(NoticeKind):
+            present = session.get(NoticeChoiceRow, (user, kind))
+            site = present.site if present is not None else True
+            notices.put_choice(session, user, NoticeChoice(kind=kind, site=site, mail=False))
+    return found
+
+
+def _read(platform: Platform, key: str) -> tuple[int, Unsubscribed]:
+    said, _, mac = key.rpartition(".")
+    if not hmac.compare_digest(mac.encode(), _mac(platform.settings, said).encode()):
+        raise LinkUseless("Turn mail off on the page Notices.")
+    user, _, kind = said.partition(".")
+    with platform.sessions() as session:
+        name = session.scalar(select(UserRow.name).where(UserRow.id == int(user)))
+    if name is None:
+        raise LinkUseless("The account is gone.")
+    return int(user), Unsubscribed(user=name, kind=None if kind == _ALL else NoticeKind(kind))
+
+
+class DigestSender:
+    """Sends now and then, in a thread of a serving process."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._thread = threading.Thread(target=self._run, name="digests", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        never = threading.Event()
+        while not never.wait(_LOOK_SECONDS):
+            try:
+                send_now_and_then(self._platform)
+            except Exception as error:  # the database may be away: it is tried again
+                log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

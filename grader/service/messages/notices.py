@@ -1,0 +1,156 @@
+"""Notices: who is told what on the site, and what waits to be mailed (``grader.service.messages.digests``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.records.engine import writing
+from grader.records.models import NoticeChoiceRow, NoticeRow, UserRow, utcnow
+from grader.schemas.notice import (
+    NoticeChoice,
+    NoticeChoices,
+    NoticeChoicesBody,
+    NoticeKind,
+    NoticeList,
+    NoticesRead,
+    NoticeView,
+)
+from grader.service.accounts.accounts import User
+from grader.service.messages import mail
+from grader.service.platform import Platform
+
+_LIST_MOST = 200
+_TEXT_CHARS = 300
+
+
+def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
+    """Tell each of ``users`` (ids), in the way that they chose for the kind. ``path`` is the page that shows it. What
+    they have not read yet of the same page is counted up: ten comments are one notice."""
+    whom = set(users)
+    if not whom:
+        return
+    text, path, now = " ".join(text.split())[:_TEXT_CHARS], path[: limits.PATH_CHARS], utcnow()
+    chosen = _chosen(session, whom, kind)
+    row = NoticeRow
+    unread = {
+        it.user_id: it
+        for it in session.scalars(
+            select(row).where(
+                row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None)
+            )
+        )
+    }
+    for user in sorted(whom):
+        choice = chosen.get(user, NoticeChoice(kind=kind))
+        if not (choice.site or choice.mail):
+            continue
+        if (present := unread.get(user)) is not None:
+            present.text, present.created_at, present.count = text, now, present.count + 1
+            present.on_site, present.mail_due = choice.site, choice.mail
+            continue
+        session.add(
+            NoticeRow(
+                user_id=user,
+                kind=kind,
+                text=text,
+                path=path,
+                on_site=choice.site,
+                mail_due=choice.mail,
+                created_at=now,
+            )
+        )
+
+
+def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[int, NoticeChoice]:
+    row = NoticeChoiceRow
+    return {
+        it.user_id: NoticeChoice(kind=kind, site=it.site, mail=it.mail)
+        for it in session.scalars(select(row).where(row.kind == kind, row.user_id.in_(users)))
+    }
+
+
+def list_notices(
+    platform: Platform, user: User, limit: int = 50, older_than: int | None = None
+) -> NoticeList:
+    """One's own, the newest first, at most ``limit`` (up to 200); ``older_than`` is the id of one to begin behind."""
+    row = NoticeRow
+    query = select(row).where(row.user_id == user.id, row.on_site).order_by(row.id.desc())
+    if older_than is not None:
+        query = query.where(row.id < older_than)
+    with platform.sessions() as session:
+        found = session.scalars(query.limit(max(0, min(limit, _LIST_MOST)))).all()
+        return NoticeList(notices=[_view(it) for it in found], unread=_unread(session, user.id))
+
+
+def _view(row: NoticeRow) -> NoticeView:
+    return NoticeView(
+        id=row.id,
+        kind=row.kind,
+        text=row.text,
+        path=row.path,
+        count=row.count,
+        created_at=row.created_at,
+        read_at=row.read_at,
+    )
+
+
+def unread(platform: Platform, user: User) -> int:
+    """How many notices one has not read."""
+    with platform.sessions() as session:
+        return _unread(session, user.id)
+
+
+def _unread(session: Session, user: int) -> int:
+    row = NoticeRow
+    own = (row.user_id == user, row.read_at.is_(None), row.on_site)
+    return session.scalar(select(func.count()).select_from(row).where(*own)) or 0
+
+
+def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
+    """Of one's own alone; what is not there is passed over. What was read is not mailed any more."""
+    row = NoticeRow
+    own = update(row).where(row.user_id == user.id, row.read_at.is_(None))
+    if body.ids is not None:
+        own = own.where(row.id.in_(body.ids))
+    with writing(platform.sessions) as session:
+        session.execute(own.values(read_at=utcnow(), mail_due=False))
+    return list_notices(platform, user)
+
+
+def choices(platform: Platform, user: User) -> NoticeChoices:
+    """What one is told of, and how."""
+    with platform.sessions() as session:
+        row = NoticeChoiceRow
+        stored = {it.kind: it for it in session.scalars(select(row).where(row.user_id == user.id))}
+        address = session.scalar(select(UserRow.email).where(UserRow.id == user.id))
+    return NoticeChoices(
+        choices=[
+            NoticeChoice(
+                kind=kind,
+                site=stored[kind].site if kind in stored else True,
+                mail=stored[kind].mail if kind in stored else True,
+            )
+            for kind in NoticeKind
+        ],
+        mailed=mail.configured(platform.settings) and address is not None,
+    )
+
+
+def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeChoices:
+    """Turn kinds on and off. Of one that is turned off nothing is mailed, also nothing that waits."""
+    with writing(platform.sessions) as session:
+        for choice in body.choices:
+            put_choice(session, user.id, choice)
+    return choices(platform, user)
+
+
+def put_choice(session: Session, user: int, choice: NoticeChoice) -> None:
+    session.merge(NoticeChoiceRow(user_id=user, **choice.model_dump()))
+    if not choice.mail:
+        row = NoticeRow
+        waiting = (row.user_id == user, row.kind == choice.kind, row.mail_due)
+        session.execute(update(row).where(*waiting).values(mail_due=False))

@@ -1,0 +1,151 @@
+"""Backup: everything that makes a platform, in one file, while it runs."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+from grader import __version__
+from grader.errors import Conflict, GraderError
+from grader.records import dump
+from grader.records.schema import missing, revision_of
+from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
+from grader.settings import Settings
+
+# In the data folder: a file for each backup that is being written, and for each that was killed.
+_NOTES = "backups-at-work"
+_PARTIAL = ".partial"
+
+# The table's name, and how many of its rows are done.
+OnProgress = Callable[[str, int], None]
+
+
+class BackupFailed(GraderError):
+    """Nothing was written under the backup's name."""
+
+    code = "backup_failed"
+
+
+def backup(
+    settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
+) -> ArchiveManifest:
+    """Write a backup to ``path``, readable by its owner only, or nothing at all. What is written meanwhile by others is
+    not in it: all tables are read as of one moment.
+
+    Raises Conflict where there is such a file or nothing to back up, BackupFailed where it cannot be written.
+    """
+    if path.exists():
+        raise Conflict(f"There is a file '{path}' already.", "Name a new one; backups are not written over.")
+    partial = path.absolute().with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
+    try:
+        with _noted(settings, partial), _snapshot(engine) as connection:
+            manifest = _write(settings, connection, partial, on_progress)
+        # A link fails where a file came up meanwhile; renaming would take its place.
+        os.link(partial, path)
+        _sync(path.parent)
+    except OSError as error:
+        raise BackupFailed(
+            f"The backup cannot be written to '{path}': {error.strerror}.", "Nothing was left there."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return manifest
+
+
+def interrupted(settings: Settings) -> list[Path]:
+    """What backups left behind whose process was killed: files that hold sources and secrets, and are no backups."""
+    return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
+
+
+def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The notes of backups whose process is gone, and what each says."""
+    for note in sorted(folder.glob("*")):
+        with suppress(OSError, UnicodeError), note.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
+            if (partial := Path(file.read())).suffix == _PARTIAL:
+                yield note, partial
+
+
+@contextmanager
+def _noted(settings: Settings, partial: Path) -> Iterator[None]:
+    """While ``partial`` is written a note in the data folder says where; it stays when this process is killed."""
+    folder = settings.data_dir / _NOTES
+    note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+    with ExitStack() as stack:
+        # A backup without a note is better than none.
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for old, left in _dead(folder):
+                if not left.exists():
+                    old.unlink(missing_ok=True)
+            file = stack.enter_context(note.open("w"))
+            stack.callback(note.unlink, missing_ok=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(str(partial))
+            file.flush()
+        yield
+
+
+@contextmanager
+def _snapshot(engine: Engine) -> Iterator[Connection]:
+    """One transaction that sees the database as of its first read. SQLite in WAL mode lets all others continue to
+    write."""
+    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(**options)
+        with connection.begin():
+            if connection.dialect.name == "postgresql":
+                for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                    connection.execute(text(f"SET LOCAL {name} = 0"))
+            yield connection
+
+
+def _write(
+    settings: Settings, connection: Connection, partial: Path, on_progress: OnProgress
+) -> ArchiveManifest:
+    revision = revision_of(connection)
+    if revision is None:
+        raise Conflict("The database has no tables: there is nothing to back up.", "See GRADER_DATABASE_URL.")
+    missing(revision)  # raises SchemaTooNew: what a later grader keeps is not known here
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+            writer = Writer(partial, archive)
+            for table in dump.tables(connection):
+                if table.name in dump.LEFT_OUT:
+                    continue
+                on_progress(table.name, 0)
+                for count in writer.add(table_member(table.name), dump.lines(connection, table)):
+                    on_progress(table.name, count - 1)
+            for secret in sorted((settings.data_dir / "secrets").glob("[!.]*")):
+                list(writer.add(secret_member(secret.name), [secret.read_bytes()]))
+            manifest = ArchiveManifest(
+                format=FORMAT,
+                grader=__version__,
+                schema_revision=revision,
+                database=connection.dialect.name,
+                created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                left_out=sorted(dump.LEFT_OUT),
+                members=writer.members,
+            )
+            writer.close(manifest)
+        file.flush()
+        os.fsync(file.fileno())
+    return manifest
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

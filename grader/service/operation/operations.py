@@ -1,0 +1,123 @@
+"""How the platform is, on one page for its staff, and the ways to set it right that need no shell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.records import figures, uploads
+from grader.records.engine import clock, writing
+from grader.records.models import SubmissionRow, WorkerRow
+from grader.schemas.hardware import GpuReading
+from grader.schemas.operations import HourFigures, Operations, OurFailure, WatchedWorker
+from grader.schemas.submission import State
+from grader.schemas.submission_search import Requeued
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
+from grader.service.operation import health, queues, requeue
+from grader.service.platform import Platform
+
+_HOURS = 24
+_FAILURES = 20
+_ERROR_CHARS = 300
+
+
+def overview(platform: Platform, user: User) -> Operations:
+    """Everything at one moment. Raises NotAllowed."""
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings(session, user), Action.OPERATIONS_READ)
+        now = clock(session)
+        waits = figures.oldest_waits(session, now)
+        hours = _hours(session, now)
+        failures = _failures(session)
+        rows = {row.name: row for row in session.scalars(select(WorkerRow))}
+        waiting = uploads.waiting(session, now)
+    return Operations(
+        queues=queues.list_queues(platform),
+        waits=waits,
+        workers=[
+            WatchedWorker(
+                worker=it,
+                gpu=rows[it.name].gpu,
+                reading=_reading(rows[it.name]),
+                fault=rows[it.name].out_of_service or rows[it.name].sandbox_fault,
+            )
+            for it in queues.list_workers(platform, user).workers
+            if it.name in rows
+        ],
+        hours=hours,
+        failures=failures,
+        alerts=health.health(platform).alerts,
+        checks_waiting=waiting,
+    )
+
+
+def _reading(row: WorkerRow) -> GpuReading | None:
+    alive = row.reading is not None and row.ended_at is None
+    return GpuReading.model_validate(row.reading) if alive else None
+
+
+def _hours(session: Session, now: datetime) -> list[HourFigures]:
+    row = SubmissionRow
+    last = now.replace(minute=0, second=0, microsecond=0)
+    since = last - timedelta(hours=_HOURS - 1)
+    found = session.execute(
+        select(row.created_at, row.claimed_at, row.finished_at, row.state).where(
+            row.finished_at >= since, row.rejudge_of.is_(None)
+        )
+    )
+    ended: dict[datetime, list[tuple[State, float | None]]] = {}
+    for created, claimed, finished, state in found:
+        if finished is None:
+            continue
+        hour = finished.replace(minute=0, second=0, microsecond=0)
+        wait = (claimed - created).total_seconds() if claimed is not None else None
+        ended.setdefault(hour, []).append((state, wait))
+    return [_hour(since + timedelta(hours=n), ended) for n in range(_HOURS)]
+
+
+def _hour(hour: datetime, ended: dict[datetime, list[tuple[State, float | None]]]) -> HourFigures:
+    there = ended.get(hour, [])
+    waits = sorted(max(wait, 0.0) for _, wait in there if wait is not None)
+    return HourFigures(
+        hour=hour,
+        judged=sum(state is State.DONE for state, _ in there),
+        failed=sum(state is State.FAILED for state, _ in there),
+        wait_s=_part(waits, 0.5),
+        wait_95_s=_part(waits, 0.95),
+    )
+
+
+def _part(values: Sequence[float], share: float) -> float | None:
+    """The value below which that share of ``values``, which are in order, lies."""
+    return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
+
+
+def _failures(session: Session) -> list[OurFailure]:
+    row = SubmissionRow
+    found = session.execute(
+        select(row.public_id, row.challenge, row.device, row.finished_at, row.error)
+        .where(row.state == State.FAILED)
+        .order_by(row.id.desc())
+        .limit(_FAILURES)
+    )
+    return [
+        OurFailure(submission=id_, challenge=challenge, device=device, at=at, error=error[:_ERROR_CHARS])
+        for id_, challenge, device, at, error in found
+    ]
+
+
+def retry(platform: Platform, user: User, submissions: Sequence[str]) -> Requeued:
+    """Queue again what failed by our fault; none named: all of it. Raises NotAllowed, NotFound, Conflict."""
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)
+    done = requeue.requeue(platform, submissions)
+    with writing(platform.sessions) as session:
+        for it in done.submissions:
+            audit.note(session, user, Action.SUBMISSION_REQUEUE, f"/submissions/{it}")
+    return done

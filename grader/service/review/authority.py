@@ -1,0 +1,47 @@
+"""To which courses a submission belongs, and who may decide of it: staff of such a course, and the platform's staff
+where it belongs to none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, SubmissionRow
+from grader.schemas.course import CourseRole
+from grader.service.accounts.accounts import User
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
+
+
+def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
+    """Those that assign the challenge to its author. What was handed in within a competition belongs to none."""
+    if row.competition_id is not None:
+        return []
+    member, part = MemberRow, AssignmentPartRow
+    return session.scalars(
+        select(CourseRow)
+        .join(member, member.course_id == CourseRow.id)
+        .join(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
+        .where(part.challenge == row.challenge)
+        .distinct()
+        .order_by(CourseRow.id)
+    ).all()
+
+
+def check(
+    session: Session, user: User, row: SubmissionRow, action: Action, elsewhere: Action
+) -> CourseRow | None:
+    """The course in which ``user`` may do ``action`` to the submission; None where it belongs to none and they may do
+    ``elsewhere``. Raises NotAllowed."""
+    found = courses_of(session, row)
+    for course in found:
+        if permissions.may(permissions.standings(session, user, course.id), action):
+            return course
+    if found:
+        permissions.check(user, permissions.standings(session, user, found[0].id), action)
+    permissions.check(user, permissions.standings(session, user), elsewhere)
+    return None

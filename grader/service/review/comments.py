@@ -1,0 +1,357 @@
+"""Comments on submissions: staff write them on lines or on the whole source, the student replies.
+
+Staff are those of a course that assigns the challenge to the author; of what belongs to no course, the platform's. A
+draft is for them alone, and so is every comment of theirs while an assignment's feedback waits to be released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
+from grader.records.engine import writing
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CommentEditRow,
+    CommentRow,
+    MemberRow,
+    SubmissionRow,
+    UserRow,
+    utcnow,
+)
+from grader.schemas.course import CourseRole
+from grader.schemas.feedback import (
+    CommentBody,
+    CommentChange,
+    CommentList,
+    CommentView,
+    EditView,
+    ThreadView,
+)
+from grader.schemas.notice import NoticeKind
+from grader.schemas.submission import JudgingReason
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments
+from grader.service.courses.permissions import Action
+from grader.service.messages import notices
+from grader.service.platform import Platform
+from grader.service.submissions import submissions
+
+
+@dataclass(frozen=True)
+class _Discussion:
+    """The comments of a submission, and what ``user`` may do with them."""
+
+    session: Session
+    row: SubmissionRow
+    user: User
+    reads_all: bool
+    writes: bool
+    held: bool
+
+    @property
+    def own(self) -> bool:
+        return self.row.user_id == self.user.id
+
+    def sees(self, comment: CommentRow) -> bool:
+        if self.reads_all or comment.author_id == self.user.id:
+            return True
+        return not comment.draft and not (comment.staff and self.held)
+
+    def comments(self) -> Sequence[CommentRow]:
+        query = select(CommentRow).where(CommentRow.submission_id == self.row.id).order_by(CommentRow.id)
+        return self.session.scalars(query).all()
+
+    def find(self, number: int) -> CommentRow:
+        """One that ``user`` may see. Raises NotFound."""
+        found = self.session.get(CommentRow, number) if number < 2**31 else None
+        if found is None or found.submission_id != self.row.id or not self.sees(found):
+            raise NotFound(
+                f"There is no comment {number} on {self.row.public_id}.", "`grader comments` lists them."
+            )
+        return found
+
+
+def _open(session: Session, user: User, submission: str) -> _Discussion:
+    """Raises NotFound."""
+    row = submissions.find(session, user, submission)
+    own = row.user_id == user.id
+    reads_all = not own and (user.staff or submissions.teaches_author(session, user, row))
+    writes = not own and _comments(session, user, row)
+    held = assignments.feedback_held(session, row)
+    return _Discussion(session, row, user, reads_all, writes, held)
+
+
+def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
+    if user.admin or submissions.teaches_author(session, user, row, Action.COMMENT):
+        return True
+    return user.staff and not _is_taught(session, row)
+
+
+def _is_taught(session: Session, row: SubmissionRow) -> bool:
+    """Whether a course assigns the challenge to the author."""
+    member, part = MemberRow, AssignmentPartRow
+    query = (
+        select(member.id)
+        .join(AssignmentRow, AssignmentRow.course_id == member.course_id)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
+        .where(part.challenge == row.challenge)
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
+    """What ``user`` may read, by lines. Raises NotFound."""
+    with platform.sessions() as session:
+        return _view(_open(session, user, submission))
+
+
+def add(platform: Platform, user: User, submission: str, body: CommentBody) -> CommentList:
+    """Write a comment, or a reply to one. Raises NotFound, NotAllowed, BadRequest (lines), TooMany."""
+    with writing(platform.sessions) as session:
+        talk = _open(session, user, submission)
+        _check_room(talk)
+        thread = _thread(talk, body.thread) if body.thread is not None else None
+        if not talk.writes and not (talk.own and thread is not None):
+            raise NotAllowed(
+                "Comments are for the staff of the author's course.",
+                "Reply to one of theirs." if talk.own else "",
+            )
+        last = body.last_line or body.first_line
+        if last is not None and last > _lines(talk.row):
+            raise BadRequest(f"The source has {_lines(talk.row)} lines.", "Comment on lines that are there.")
+        comment = CommentRow(
+            submission_id=talk.row.id,
+            thread_id=thread.id if thread is not None else None,
+            author_id=user.id,
+            staff=talk.writes,
+            first_line=body.first_line,
+            last_line=last,
+            text=_text(body.text),
+            draft=body.draft and talk.writes,
+            created_at=utcnow(),
+        )
+        session.add(comment)
+        session.flush()
+        _note(talk, comment, {"draft": comment.draft})
+        _tell(talk, comment)
+        return _view(talk)
+
+
+def _check_room(talk: _Discussion) -> None:
+    query = select(func.count()).select_from(CommentRow).where(CommentRow.submission_id == talk.row.id)
+    if (talk.session.scalar(query) or 0) >= limits.COMMENTS:
+        raise TooMany(f"{talk.row.public_id} has {limits.COMMENTS} comments.", "Talk about it in person.")
+
+
+def _thread(talk: _Discussion, number: int) -> CommentRow:
+    found = talk.find(number)
+    if found.thread_id is not None:
+        raise BadRequest(f"{number} is a reply.", f"Reply to the thread {found.thread_id}.")
+    return found
+
+
+def _text(text: str) -> str:
+    tidy = text.replace("\r\n", "\n").strip()
+    if not tidy:
+        raise BadRequest("The comment is empty.", "Write something.")
+    return tidy
+
+
+def _lines(row: SubmissionRow) -> int:
+    return min(row.source.rstrip("\n").count("\n") + 1, limits.LISTED_LINES)
+
+
+def change(platform: Platform, user: User, submission: str, number: int, body: CommentChange) -> CommentList:
+    """Say something else, send a draft, or resolve a thread and open it again. What it said before is kept for staff.
+    Raises NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
+    with writing(platform.sessions) as session:
+        talk = _open(session, user, submission)
+        comment = talk.find(number)
+        if comment.deleted_at is not None:
+            raise Conflict(f"Comment {number} was deleted.", "Write another one.")
+        if body.text is not None or body.send:
+            _check_own(talk, comment)
+        if body.text is not None and (text := _text(body.text)) != comment.text:
+            if not comment.draft:
+                _keep(talk, comment)
+                comment.edited_at = utcnow()
+            comment.text = text
+            _note(talk, comment, {"edited": True})
+        if body.send and comment.draft:
+            comment.draft, comment.created_at = False, utcnow()
+            _note(talk, comment, {"draft": False})
+            _tell(talk, comment)
+        if body.resolved is not None:
+            _resolve(talk, comment, body.resolved)
+        session.flush()
+        return _view(talk)
+
+
+def _check_own(talk: _Discussion, comment: CommentRow) -> None:
+    if comment.author_id != talk.user.id:
+        raise NotAllowed("A comment is changed by its author.", "Write a reply.")
+
+
+def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
+    if comment.thread_id is not None:
+        raise BadRequest("A whole thread is resolved.", f"Its number is {comment.thread_id}.")
+    if not (talk.writes or talk.own):
+        raise NotAllowed("A thread is resolved by its student or the course's staff.")
+    if resolved != (comment.resolved_at is not None):
+        comment.resolved_at = utcnow() if resolved else None
+        comment.resolved_by = talk.user.id if resolved else None
+
+
+def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
+    """Delete a comment of one's own, or as staff anyone's: that it was there stays visible, what it said is kept for
+    staff. A draft that nobody replied to goes without a trace. Raises NotFound, NotAllowed."""
+    with writing(platform.sessions) as session:
+        talk = _open(session, user, submission)
+        comment = talk.find(number)
+        if not (comment.author_id == user.id or talk.writes):
+            raise NotAllowed("A comment is deleted by its author or the course's staff.")
+        replied = session.scalar(select(CommentRow.id).where(CommentRow.thread_id == comment.id).limit(1))
+        if comment.draft and replied is None:
+            session.delete(comment)
+        elif comment.deleted_at is None:
+            _keep(talk, comment)
+            comment.text, comment.deleted_at = "", utcnow()
+            _note(talk, comment, {"deleted": True})
+        session.flush()
+        return _view(talk)
+
+
+def _keep(talk: _Discussion, comment: CommentRow) -> None:
+    """What it says now, before it says something else."""
+    talk.session.add(
+        CommentEditRow(comment_id=comment.id, by_id=talk.user.id, text=comment.text, until=utcnow())
+    )
+
+
+def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> None:
+    """What staff do is in the log; what they say is not."""
+    if not talk.writes:
+        return
+    course = submissions.course_of(talk.session, talk.user, talk.row)
+    subject = f"/submissions/{talk.row.public_id}/comments/{comment.id}"
+    audit.note(talk.session, talk.user, Action.COMMENT, subject, course=course, after=after)
+
+
+def _tell(talk: _Discussion, comment: CommentRow) -> None:
+    """The student of what staff say, staff of what the student says."""
+    if comment.draft or (comment.staff and talk.held):
+        return
+    row = talk.row
+    if comment.staff:
+        notices.tell(
+            talk.session,
+            {row.user_id} - {talk.user.id},
+            NoticeKind.COMMENT,
+            f"{talk.user.name} commented on your submission for {row.challenge}",
+            path_of(row.public_id),
+        )
+        return
+    thread = comment.thread_id or comment.id
+    in_it = select(CommentRow.author_id).where(
+        (CommentRow.id == thread) | (CommentRow.thread_id == thread), CommentRow.staff
+    )
+    writers = {it for it in talk.session.scalars(in_it) if it is not None}
+    notices.tell(
+        talk.session,
+        writers - {talk.user.id},
+        NoticeKind.COMMENT,
+        f"{talk.user.name} replied to a comment on a submission for {row.challenge}",
+        path_of(row.public_id),
+    )
+
+
+def path_of(submission: str) -> str:
+    """The page that shows a submission's comments."""
+    return f"/submissions/{submission}#comments"
+
+
+def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
+    """Tell the ``students`` (ids) who have comments on what counts for an assignment, now that they are released."""
+    comment, it = CommentRow, SubmissionRow
+    challenges = select(AssignmentPartRow.challenge).where(AssignmentPartRow.assignment_id == row.id)
+    found = session.execute(
+        select(it.user_id, it.public_id, it.challenge)
+        .join(comment, comment.submission_id == it.id)
+        .where(comment.staff, comment.draft.is_(False), comment.deleted_at.is_(None))
+        .where(it.user_id.in_(list(students)), it.challenge.in_(challenges), it.created_at >= row.open_at)
+        .where(it.kind != JudgingReason.FINAL)
+        .distinct()
+    )
+    for user, submission, challenge in found:
+        text = f"There are comments on your submission for {challenge}"
+        notices.tell(session, [user], NoticeKind.COMMENT, text, path_of(submission))
+
+
+def _view(talk: _Discussion) -> CommentList:
+    rows = talk.comments()
+    seen = [it for it in rows if talk.sees(it)]
+    edits = _edits(talk, seen) if talk.reads_all else {}
+    people = {it.author_id for it in seen} | {it.resolved_by for it in seen}
+    people |= {edit.by_id for found in edits.values() for edit in found}
+    names = dict(
+        talk.session.execute(
+            select(UserRow.id, UserRow.name).where(UserRow.id.in_([it for it in people if it is not None]))
+        ).all()
+    )
+
+    def view(comment: CommentRow) -> CommentView:
+        return CommentView(
+            number=comment.id,
+            author=names.get(comment.author_id) if comment.author_id is not None else None,
+            staff=comment.staff,
+            text=comment.text,
+            draft=comment.draft,
+            created_at=comment.created_at,
+            edited_at=comment.edited_at,
+            deleted_at=comment.deleted_at,
+            edits=[
+                EditView(
+                    text=it.text, until=it.until, by=names.get(it.by_id) if it.by_id is not None else None
+                )
+                for it in edits.get(comment.id, [])
+            ],
+        )
+
+    threads = [
+        ThreadView(
+            number=first.id,
+            first_line=first.first_line,
+            last_line=first.last_line,
+            resolved_at=first.resolved_at,
+            resolved_by=names.get(first.resolved_by) if first.resolved_by is not None else None,
+            comments=[view(it) for it in seen if it.id == first.id or it.thread_id == first.id],
+        )
+        for first in seen
+        if first.thread_id is None
+    ]
+    threads.sort(key=lambda it: (it.first_line or 0, it.last_line or 0, it.number))
+    return CommentList(
+        submission=talk.row.public_id,
+        threads=threads,
+        may_comment=talk.writes,
+        may_reply=talk.writes or talk.own,
+        held=talk.held and talk.reads_all,
+    )
+
+
+def _edits(talk: _Discussion, comments: Sequence[CommentRow]) -> dict[int, list[CommentEditRow]]:
+    row = CommentEditRow
+    found: dict[int, list[CommentEditRow]] = {}
+    query = select(row).where(row.comment_id.in_([it.id for it in comments])).order_by(row.id)
+    for edit in talk.session.scalars(query):
+        found.setdefault(edit.comment_id, []).append(edit)
+    return found

@@ -1,0 +1,435 @@
+"""Judging what was handed in once more: ordered, compared, then published or discarded by staff.
+
+The judgements are rows of their own behind all students in the queue, and nobody's attempts. Until they are published
+they count for nothing, and only staff see them. A worker that is lost loses none of them: they wait again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.errors import Conflict, NotFound
+from grader.records import leases, regrades, rejudges, versions
+from grader.records.engine import clock, writing
+from grader.records.models import (
+    AssignmentRow,
+    CourseRow,
+    MemberRow,
+    RegradeItemRow,
+    RegradeRow,
+    SubmissionRow,
+    utcnow,
+)
+from grader.records.states import ACTIVE, FREE
+from grader.schemas.course import CourseRole
+from grader.schemas.notice import NoticeKind
+from grader.schemas.regrade import (
+    RegradeBody,
+    RegradeDecision,
+    RegradeList,
+    RegradeScope,
+    RegradeState,
+    RegradeView,
+)
+from grader.schemas.submission import SetAside, State
+from grader.service import audit
+from grader.service.accounts.accounts import User, find_row
+from grader.service.challenges.versions import ServedVersion, serve
+from grader.service.courses import assignments, courses, permissions
+from grader.service.courses.assignments import Windows
+from grader.service.courses.permissions import Action
+from grader.service.messages import notices
+from grader.service.platform import Platform
+from grader.service.review import authority, regrade_results
+from grader.service.submissions import submissions as reading
+from grader.wakeups import first_queue
+
+_LISTED = 200
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a regrade is of. ``name`` is typed to confirm it."""
+
+    row: RegradeRow
+    name: str
+    firsts: Sequence[SubmissionRow]
+
+
+def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
+    """Queue what ``body`` names to be judged again under the version that is shown. Ordered once more it is the same
+    regrade, which takes in what has come since, and what failed by our fault.
+
+    Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict where nothing can be
+    judged again, where an open regrade of something else has part of it, where the challenge has a version that is not
+    published, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
+    """
+    with platform.sessions() as session:
+        slugs = {it.challenge for it in _choose(session, user, body).firsts}
+    served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
+    _check_published(served.values())
+    try:
+        with writing(platform.sessions) as session:
+            for slug, it in served.items():  # two orders at once take turns
+                versions.find(session, slug, it.version, lock=True)
+            chosen = _choose(session, user, body)
+            chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
+            firsts = [it for it in chosen.firsts if it.challenge in served]
+            number, queued = _order(
+                session, user, chosen, firsts, {slug: it.version for slug, it in served.items()}, body.confirm
+            )
+    except IntegrityError as error:
+        raise Conflict("Somebody else ordered part of this in the same moment.", "Try again.") from error
+    _wake(platform, queued)
+    return get(platform, user, number)
+
+
+def start_version(
+    platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
+) -> tuple[int, int]:
+    """Queue what was judged under earlier versions of a challenge for one that may be a draft, which publishing the
+    version publishes. ``ranked``: ids of what was submitted, and nothing else. Number of the regrade (0: there was
+    nothing to order) and how many were queued. Who may is asked before."""
+    slug, version = served.challenge, served.version
+    with writing(platform.sessions) as session:
+        versions.find(session, slug, version, lock=True)
+        firsts = rejudges.first_judgements(session, slug, version)
+        held = regrades.holding(session, [it.id for it in firsts])
+        firsts = [it for it in firsts if ranked is None or it.id in ranked]
+        row = RegradeRow(
+            scope=RegradeScope.CHALLENGE,
+            challenge=slug,
+            reason=f"Version {version} of {slug} is judged otherwise.",
+        )
+        present = regrades.open_like(session, row, version)
+        own = present.id if present is not None else None
+        firsts = [it for it in firsts if held.get(it.id) in (None, own)]
+        number = own or 0
+        queued: list[SubmissionRow] = []
+        if firsts:
+            chosen = _Chosen(row, slug, firsts)
+            number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
+    _wake(platform, queued)
+    return number, len(queued)
+
+
+def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
+    """Raises NotFound, NotAllowed."""
+    row = RegradeRow(scope=body.scope)
+    if body.submission is not None:
+        first = reading.find(session, user, body.submission)
+        if first.rejudge_of is not None:
+            first = session.get_one(SubmissionRow, first.rejudge_of)
+        course = authority.check(session, user, first, Action.REGRADE, Action.REGRADE_ANY)
+        row.submission_id, row.course_id = first.id, course.id if course is not None else None
+        return _Chosen(row, first.public_id, regrades.handed_in(session, SubmissionRow.id == first.id))
+    if body.challenge is not None:
+        permissions.check(user, permissions.standings(session, user), Action.REGRADE_ANY)
+        row.challenge = body.challenge
+        return _Chosen(
+            row, body.challenge, regrades.handed_in(session, SubmissionRow.challenge == body.challenge)
+        )
+    opened = courses.open_in(session, user, body.course or "", Action.REGRADE)
+    row.course_id = opened.row.id
+    query = select(AssignmentRow).where(
+        AssignmentRow.course_id == opened.row.id, AssignmentRow.published_at.is_not(None)
+    )
+    name = body.student or ""
+    if body.assignment is not None:
+        found = assignments.find(opened, body.assignment)
+        row.assignment_id = found.id
+        query = query.where(AssignmentRow.id == found.id)
+        name = body.student or found.slug
+    members = select(MemberRow.user_id, MemberRow.section).where(
+        MemberRow.course_id == opened.row.id, MemberRow.role == CourseRole.STUDENT.value
+    )
+    if body.student is not None:
+        row.user_id = find_row(session, body.student).id
+        members = members.where(MemberRow.user_id == row.user_id)
+    sections = {it.user_id: it.section for it in session.execute(members)}
+    if body.student is not None and not sections:
+        raise NotFound(
+            f"'{body.student}' is no student of {body.course}.", "`grader roster show` lists them."
+        )
+    return _Chosen(row, name, _admitted(session, opened.row, session.scalars(query).all(), sections))
+
+
+def _admitted(
+    session: Session, course: CourseRow, rows: Sequence[AssignmentRow], sections: dict[int, str]
+) -> list[SubmissionRow]:
+    """What these students (id -> section) handed in while one of the assignments was open to them."""
+    windows = Windows.read(session, course, rows)
+    parts = assignments.parts_of(session, [it.id for it in rows])
+    found: dict[int, SubmissionRow] = {}
+    for row in rows:
+        slugs = [it.challenge for it in parts.get(row.id, [])]
+        within: list[ColumnElement[bool]] = [
+            SubmissionRow.challenge.in_(slugs),
+            SubmissionRow.competition_id.is_(None),
+            SubmissionRow.created_at >= row.open_at,
+            SubmissionRow.created_at <= windows.last_end(row),
+        ]
+        if len(sections) == 1:
+            within.append(SubmissionRow.user_id == next(iter(sections)))
+        for it in regrades.handed_in(session, *within):
+            if it.user_id in sections:
+                window = windows.of(row, it.user_id, sections[it.user_id])[0]
+                if it.created_at <= window.closes_at:
+                    found[it.id] = it
+    return sorted(found.values(), key=lambda it: (it.created_at, it.id))
+
+
+def _order(
+    session: Session,
+    user: User,
+    chosen: _Chosen,
+    firsts: Sequence[SubmissionRow],
+    under: dict[str, int],
+    confirm: str | None,
+) -> tuple[int, list[SubmissionRow]]:
+    """Number of the regrade, and what was queued. ``confirm`` None: nobody is asked."""
+    if not firsts:
+        raise Conflict(
+            "There is nothing to judge again.", "Only what has a verdict, and is not void, can be."
+        )
+    version = under[chosen.row.challenge] if chosen.row.challenge is not None else None
+    row = regrades.open_like(session, chosen.row, version)
+    held = regrades.holding(session, [it.id for it in firsts])
+    others = sorted({number for number in held.values() if row is None or number != row.id})
+    if others:
+        raise Conflict(
+            f"Regrade {others[0]} is open and has part of this.",
+            f"Publish or discard it first: `grader regrade show {others[0]}`.",
+        )
+    fresh = [it for it in firsts if it.id not in held]
+    failed = _failed(session, row) if row is not None else []
+    size = len(fresh) + len(failed)
+    if confirm is not None and size > limits.REGRADE_UNCONFIRMED and confirm != chosen.name:
+        raise Conflict(
+            f"This judges {size} submissions again, {_takes(session, fresh)}.",
+            f"To confirm, repeat it with the name '{chosen.name}': --confirm {chosen.name}",
+        )
+    if row is None:
+        row = chosen.row
+        row.made_by, row.created_at = user.id, utcnow()
+        session.add(row)
+        session.flush()
+    aside = {
+        slug: SetAside.REGRADE if regrades.is_published(session, slug, it) else None
+        for slug, it in under.items()
+    }
+    counted = regrades.counted(session, fresh)
+    queued = [rejudges.again(it, under[it.challenge], aside[it.challenge]) for it in fresh]
+    session.add_all(queued)
+    session.flush()
+    session.add_all(
+        RegradeItemRow(
+            regrade_id=row.id,
+            first_id=first.id,
+            before_id=counted[first.id].id,
+            after_id=again.id,
+            held_id=first.id,
+        )
+        for first, again in zip(fresh, queued, strict=True)
+    )
+    for item, first, after in failed:
+        again = rejudges.again(first, after.version, after.set_aside)
+        session.add(again)
+        session.flush()
+        item.after_id = again.id
+        queued.append(again)
+    if queued:
+        _note(session, user, row, {"ordered": len(queued)})
+    return row.id, queued
+
+
+def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
+    """What of it has no verdict and will get none."""
+    return [
+        (it.item, session.get_one(SubmissionRow, it.first.id), it.after)
+        for it in regrades.items(session, row.id)
+        if it.after.state in (State.FAILED, State.CANCELLED)
+    ]
+
+
+def _takes(session: Session, rows: Sequence[SubmissionRow]) -> str:
+    seconds = regrade_results.expected_s(session, Counter(it.device for it in rows))
+    return (
+        f"about {seconds / 60:.0f} min of a worker"
+        if seconds is not None
+        else "and nobody knows how long it takes"
+    )
+
+
+def _check_published(served: Iterable[ServedVersion]) -> None:
+    """Raises Conflict: what is judged now is judged by the folder, and its board is not shown."""
+    for it in served:
+        if not it.published:
+            raise Conflict(
+                f"The folder of {it.challenge} has version {it.version}, and version {it.shown} is shown.",
+                f"Staff of the platform compare and publish it: `grader admin rejudge {it.challenge}`.",
+            )
+
+
+def _wake(platform: Platform, queued: Sequence[SubmissionRow]) -> None:
+    for queue, count in Counter(first_queue(it.device, it.language) for it in queued).items():
+        platform.wakeups.enqueue(queue, count)
+
+
+def _note(session: Session, user: User, row: RegradeRow, after: dict[str, object], reason: str = "") -> None:
+    audit.note(
+        session,
+        user,
+        Action.REGRADE if row.course_id is not None else Action.REGRADE_ANY,
+        f"/regrades/{row.id}",
+        course=row.course_id,
+        before={},
+        after=after,
+        reason=reason or row.reason,
+    )
+
+
+def find(session: Session, user: User, number: int, lock: bool = False) -> RegradeRow:
+    """A regrade that ``user`` may decide of. Raises NotFound, NotAllowed."""
+    query = select(RegradeRow).where(RegradeRow.id == number)
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise _unknown(number)
+    standing = permissions.standings(session, user, row.course_id)
+    if row.course_id is not None and not permissions.may(standing, Action.COURSE_READ):
+        raise _unknown(number)
+    permissions.check(user, standing, _action(row))
+    return row
+
+
+def _unknown(number: int) -> NotFound:
+    return NotFound(f"There is no regrade {number}.", "`grader regrade list` lists them.")
+
+
+def _action(row: RegradeRow) -> Action:
+    return Action.REGRADE if row.course_id is not None else Action.REGRADE_ANY
+
+
+def check(platform: Platform, user: User) -> None:
+    """Whether ``user`` may have anything judged again. Raises NotAllowed."""
+    with platform.sessions() as session:
+        _check(session, user)
+
+
+def _check(session: Session, user: User) -> tuple[list[int], bool]:
+    """In which courses, and whether also what belongs to none. Raises NotAllowed."""
+    taught = permissions.courses_where(session, user, Action.REGRADE)
+    standing = permissions.standings(session, user)
+    mine = permissions.may(standing, Action.REGRADE_ANY)
+    if not taught and not mine:
+        permissions.check(user, standing, Action.REGRADE)
+    return taught, mine
+
+
+def list_regrades(
+    platform: Platform, user: User, course: str | None = None, state: RegradeState | None = None
+) -> RegradeList:
+    """Those that the caller may decide of, the newest first, at most 200. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        query = select(RegradeRow).order_by(RegradeRow.id.desc()).limit(_LISTED)
+        if state is not None:
+            query = query.where(RegradeRow.state == state)
+        if course is not None:
+            opened = courses.open_in(session, user, course, Action.REGRADE)
+            query = query.where(RegradeRow.course_id == opened.row.id)
+        elif not user.admin:
+            taught, mine = _check(session, user)
+            theirs = RegradeRow.course_id.in_(taught)
+            query = query.where(or_(theirs, RegradeRow.course_id.is_(None)) if mine else theirs)
+        rows = session.scalars(query).all()
+        return RegradeList(regrades=regrade_results.listed(platform, session, rows))
+
+
+def get(platform: Platform, user: User, number: int, whole: bool = True) -> RegradeView:
+    """With ``whole`` each submission and each grade that changes, else the counts. Raises NotFound, NotAllowed."""
+    with platform.sessions() as session:
+        row = find(session, user, number)
+        if not whole:
+            return regrade_results.listed(platform, session, [row])[0]
+        return regrade_results.whole(platform, session, row)
+
+
+def publish(platform: Platform, user: User, number: int, body: RegradeDecision) -> RegradeView:
+    """What was judged again counts, in place of what counted before; its authors read of it. Raises NotFound,
+    NotAllowed, Conflict (it is not open any more, something is not judged yet, or it waits for its version)."""
+    with writing(platform.sessions) as session:
+        row = _open_row(session, user, number)
+        waiting, failed = regrades.counts(session, row.id)
+        if waiting:
+            raise Conflict(
+                f"{waiting} submissions of regrade {number} are still to be judged.",
+                f"`grader regrade watch {number}` follows it.",
+            )
+        if failed and not body.partial:
+            raise Conflict(
+                f"{failed} submissions of regrade {number} failed by our fault.",
+                "Order it again, which repeats these, or publish with --partial: they keep what they have.",
+            )
+        for slug, version in regrades.by_challenge(session, [row.id]).get(row.id, {}).items():
+            if not regrades.is_published(session, slug, version):
+                raise Conflict(
+                    f"Version {version} of {slug} is not published.",
+                    f"`grader admin publish {slug}` publishes both.",
+                )
+        regrades.publish(session, row)
+        _decide(session, user, row, RegradeState.PUBLISHED)
+        _tell(session, row)
+    return get(platform, user, number)
+
+
+def _tell(session: Session, row: RegradeRow) -> None:
+    """Every author, once for each of their submissions that was judged again."""
+    for it in regrades.items(session, row.id):
+        if it.after.state is State.DONE:
+            text = f"Your submission for {it.first.challenge} was regraded: {row.reason}"
+            notices.tell(
+                session, [it.first.user_id], NoticeKind.RESULT, text, f"/submissions/{it.first.public_id}"
+            )
+
+
+def discard(platform: Platform, user: User, number: int) -> RegradeView:
+    """Everything stays as it was; what is not judged yet is cancelled. Raises NotFound, NotAllowed, Conflict (it is
+    not open any more)."""
+    with writing(platform.sessions) as session:
+        row = _open_row(session, user, number)
+        now = clock(session)
+        for it in regrades.items(session, row.id):
+            if it.after.state in FREE:
+                leases.end_cancelled(session, it.after.id, it.after.attempt, now)
+        mine = select(RegradeItemRow.after_id).where(RegradeItemRow.regrade_id == row.id)
+        session.execute(
+            update(SubmissionRow)
+            .where(SubmissionRow.id.in_(mine), SubmissionRow.state.in_(ACTIVE))
+            .values(cancel_requested=True)
+            .execution_options(synchronize_session=False)
+        )
+        regrades.discard(session, row)
+        _decide(session, user, row, RegradeState.DISCARDED)
+    return get(platform, user, number)
+
+
+def _open_row(session: Session, user: User, number: int) -> RegradeRow:
+    row = find(session, user, number, lock=True)
+    if row.state is not RegradeState.OPEN:
+        raise Conflict(
+            f"Regrade {number} is {row.state.value} already.", f"`grader regrade show {number}` says by whom."
+        )
+    return row
+
+
+def _decide(session: Session, user: User, row: RegradeRow, state: RegradeState) -> None:
+    row.state, row.decided_by, row.decided_at = state, user.id, utcnow()
+    session.flush()
+    _note(session, user, row, {"state": state.value})

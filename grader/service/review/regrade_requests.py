@@ -1,0 +1,226 @@
+"""What students ask to have looked at again: filed until a deadline and up to a limit, answered by staff with a reason.
+
+A request changes no points: who grants it overrides them, gives other rubric points, or has it judged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import case, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.errors import BadRequest, Conflict, NotFound, TooMany
+from grader.records.models import (
+    AssignmentRow,
+    MemberRow,
+    RegradeRequestRow,
+    SubmissionRow,
+    UserRow,
+    utcnow,
+)
+from grader.schemas.course import STAFF_OF_COURSE
+from grader.schemas.feedback import AnswerBody, RequestBody, RequestList, RequestState, RequestView
+from grader.schemas.notice import NoticeKind
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, courses, feedback
+from grader.service.courses.courses import OpenCourse
+from grader.service.courses.permissions import Action
+from grader.service.messages import notices
+from grader.service.platform import Platform
+
+_LISTED = 500
+
+
+def ask(platform: Platform, user: User, course_slug: str, body: RequestBody) -> RequestList:
+    """Ask to have a part, or a submission for it, looked at again; staff are told. Raises NotFound, NotAllowed,
+    BadRequest (no such part or submission), Conflict (one is open, or the time is over), TooMany."""
+    try:
+        with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
+            _ask(course, body)
+            return _list(course)
+    except IntegrityError as error:
+        raise Conflict("You asked for that twice at once.", "Your first request is there.") from error
+
+
+def _ask(course: OpenCourse, body: RequestBody) -> None:
+    session, user = course.session, course.user
+    row = assignments.find(course, body.assignment)
+    if body.challenge not in {it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])}:
+        raise BadRequest(f"'{body.challenge}' is no part of {row.slug}.", "Name one of its challenges.")
+    settings = feedback.settings_of(session, row.id)
+    if settings.regrade_until is not None and utcnow() > settings.regrade_until:
+        raise Conflict(
+            f"Regrades of {row.slug} could be asked for until {settings.regrade_until:%Y-%m-%d %H:%M} UTC.",
+            "Talk to your teacher.",
+        )
+    left = feedback.requests_left(session, settings, user.id)
+    if left == 0:
+        raise TooMany(
+            f"{row.slug} takes no more regrade requests from you (limit: {settings.regrade_limit}).",
+            "One that you withdraw is not counted.",
+        )
+    if body.submission is not None:
+        _check_submission(session, user, body)
+    it = RegradeRequestRow
+    own = (it.assignment_id == row.id, it.challenge == body.challenge, it.user_id == user.id)
+    if session.scalar(select(it.id).where(*own, it.state == RequestState.OPEN)) is not None:
+        raise Conflict(
+            f"You asked for that part of {row.slug} already.", "Wait for the answer, or withdraw it."
+        )
+    text = body.text.strip()
+    if not text:
+        raise BadRequest("The request says nothing.", "Say what should be looked at, and why.")
+    session.add(
+        RegradeRequestRow(
+            course_id=course.row.id,
+            assignment_id=row.id,
+            challenge=body.challenge,
+            submission=body.submission.lower() if body.submission is not None else None,
+            user_id=user.id,
+            turn=1 + (session.scalar(select(func.max(it.turn)).where(*own)) or 0),
+            text=text,
+            created_at=utcnow(),
+        )
+    )
+    session.flush()
+    notices.tell(
+        session,
+        staff_of(session, course.row.id),
+        NoticeKind.REGRADE,
+        f"{user.name} asks for a regrade of {body.challenge} in {row.title}",
+        _path(course),
+    )
+
+
+def _check_submission(session: Session, user: User, body: RequestBody) -> None:
+    row = SubmissionRow
+    own = (row.public_id == (body.submission or "").lower(), row.user_id == user.id)
+    if session.scalar(select(row.id).where(*own, row.challenge == body.challenge)) is None:
+        raise BadRequest(f"You have no submission '{body.submission}' for {body.challenge}.")
+
+
+def _path(course: OpenCourse) -> str:
+    return f"/courses/{course.row.slug}/regrade-requests"
+
+
+def staff_of(session: Session, course: int) -> set[int]:
+    """Who teaches the course (ids)."""
+    row = MemberRow
+    roles = [it.value for it in STAFF_OF_COURSE]
+    return set(
+        session.scalars(
+            select(row.user_id).where(row.course_id == course, row.left_at.is_(None), row.role.in_(roles))
+        )
+    )
+
+
+def list_requests(platform: Platform, user: User, course_slug: str) -> RequestList:
+    """All of the course for staff, a student's own for them. Raises NotFound, NotAllowed."""
+    with courses.reading(platform, user, course_slug, Action.REGRADE_READ) as course:
+        return _list(course)
+
+
+def _list(course: OpenCourse) -> RequestList:
+    row = RegradeRequestRow
+    query = select(row).where(row.course_id == course.row.id)
+    if not course.may(Action.GRADES_READ):
+        query = query.where(row.user_id == course.user.id)
+    is_open = row.state == RequestState.OPEN
+    order = (is_open.desc(), case((is_open, row.id)), row.id.desc())
+    rows = course.session.scalars(query.order_by(*order).limit(_LISTED)).all()
+    return RequestList(course=course.row.slug, requests=views(course.session, rows))
+
+
+def open_requests(session: Session, course: int) -> list[RequestView]:
+    """What waits for an answer in a course (by the row's id), the oldest first: for lists of what staff have to do. Who
+    may read it is asked before."""
+    row = RegradeRequestRow
+    query = select(row).where(row.course_id == course, row.state == RequestState.OPEN).order_by(row.id)
+    return views(session, session.scalars(query).all())
+
+
+def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestView]:
+    """With the names that requests stand for."""
+    people = {it.user_id for it in rows} | {it.answered_by for it in rows if it.answered_by is not None}
+    names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people))).all())
+    member = MemberRow
+    of_courses = member.course_id.in_({it.course_id for it in rows})
+    full = {
+        (course, user): name
+        for course, user, name in session.execute(
+            select(member.course_id, member.user_id, member.full_name).where(
+                of_courses, member.user_id.in_(people)
+            )
+        )
+    }
+    slugs = dict(
+        session.execute(
+            select(AssignmentRow.id, AssignmentRow.slug).where(
+                AssignmentRow.id.in_({it.assignment_id for it in rows})
+            )
+        ).all()
+    )
+    return [
+        RequestView(
+            number=it.id,
+            assignment=slugs[it.assignment_id],
+            challenge=it.challenge,
+            submission=it.submission,
+            student=names[it.user_id],
+            full_name=full.get((it.course_id, it.user_id), ""),
+            text=it.text,
+            state=it.state,
+            answer=it.answer,
+            answered_by=names.get(it.answered_by) if it.answered_by is not None else None,
+            answered_at=it.answered_at,
+            created_at=it.created_at,
+        )
+        for it in rows
+    ]
+
+
+def answer(platform: Platform, user: User, course_slug: str, number: int, body: AnswerBody) -> RequestList:
+    """Grant or decline a request, with a reason that the student reads. Raises NotFound, NotAllowed, BadRequest,
+    Conflict (it is not open)."""
+    if body.state not in (RequestState.GRANTED, RequestState.DECLINED):
+        raise BadRequest("Staff grant or decline a request.", "A student withdraws it.")
+    reason = body.reason.strip()
+    if not reason:
+        raise BadRequest("A reason is needed.", "The student reads it.")
+    with courses.changing(platform, user, course_slug, Action.REGRADE_ANSWER) as course:
+        row = _open_request(course, number)
+        row.state, row.answer = body.state, reason
+        row.answered_by, row.answered_at = user.id, utcnow()
+        course.note(
+            Action.REGRADE_ANSWER,
+            f"/regrade-requests/{number}",
+            before={"state": RequestState.OPEN.value},
+            after={"state": body.state.value},
+            reason=reason[:500],
+        )
+        course.session.flush()
+        text = f"Your regrade request for {row.challenge} was {body.state.value}"
+        notices.tell(course.session, [row.user_id], NoticeKind.REGRADE, text, _path(course))
+        return _list(course)
+
+
+def withdraw(platform: Platform, user: User, course_slug: str, number: int) -> RequestList:
+    """Take one's own request back. Raises NotFound, NotAllowed, Conflict (it is not open)."""
+    with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
+        row = _open_request(course, number, user.id)
+        row.state = RequestState.WITHDRAWN
+        course.session.flush()
+        return _list(course)
+
+
+def _open_request(course: OpenCourse, number: int, whose: int | None = None) -> RegradeRequestRow:
+    row = course.session.get(RegradeRequestRow, number) if number < 2**31 else None
+    if row is None or row.course_id != course.row.id or (whose is not None and row.user_id != whose):
+        raise NotFound(f"There is no regrade request {number} in {course.row.slug}.")
+    if row.state is not RequestState.OPEN:
+        raise Conflict(
+            f"Request {number} is {row.state.value}.", "Only an open one is answered or withdrawn."
+        )
+    return row

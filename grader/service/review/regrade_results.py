@@ -1,0 +1,252 @@
+"""What a regrade changes: of each submission, and of the grades that are computed from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.device_kinds import resolution_of
+from grader.errors import ChallengeInvalid, UnknownChallenge
+from grader.points import Scheme
+from grader.records import order, regrades
+from grader.records.models import (
+    AssignmentRow,
+    CourseRow,
+    RegradeItemRow,
+    RegradeRow,
+    SubmissionRow,
+    UserRow,
+)
+from grader.records.regrades import Item
+from grader.schemas.regrade import (
+    Change,
+    RegradedGrade,
+    RegradedSubmission,
+    RegradeScope,
+    RegradeState,
+    RegradeSummary,
+    RegradeView,
+)
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.schemas.version import Judgement
+from grader.scoring import is_faster
+from grader.service.courses import gradebook
+from grader.service.platform import Platform
+
+_ENDED = (State.FAILED, State.CANCELLED)
+
+
+def whole(platform: Platform, session: Session, row: RegradeRow) -> RegradeView:
+    """With each submission, and the grades that it changes."""
+    found = regrades.items(session, row.id)
+    schemes = _schemes(platform, {it.first.challenge for it in found})
+    pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
+    pairs.sort(key=_weight)
+    view = _view(platform, session, [row])[0]
+    grades = _grades(platform, session, found) if row.state is RegradeState.OPEN else []
+    return view.model_copy(update={"submissions": pairs, "grades": grades})
+
+
+def listed(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
+    """Without them."""
+    return _view(platform, session, rows)
+
+
+def _schemes(platform: Platform, slugs: set[str]) -> dict[str, Scheme | None]:
+    found: dict[str, Scheme | None] = {}
+    for slug in slugs:
+        try:
+            found[slug] = gradebook.scheme(platform.catalogue.load(slug).manifest.grading)
+        except (UnknownChallenge, ChallengeInvalid):
+            found[slug] = None
+    return found
+
+
+def _pair(it: Item, scheme: Scheme | None) -> RegradedSubmission:
+    before, after = it.before, it.after
+    points = [_points(row, scheme) for row in (before, after)]
+    done = after.state is State.DONE
+    return RegradedSubmission(
+        submission=it.first.public_id,
+        user=it.first.user.name,
+        challenge=it.first.challenge,
+        language=it.first.language,
+        device=it.first.device,
+        before=_judgement(before),
+        after=_judgement(after),
+        points_before=points[0],
+        points_after=points[1] if done else None,
+        change=_change(before, after, points[0], points[1]),
+        verdict_changed=done and before.verdict is not after.verdict,
+        time_ratio=after.time_us / before.time_us if done and before.time_us and after.time_us else None,
+    )
+
+
+def _judgement(row: SubmissionRow) -> Judgement:
+    return Judgement(
+        id=row.public_id, state=row.state, verdict=row.verdict, time_us=row.time_us, speedup=row.speedup
+    )
+
+
+def _points(row: SubmissionRow, scheme: Scheme | None) -> float | None:
+    if scheme is None:
+        return None
+    return scheme.earned(row.verdict is Verdict.ACCEPTED, row.speedup, resolution_of(row.device))
+
+
+def _change(before: SubmissionRow, after: SubmissionRow, old: float | None, new: float | None) -> Change:
+    if after.state is not State.DONE:
+        return Change.FAILED if after.state in _ENDED else Change.WAITING
+    first = (before.verdict is Verdict.ACCEPTED, old or 0.0)
+    second = (after.verdict is Verdict.ACCEPTED, new or 0.0)
+    if first != second:
+        return Change.UP if second > first else Change.DOWN
+    if before.time_us is not None and after.time_us is not None:
+        resolution = resolution_of(after.device)
+        if is_faster(after.time_us, before.time_us, resolution):
+            return Change.UP
+        if is_faster(before.time_us, after.time_us, resolution):
+            return Change.DOWN
+    return Change.UNCHANGED
+
+
+_ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGED)
+
+
+def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
+    """What staff should look at first."""
+    ratio = pair.time_ratio or 1.0
+    return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
+
+
+def _grades(platform: Platform, session: Session, found: Sequence[Item]) -> list[RegradedGrade]:
+    """Those that differ between what counts now and what would if all that is judged were published."""
+    judged = frozenset(it.after.id for it in found if it.after.state is State.DONE)
+    students = {it.first.user_id for it in found if it.after.state is State.DONE}
+    challenges = {it.first.challenge for it in found}
+    return [
+        RegradedGrade(
+            course=it.course,
+            assignment=it.assignment,
+            challenge=it.challenge,
+            student=it.student,
+            before=it.before,
+            after=it.after,
+        )
+        for it in gradebook.differences(platform, session, challenges, students, judged)
+    ]
+
+
+@dataclass(frozen=True)
+class _Names:
+    users: Mapping[int, str]
+    courses: Mapping[int, str]
+    assignments: Mapping[int, str]
+    submissions: Mapping[int, str]
+
+
+def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
+    numbers = [it.id for it in rows]
+    names = _names(session, rows)
+    versions = regrades.by_challenge(session, numbers)
+    return [
+        RegradeView(
+            number=it.id,
+            scope=it.scope,
+            what=_what(it, names, versions.get(it.id, {})),
+            course=names.courses.get(it.course_id) if it.course_id is not None else None,
+            reason=it.reason,
+            state=it.state,
+            ordered_by=names.users.get(it.made_by or 0),
+            ordered_at=it.created_at,
+            decided_by=names.users.get(it.decided_by or 0),
+            decided_at=it.decided_at,
+            versions=versions.get(it.id, {}),
+            summary=summary,
+            expected_s=_expected_s(session, it.id) if summary.waiting else None,
+        )
+        for it, summary in zip(rows, _summaries(platform, session, numbers), strict=True)
+    ]
+
+
+def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> list[RegradeSummary]:
+    found = []
+    for number in numbers:
+        items = regrades.items(session, number)
+        schemes = _schemes(platform, {it.first.challenge for it in items})
+        changes = Counter(
+            _change(
+                it.before,
+                it.after,
+                _points(it.before, schemes[it.first.challenge]),
+                _points(it.after, schemes[it.first.challenge]),
+            )
+            for it in items
+        )
+        found.append(RegradeSummary(**{it.value: changes[it] for it in Change}))
+    return found
+
+
+def _expected_s(session: Session, number: int) -> float | None:
+    row, item = SubmissionRow, RegradeItemRow
+    waiting = Counter(
+        session.scalars(
+            select(row.device)
+            .join(item, item.after_id == row.id)
+            .where(item.regrade_id == number, row.finished_at.is_(None))
+        )
+    )
+    return expected_s(session, waiting)
+
+
+def expected_s(session: Session, devices: Counter[str]) -> float | None:
+    """Seconds that so many on each device take one worker of it; None where nothing is known of one."""
+    each = {device: order.mean_seconds(session, device) for device in devices}
+    known = [seconds * devices[device] for device, seconds in each.items() if seconds is not None]
+    return max(known, default=0.0) if len(known) == len(devices) else None
+
+
+def _names(session: Session, rows: Sequence[RegradeRow]) -> _Names:
+    users = {it for row in rows for it in (row.made_by, row.decided_by, row.user_id) if it is not None}
+    return _Names(
+        {
+            it.id: it.name
+            for it in session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(users)))
+        },
+        _slugs(session, CourseRow, {row.course_id for row in rows}),
+        _slugs(session, AssignmentRow, {row.assignment_id for row in rows}),
+        {
+            it.id: it.public_id
+            for it in session.execute(
+                select(SubmissionRow.id, SubmissionRow.public_id).where(
+                    SubmissionRow.id.in_({row.submission_id for row in rows})
+                )
+            )
+        },
+    )
+
+
+def _slugs(
+    session: Session, table: type[CourseRow] | type[AssignmentRow], ids: set[int | None]
+) -> dict[int, str]:
+    found = session.execute(select(table.id, table.slug).where(table.id.in_(ids - {None})))
+    return {it.id: it.slug for it in found}
+
+
+def _what(row: RegradeRow, names: _Names, versions: Mapping[str, int]) -> str:
+    if row.scope is RegradeScope.SUBMISSION:
+        return f"submission {names.submissions.get(row.submission_id or 0, '')}"
+    if row.scope is RegradeScope.CHALLENGE:
+        version = versions.get(row.challenge or "")
+        return f"{row.challenge}, version {version}" if version else str(row.challenge)
+    where = names.courses.get(row.course_id or 0, "")
+    if row.assignment_id is not None:
+        where = f"{where}/{names.assignments.get(row.assignment_id, '')}"
+    if row.scope is RegradeScope.ASSIGNMENT:
+        return where
+    return f"{names.users.get(row.user_id or 0, 'somebody')} in {where}"

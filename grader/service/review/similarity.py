@@ -1,0 +1,362 @@
+"""Which submissions of an assignment resemble each other: compared when staff ask, kept, and decided by a person.
+
+What counts of each student is compared: with the others', with what was accepted before the assignment opened and is no
+classmate's, and with the staff's solution; the starter weighs nothing. A pair marks the report of both submissions for
+staff, and for the students once staff confirmed it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from grader.challenge.loader import Challenge
+from grader.errors import ChallengeInvalid, NotFound, UnknownChallenge, Unreachable
+from grader.languages import Language
+from grader.records.models import (
+    AssignmentRow,
+    MemberRow,
+    SimilarityRunRow,
+    SimilarPairRow,
+    SubmissionRow,
+    UserRow,
+    utcnow,
+)
+from grader.schemas.gradebook import ExportRow
+from grader.schemas.report import Verdict
+from grader.schemas.similarity import (
+    Decision,
+    DecisionBody,
+    MatchedLines,
+    SimilarityReport,
+    SimilarPair,
+    SimilarSide,
+    SimilarSources,
+)
+from grader.schemas.submission import JudgingReason
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.courses import assignments, courses, gradebook
+from grader.service.courses.courses import OpenCourse
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+from grader.similarity.comparison import Pair, Source, clusters
+
+# Ids of what was not submitted.
+_SOLUTION = ""
+# The newest of earlier submissions, one of each author.
+_MOST_EARLIER = 1000
+_PATIENCE_SECONDS = 300.0
+
+
+def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
+    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them. Raises
+    NotFound, NotAllowed, Unreachable."""
+    started = time.monotonic()
+    with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
+        row = assignments.find(opened, assignment)
+        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        asked = list(_asked(platform, opened.session, opened.row.id, row, counted))
+    found = [(challenge, Pair(**pair)) for challenge, sources in asked for pair in _run(sources)]
+    with courses.changing(platform, user, course, Action.SIMILARITY) as opened:
+        row = assignments.find(opened, assignment)
+        _store(opened, row, found)
+        opened.session.merge(
+            SimilarityRunRow(
+                assignment_id=row.id,
+                made_at=utcnow(),
+                made_by=user.id,
+                sources=sum(1 for _, sources in asked for it in sources.sources if it.reported),
+                seconds=time.monotonic() - started,
+            )
+        )
+        opened.note(Action.SIMILARITY, f"/assignments/{assignment}/similarity", after={"pairs": len(found)})
+    return read(platform, user, course, assignment)
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Of one challenge in one language."""
+
+    language: Language
+    starter: str
+    sources: Sequence[Source]
+
+
+def _asked(
+    platform: Platform, session: Session, course: int, row: AssignmentRow, counted: Sequence[ExportRow]
+) -> Iterator[tuple[str, _Sources]]:
+    challenges = dict.fromkeys(it.challenge for it in counted)
+    for slug in challenges:
+        own = _rows(session, {it.submission for it in counted if it.challenge == slug and it.submission})
+        for language in Language:
+            sources = [
+                Source(it.public_id, str(it.user_id), it.source, language)
+                for it in own
+                if it.language is language
+            ]
+            if not sources:
+                continue
+            sources += _earlier(session, course, row, slug, language)
+            challenge = _challenge(platform, slug)
+            if challenge is not None and (solution := _solution(challenge, language)) is not None:
+                sources.append(Source(_SOLUTION, "", solution, language, reported=False))
+            starter = challenge.starter(language) if challenge is not None else ""
+            yield slug, _Sources(language, starter, sources)
+
+
+def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
+    return session.scalars(select(SubmissionRow).where(SubmissionRow.public_id.in_(list(ids)))).all()
+
+
+def _earlier(
+    session: Session, course: int, row: AssignmentRow, slug: str, language: Language
+) -> list[Source]:
+    """What others had accepted before the assignment opened: earlier years, and whoever solved it for themselves."""
+    it = SubmissionRow
+    classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
+    last = (
+        select(func.max(it.id))
+        .where(
+            it.challenge == slug,
+            it.language == language,
+            it.verdict == Verdict.ACCEPTED,
+            it.kind != JudgingReason.RUN,
+            it.created_at < row.open_at,
+            it.user_id.not_in(classmates),
+        )
+        .group_by(it.user_id)
+    )
+    rows = session.scalars(select(it).where(it.id.in_(last)).order_by(it.id.desc()).limit(_MOST_EARLIER))
+    return [Source(one.public_id, str(one.user_id), one.source, language, reported=False) for one in rows]
+
+
+def _challenge(platform: Platform, slug: str) -> Challenge | None:
+    """None where its folder is broken or gone: what was submitted can be compared all the same."""
+    try:
+        return platform.catalogue.load(slug)
+    except (ChallengeInvalid, UnknownChallenge):
+        return None
+
+
+def _solution(challenge: Challenge, language: Language) -> str | None:
+    path = challenge.reference_folder / "staff" / f"solution{language.suffix}"
+    return path.read_text() if path.exists() else None
+
+
+def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
+    """All pairs, or the lines alike of two. In a process of its own: see ``grader/similarity/__main__.py``."""
+    given = {
+        "language": asked.language.value,
+        "starter": asked.starter,
+        "sources": [
+            {"id": it.id, "author": it.author, "text": it.text, "reported": it.reported}
+            for it in asked.sources
+        ],
+        "matches": matches,
+    }
+    command = [sys.executable, "-m", "grader.similarity"]
+    try:
+        ran = subprocess.run(
+            command,
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=_PATIENCE_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unreachable(
+            f"{len(asked.sources)} sources were not compared within {_PATIENCE_SECONDS:.0f} s.",
+            "Try again when the server has less to do.",
+        ) from error
+    found: list[dict[str, Any]] = json.loads(ran.stdout)
+    return found
+
+
+def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pair]]) -> None:
+    session = opened.session
+    kept = {
+        (it.submission, it.other): it
+        for it in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
+    }
+    counted = _names(session, [id_ for _, pair in found for id_ in (pair.left, pair.right)])
+    fresh = set()
+    for challenge, pair in found:
+        one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
+        # First the assignment's own, by who was earlier in the alphabet of ids.
+        if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
+            one, other = other, one
+        key = (one[0], other[0])
+        fresh.add(key)
+        values = {"share": one[1], "other_share": other[1], "bits": pair.bits}
+        if key in kept:
+            for name, value in values.items():
+                setattr(kept[key], name, value)
+            continue
+        session.add(
+            SimilarPairRow(
+                assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
+            )
+        )
+    for key, gone in kept.items():
+        if key not in fresh and gone.decision is Decision.OPEN:
+            session.delete(gone)
+
+
+@dataclass(frozen=True)
+class _Named:
+    user: str
+    full_name: str
+    earlier: bool
+
+
+def _is_own(row: AssignmentRow, it: SubmissionRow | None) -> bool:
+    return it is not None and it.created_at >= row.open_at
+
+
+def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
+    return {it.public_id: it for it in _rows(session, set(ids) - {_SOLUTION})}
+
+
+def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
+    """What the last comparison found, most alike first. Raises NotFound, NotAllowed."""
+    with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
+        row = assignments.find(opened, assignment)
+        run = opened.session.get(SimilarityRunRow, row.id)
+        kept = opened.session.scalars(
+            select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id)
+        ).all()
+        views = _views(opened, row, kept)
+    views.sort(key=lambda it: (-max(it.left.share, it.right.share), -it.bits, it.number))
+    of_people = [
+        Pair(it.left.user, it.right.user, it.left.share, it.right.share, it.bits)
+        for it in views
+        if it.left.user and it.right.user and it.decision is not Decision.DISMISSED
+    ]
+    return SimilarityReport(
+        course=course,
+        assignment=assignment,
+        made_at=run.made_at if run else None,
+        sources=run.sources if run else 0,
+        seconds=run.seconds if run else 0.0,
+        pairs=views,
+        clusters=clusters(of_people),
+    )
+
+
+def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow]) -> list[SimilarPair]:
+    session = opened.session
+    ids = {id_ for it in kept for id_ in (it.submission, it.other)}
+    query = (
+        select(SubmissionRow.public_id, SubmissionRow.created_at, UserRow.name, MemberRow.full_name)
+        .join(UserRow, UserRow.id == SubmissionRow.user_id)
+        .outerjoin(MemberRow, (MemberRow.user_id == UserRow.id) & (MemberRow.course_id == opened.row.id))
+        .where(SubmissionRow.public_id.in_(ids))
+    )
+    named = {
+        id_: _Named(name, full_name or "", created_at < row.open_at)
+        for id_, created_at, name, full_name in session.execute(query)
+    }
+    deciders = {it.decided_by for it in kept if it.decided_by is not None}
+    names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(deciders))).all())
+
+    def side(id_: str, share: float) -> SimilarSide:
+        who = named.get(id_)
+        if who is None:
+            return SimilarSide(submission=None, user=None, share=share)
+        return SimilarSide(
+            submission=id_, user=who.user, full_name=who.full_name, earlier=who.earlier, share=share
+        )
+
+    return [
+        SimilarPair(
+            number=it.id,
+            challenge=it.challenge,
+            left=side(it.submission, it.share),
+            right=side(it.other, it.other_share),
+            bits=it.bits,
+            decision=it.decision,
+            reason=it.reason,
+            decided_by=names.get(it.decided_by) if it.decided_by is not None else None,
+            decided_at=it.decided_at,
+        )
+        for it in kept
+    ]
+
+
+def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
+    """Both sources of a pair and which lines say the same. Raises NotFound, NotAllowed."""
+    with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
+        row = assignments.find(opened, assignment)
+        kept = _pair(opened, row, number)
+        view = _views(opened, row, [kept])[0]
+        found = _names(opened.session, [kept.submission, kept.other])
+        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        asked = [
+            it
+            for challenge, it in _asked(platform, opened.session, opened.row.id, row, counted)
+            if challenge == kept.challenge
+        ]
+    left = found.get(kept.submission)
+    if left is None:
+        raise NotFound("The submission of this pair was deleted.")
+    challenge = _challenge(platform, kept.challenge)
+    if kept.other == _SOLUTION:
+        right = (_solution(challenge, left.language) if challenge is not None else None) or ""
+    else:
+        right = found[kept.other].source if kept.other in found else ""
+    # Weights are of what is compared now; what counts of the two may have changed since.
+    of_language = next((it for it in asked if it.language is left.language), None)
+    now = {it.id: it for it in of_language.sources} if of_language else {}
+    now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
+    now[kept.other] = Source(kept.other, "other", right, left.language, reported=False)
+    starter = of_language.starter if of_language else ""
+    asked_now = _Sources(left.language, starter, list(now.values()))
+    matches = _run(asked_now, (kept.submission, kept.other))
+    return SimilarSources(
+        pair=view,
+        language=left.language,
+        left=left.source,
+        right=right,
+        matches=[MatchedLines(**it) for it in matches],
+    )
+
+
+def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow:
+    kept = opened.session.get(SimilarPairRow, number)
+    if kept is None or kept.assignment_id != row.id:
+        raise NotFound(f"There is no pair {number} of {row.slug}.", "Compare again: it may be gone.")
+    return kept
+
+
+def decide(
+    platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
+) -> SimilarityReport:
+    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest where a pair is
+    confirmed without a reason."""
+    reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
+    with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
+        row = assignments.find(opened, assignment)
+        kept = _pair(opened, row, number)
+        before = {"decision": kept.decision.value}
+        kept.decision, kept.reason = body.decision, reason
+        opened_again = body.decision is Decision.OPEN
+        kept.decided_by = None if opened_again else user.id
+        kept.decided_at = None if opened_again else utcnow()
+        opened.note(
+            Action.SIMILARITY_DECIDE,
+            f"/assignments/{assignment}/similarity/{number}",
+            before=before,
+            after={"decision": body.decision.value},
+            reason=reason,
+        )
+    return read(platform, user, course, assignment)

@@ -1,0 +1,236 @@
+"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, made while it is read.
+
+Names in it are made of what never changes, so an archive that is made again has the same files. Its manifest, which
+comes first, says whose each one is and what became of it.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from grader import spreadsheet
+from grader.records.engine import writing
+from grader.records.models import MemberRow, SubmissionRow, TeamRow, UserRow
+from grader.schemas.course import CourseRole
+from grader.schemas.sources import ExportedSource
+from grader.schemas.submission import JudgingReason, SetAside
+from grader.service import audit
+from grader.service.accounts.accounts import User
+from grader.service.competitions import competitions
+from grader.service.courses import assignments, courses, gradebook, permissions
+from grader.service.courses.assignments import Windows
+from grader.service.courses.permissions import Action
+from grader.service.platform import Platform
+
+# Sources in memory at once: 256 KiB each at most.
+_BATCH = 50
+_CHUNK_BYTES = 64 * 1024
+_FILE_MODE = 0o644 << 16
+
+
+@dataclass(frozen=True)
+class Archive:
+    """``name`` is the file's; ``chunks`` are made as they are read."""
+
+    name: str
+    files: int
+    chunks: Iterator[bytes]
+
+
+def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
+    """What its students handed in while it was open to them; with ``counted`` only what their points come of. Raises
+    NotFound, NotAllowed."""
+    with courses.reading(platform, user, course, Action.SOURCES) as opened:
+        session, row = opened.session, assignments.find(opened, slug)
+        parts = [it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])]
+        windows = Windows.read(session, opened.row, [row])
+        members = {
+            it.user_id: it
+            for it in session.scalars(
+                select(MemberRow).where(
+                    MemberRow.course_id == opened.row.id, MemberRow.role == CourseRole.STUDENT.value
+                )
+            )
+        }
+        submission = SubmissionRow
+        found = _read(
+            session,
+            submission.challenge.in_(parts),
+            submission.competition_id.is_(None),
+            submission.created_at >= row.open_at,
+            submission.created_at <= windows.last_end(row),
+        )
+        best = {
+            it.submission for it in gradebook.rows_of(platform, session, opened.row) if it.assignment == slug
+        }
+        rows = []
+        for number, source in found:
+            member = members.get(source.student_id)
+            if member is None:
+                continue
+            window = windows.of(row, member.user_id, member.section)[0]
+            counts = source.submission in best
+            if source.received_at <= window.closes_at and (counts or not counted):
+                own = {"full_name": member.full_name, "student_number": member.student_number}
+                own |= {"section": member.section}
+                rows.append((number, source.model_copy(update={**own, "counts": counts})))
+        of_course = opened.row.id
+    _note(
+        platform, user, Action.SOURCES, f"/courses/{course}/assignments/{slug}/sources", len(rows), of_course
+    )
+    return _archive(platform, f"{course}-{slug}-sources", rows)
+
+
+def of_competition(platform: Platform, user: User, slug: str) -> Archive:
+    """What was handed in within a competition. Raises NotFound, NotAllowed."""
+    competitions.check(platform, user, slug, Action.SOURCES_ANY)
+    with competitions.reading(platform, user, slug) as opened:
+        session = opened.session
+        teams = {
+            it.id: it.name
+            for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == opened.row.id))
+        }
+        of_rows = {
+            it.public_id: it.team_id
+            for it in session.execute(
+                select(SubmissionRow.public_id, SubmissionRow.team_id).where(
+                    SubmissionRow.competition_id == opened.row.id, SubmissionRow.competition_id.is_not(None)
+                )
+            )
+        }
+        rows = [
+            (number, it.model_copy(update={"team": teams.get(of_rows.get(it.submission) or 0, "")}))
+            for number, it in _read(
+                session,
+                SubmissionRow.competition_id == opened.row.id,
+                SubmissionRow.competition_id.is_not(None),
+            )
+        ]
+    _note(platform, user, Action.SOURCES_ANY, f"/competitions/{slug}/sources", len(rows))
+    return _archive(platform, f"{slug}-sources", rows)
+
+
+def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
+    """Whatever was handed in for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
+    with platform.sessions() as session:
+        permissions.check(user, permissions.standings(session, user), Action.SOURCES_ANY)
+        platform.catalogue.load(slug)
+        rows = _read(session, SubmissionRow.challenge == slug)
+    _note(platform, user, Action.SOURCES_ANY, f"/challenges/{slug}/sources", len(rows))
+    return _archive(platform, f"{slug}-sources", rows)
+
+
+def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
+    """Ids of rows and what the manifest says of each, the oldest first. Sources stay where they are."""
+    row = SubmissionRow
+    found = session.execute(
+        select(
+            *(row.id, row.public_id, row.user_id, UserRow.name, row.challenge, row.version, row.language),
+            *(row.device, row.created_at, row.state, row.verdict, row.time_us, row.speedup, row.set_aside),
+            (row.source != "").label("there"),
+        )
+        .join(UserRow, UserRow.id == row.user_id)
+        .where(
+            row.rejudge_of.is_(None), row.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]), *conditions
+        )
+        .order_by(row.created_at, row.id)
+    )
+    return [
+        (
+            it.id,
+            ExportedSource(
+                path=_path(it) if it.there else "",
+                submission=it.public_id,
+                student_id=it.user_id,
+                student=it.name,
+                challenge=it.challenge,
+                version=it.version,
+                language=it.language,
+                device=it.device,
+                received_at=it.created_at,
+                state=it.state.value,
+                verdict=it.verdict.value if it.verdict is not None else None,
+                time_us=it.time_us,
+                speedup=it.speedup,
+                void=it.set_aside is SetAside.VOID,
+            ),
+        )
+        for it in found
+    ]
+
+
+def _path(it: Any) -> str:
+    """Of letters, digits, ``.``, ``_`` and ``-`` alone, as are names of users and challenges."""
+    return f"{it.challenge}/{it.name}/{it.created_at:%Y%m%dT%H%M%SZ}-{it.public_id}{it.language.suffix}"
+
+
+def _note(
+    platform: Platform, user: User, action: Action, subject: str, files: int, course: int | None = None
+) -> None:
+    with writing(platform.sessions) as session:
+        audit.note(session, user, action, subject, course=course, after={"submissions": files})
+
+
+def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSource]]) -> Archive:
+    return Archive(f"{name}.zip", len(rows), _chunks(platform, rows))
+
+
+class _Sink:
+    """A file that is only written, and forgets what was taken from it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def take(self) -> bytes:
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        self.size = 0
+        return taken
+
+
+def _chunks(platform: Platform, rows: Sequence[tuple[int, ExportedSource]]) -> Iterator[bytes]:
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
+        manifest = [it for _, it in rows]
+        newest = max((it.received_at for it in manifest), default=None)
+        table = "".join(spreadsheet.table(ExportedSource, manifest))
+        archive.writestr(_entry("manifest.csv", newest), table)
+        said = [it.model_dump(mode="json") for it in manifest]
+        archive.writestr(_entry("manifest.json", newest), json.dumps(said, indent=1))
+        there = [(number, it) for number, it in rows if it.path]
+        for start in range(0, len(there), _BATCH):
+            piece = there[start : start + _BATCH]
+            with platform.sessions() as session:
+                wanted = select(SubmissionRow.id, SubmissionRow.source).where(
+                    SubmissionRow.id.in_([number for number, _ in piece])
+                )
+                texts = {it.id: it.source for it in session.execute(wanted)}
+            for number, it in piece:
+                archive.writestr(_entry(it.path, it.received_at), texts.get(number, ""))
+                if sink.size >= _CHUNK_BYTES:
+                    yield sink.take()
+    yield sink.take()
+
+
+def _entry(name: str, at: datetime | None) -> zipfile.ZipInfo:
+    moment = at.timetuple()[:6] if at is not None else (1980, 1, 1, 0, 0, 0)
+    found = zipfile.ZipInfo(name, moment)
+    found.compress_type, found.external_attr = zipfile.ZIP_DEFLATED, _FILE_MODE
+    return found

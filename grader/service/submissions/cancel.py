@@ -1,0 +1,56 @@
+"""Cancelling a submission, in whatever state it is."""
+
+from __future__ import annotations
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from grader.errors import Conflict, NotAllowed
+from grader.records.engine import changed, clock, writing
+from grader.records.leases import end_cancelled
+from grader.records.models import SubmissionRow
+from grader.records.states import ACTIVE, FREE
+from grader.schemas.submission import State, SubmissionView
+from grader.service.accounts.accounts import User, lacking
+from grader.service.platform import Platform
+from grader.service.submissions.submissions import find, get_submission
+
+
+def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
+    """What waits is cancelled at once, and so is what a worker should have renewed and did not; what is being judged is
+    ended by its worker, within about a second.
+
+    Cancelling what is cancelled changes nothing. Raises NotFound, NotAllowed (who only teaches its author), Conflict
+    once it is done or has failed.
+    """
+    with writing(platform.sessions) as session:
+        # Twice, for the one case that a worker takes or gives back the submission between our look and our
+        # step.
+        for _ in range(3):
+            row = find(session, user, submission)
+            if row.user_id != user.id and not user.staff:
+                raise NotAllowed("Only its author cancels a submission.", lacking(user))
+            if row.state is State.CANCELLED or _cancel(session, row):
+                break
+            session.expire_all()
+    view = get_submission(platform, user, submission)
+    if view.state in (State.DONE, State.FAILED):
+        raise Conflict(f"Submission {view.id} is {view.state} already.", "Nothing is left to cancel.")
+    return view
+
+
+def _cancel(session: Session, row: SubmissionRow) -> bool:
+    """True where nothing more is to be done: cancelled, asked for, or too late."""
+    if row.state.final:
+        return True
+    now = clock(session)
+    # Overdue: its worker is gone, or learns that it lost the lease, and its verdict would come too late.
+    if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
+        return end_cancelled(session, row.id, row.attempt, now)
+    statement = (
+        update(SubmissionRow)
+        .where(SubmissionRow.id == row.id, SubmissionRow.state.in_(ACTIVE))
+        .values(cancel_requested=True)
+        .execution_options(synchronize_session=False)
+    )
+    return changed(session, statement) == 1

@@ -1,0 +1,111 @@
+"""Drafts: what a user has in the editor of a challenge, kept between visits and from one browser to another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from grader import limits
+from grader.challenge.source import language_of
+from grader.errors import BadSource, Conflict, NotFound, UnknownLanguage
+from grader.languages import Language
+from grader.records import drafts
+from grader.records.drafts import DraftKey
+from grader.records.engine import writing
+from grader.records.models import DraftRow
+from grader.schemas.draft import DraftBody, DraftLine, DraftList, DraftView
+from grader.service.accounts.accounts import User
+from grader.service.challenges import publication
+from grader.service.platform import Platform
+
+
+class DraftChanged(Conflict):
+    """Somebody, most likely the same person in another window, has changed the draft since."""
+
+    code = "draft_changed"
+
+
+def list_drafts(platform: Platform, user: User) -> DraftList:
+    """All that are kept for ``user``, without their sources."""
+    with platform.sessions() as session:
+        return DraftList(drafts=[_line(row) for row in drafts.of_user(session, user.id)])
+
+
+def of_challenge(platform: Platform, user: User, challenge: str) -> dict[Language, DraftView]:
+    """Those of one challenge, by language."""
+    with platform.sessions() as session:
+        return {row.language: _view(row) for row in drafts.of_challenge(session, user.id, challenge)}
+
+
+def get_draft(platform: Platform, user: User, challenge: str, language: str) -> DraftView:
+    """Raises UnknownLanguage, NotFound."""
+    place = _place(user, challenge, language)
+    with platform.sessions() as session:
+        row = drafts.read(session, place)
+    if row is None:
+        raise NotFound(f"There is no draft for {challenge[:64]} in {place.language}.")
+    return _view(row)
+
+
+def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
+    """Keep ``body.source``. An empty one is kept, too: who deletes everything wants nothing back.
+
+    Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged where the draft is another one than the one
+    that ``body.based_on`` names.
+    """
+    source = _checked(body.source)
+    place = _place(user, challenge, language)
+    manifest = publication.load(platform, user, challenge).manifest
+    if place.language not in manifest.languages:
+        raise UnknownLanguage(f"{challenge} does not take {place.language}.")
+    with writing(platform.sessions) as session:
+        drafts.lock(session, user.id)
+        if body.based_on is not None:
+            _check_base(drafts.read(session, place), body.based_on)
+        return _view(drafts.keep(session, place, source))
+
+
+def remove_draft(platform: Platform, user: User, challenge: str, language: str) -> None:
+    """Doing so twice is no error. Raises UnknownLanguage."""
+    place = _place(user, challenge, language)
+    with writing(platform.sessions) as session:
+        drafts.remove(session, place)
+
+
+def _place(user: User, challenge: str, language: str) -> DraftKey:
+    return DraftKey(user.id, challenge, language_of("", language))
+
+
+def _check_base(row: DraftRow | None, based_on: datetime) -> None:
+    moment = based_on if based_on.tzinfo is not None else based_on.replace(tzinfo=UTC)
+    if row is None or row.updated_at != moment:
+        raise DraftChanged(
+            "This draft was changed elsewhere since.", "Fetch it, and choose which of the two to keep."
+        )
+
+
+def _checked(source: str) -> str:
+    try:
+        raw = source.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadSource("The source is not text.") from error
+    if len(raw) > limits.SOURCE_BYTES:
+        raise BadSource(
+            f"The source has {len(raw):,} bytes; at most {limits.SOURCE_BYTES:,} are taken.",
+            "Leave out data and generated tables.",
+        )
+    if "\0" in source:
+        raise BadSource("The source holds NUL characters.", "Paste source text.")
+    return source
+
+
+def _line(row: DraftRow) -> DraftLine:
+    return DraftLine(
+        challenge=row.challenge,
+        language=row.language,
+        bytes=len(row.source.encode()),
+        updated_at=row.updated_at,
+    )
+
+
+def _view(row: DraftRow) -> DraftView:
+    return DraftView(**_line(row).model_dump(), source=row.source)

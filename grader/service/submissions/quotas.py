@@ -1,0 +1,131 @@
+"""What one user may submit: how much at once, and how much for one challenge in a window of time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from grader.errors import TooMany
+from grader.records import quotas
+from grader.records.models import utcnow
+from grader.schemas.queue import AssignmentQuota, Quota, Quotas
+from grader.service.accounts.accounts import User
+from grader.service.challenges import publication
+from grader.service.courses import assignments
+from grader.service.platform import Platform
+from grader.settings import Settings
+
+# Runs are counted by the hour, whatever they are for.
+RUN_WINDOW_S = 3600.0
+
+
+def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
+    """Count one submission for the challenge ``slug``; how many more it takes for now. Call it in the transaction that
+    stores the submission, with the time at which it is created. Raises TooMany.
+    """
+    take_waiting(session, settings, user, now)
+    scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
+    used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
+    if used is None:
+        use = quotas.read(session, user.id, scope, now, window_s)
+        raise TooMany(
+            f"You have submitted {use.used} submissions for {slug} within {_span(window_s)}; "
+            f"{settings.quota} are the most.",
+            _until(use.frees_at, now),
+        )
+    return settings.quota - used
+
+
+def _take_counted(session: Session, user: User, scope: str, most: int, now: datetime) -> bool:
+    if quotas.take(session, user.id, scope, most, now) is not None:
+        return True
+    # Before anyone is refused, the record itself is asked.
+    quotas.recount_waiting(session, user.id, scope)
+    return quotas.take(session, user.id, scope, most, now) is not None
+
+
+def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
+    """Count one more that waits, and nothing else. Raises TooMany."""
+    most = settings.waiting_per_user
+    if _take_counted(session, user, quotas.WAITING, most, now):
+        return
+    used = quotas.read(session, user.id, quotas.WAITING, now).used
+    raise TooMany(
+        f"You have {used} submissions that wait or run; {most} are the most.",
+        "Wait for one to end, or cancel one.",
+    )
+
+
+def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
+    """Count one run, likewise; how many more are taken for now."""
+    most = settings.runs_at_once
+    if not _take_counted(session, user, quotas.RUNNING, most, now):
+        running = quotas.read(session, user.id, quotas.RUNNING, now).used
+        raise TooMany(
+            f"{running} of your runs wait or run; {most} at once {'is' if most == 1 else 'are'} the most.",
+            "The next is taken as soon as one of them ends. Or cancel one.",
+        )
+    used = quotas.take(session, user.id, quotas.RUNS, settings.run_limit, now, RUN_WINDOW_S)
+    if used is None:
+        use = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
+        raise TooMany(
+            f"You have had {use.used} runs within {_span(RUN_WINDOW_S)}; {settings.run_limit} are the most.",
+            _until(use.frees_at, now) + " Submitting is counted apart.",
+        )
+    return settings.run_limit - used
+
+
+def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
+    """What ``user`` has left for the challenge ``slug``. Raises UnknownChallenge."""
+    challenge = publication.load(platform, user, slug)
+    settings, now = platform.settings, utcnow()
+    window_s = settings.quota_hours * 3600
+    with platform.sessions() as session:
+        waiting = quotas.read(session, user.id, quotas.WAITING, now)
+        handed_in = quotas.read(session, user.id, quotas.of_challenge(challenge.slug), now, window_s)
+        running = quotas.read(session, user.id, quotas.RUNNING, now)
+        runs = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
+        of_assignments = assignments.attempts_left(session, user.id, challenge.slug, now)
+    return Quotas(
+        challenge=challenge.slug,
+        waiting=_quota(settings.waiting_per_user, waiting),
+        submissions=_quota(settings.quota, handed_in),
+        window_s=window_s,
+        running=_quota(settings.runs_at_once, running),
+        runs=_quota(settings.run_limit, runs),
+        assignments=[
+            AssignmentQuota(
+                course=it.course.slug,
+                assignment=it.row.slug,
+                title=it.row.title,
+                due_at=it.window.due_at,
+                late_until=it.window.late_until,
+                day=left.day,
+                total=left.total,
+                pending=left.pending,
+            )
+            for it, left in of_assignments
+        ],
+    )
+
+
+def _quota(limit: int, use: quotas.Use) -> Quota:
+    return Quota(limit=limit, used=use.used, remaining=max(0, limit - use.used), frees_at=use.frees_at)
+
+
+def _until(end: datetime | None, now: datetime) -> str:
+    if end is None:
+        return "Wait a moment and try again."
+    return (
+        f"The next ones are taken from {end:%Y-%m-%d %H:%M} UTC on, in {_span((end - now).total_seconds())}."
+    )
+
+
+def _span(seconds: float) -> str:
+    """A time in the largest unit that says enough of it."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.3g} h"

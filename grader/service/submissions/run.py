@@ -1,0 +1,45 @@
+"""Running a source by the public cases alone: no rank, no attempt, an answer within seconds."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.records.leases import end_cancelled
+from grader.records.models import SubmissionRow
+from grader.schemas.submission import JudgingReason, RunBody, SubmissionView
+from grader.service.accounts.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import quotas
+from grader.service.submissions.submit import SubmitOrder, take
+
+
+def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | None = None) -> SubmissionView:
+    """Store a run and queue it. It is judged as a submission is, in the same boxes, by the public cases alone. What
+    this user still has running for the same challenge is cancelled: the newest is the one that is waited for.
+
+    With a key that this user sent before, the first run comes back. ``remaining``: how many more are taken for now.
+    Raises what ``submit`` raises; TooMany by limits of its own.
+    """
+    return take(platform, user, SubmitOrder.of(body, idempotency_key, run=True), _counted)
+
+
+def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
+    # In the same transaction: where the new one is refused, the old one continues.
+    _supersede(session, row)
+    return quotas.take_run(session, platform.settings, user, row.created_at)
+
+
+def _supersede(session: Session, new: SubmissionRow) -> None:
+    """End the same user's unfinished runs for the challenge, at once: a worker that has one learns that it lost it, and
+    its verdict would come too late."""
+    row = SubmissionRow
+    unfinished = session.execute(
+        select(row.id, row.attempt)
+        .where(row.user_id == new.user_id, row.finished_at.is_(None))
+        .where(row.kind == JudgingReason.RUN, row.challenge == new.challenge)
+        .order_by(row.id)
+        .with_for_update()
+    ).all()
+    for submission, attempt in unfinished:
+        end_cancelled(session, submission, attempt, new.created_at)

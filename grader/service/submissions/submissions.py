@@ -1,0 +1,341 @@
+"""Reading submissions. A student sees their own and nobody else's; staff see all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased, defer, joinedload
+
+from grader.deadlines import parse_moment
+from grader.errors import Conflict, NotAllowed, NotFound
+from grader.records import competitions, histories, order, regrades, rejudges, similar, voids
+from grader.records.histories import History, Taught
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CommentRow,
+    CompetitionRow,
+    MemberRow,
+    ReportRow,
+    SubmissionRow,
+    VoidRow,
+    utcnow,
+)
+from grader.records.regrades import Published
+from grader.schemas.course import CourseRole
+from grader.schemas.report import Flag, Report, Score
+from grader.schemas.submission import (
+    JudgedAgain,
+    JudgingReason,
+    ProgressView,
+    SetAside,
+    SourceView,
+    State,
+    SubmissionFilter,
+    SubmissionList,
+    SubmissionView,
+    Voided,
+)
+from grader.schemas.token import Scope
+from grader.service.accounts.accounts import User, find_row
+from grader.service.courses import assignments, courses
+from grader.service.courses.assignments import Windows
+from grader.service.courses.permissions import TABLE, Action, Standing
+from grader.service.platform import Platform
+from grader.service.submissions.waiting import QueueSnapshot
+
+_LIST_MOST = 200
+_UTC = ZoneInfo("UTC")
+
+
+def get_submission(platform: Platform, user: User, submission: str) -> SubmissionView:
+    """Raises NotFound, also for what belongs to someone else."""
+    with platform.sessions() as session:
+        row = find(session, user, submission)
+        view = _views(platform, session, user, [row])[0]
+        # It is polled until it ends.
+        said = _comments(session, user, row) if row.state.final else 0
+        return view.model_copy(update={"comments": said}) if said else view
+
+
+def _comments(session: Session, user: User, row: SubmissionRow) -> int:
+    """How many comments on ``row`` its reader may read."""
+    comment = CommentRow
+    on_it = select(func.count()).select_from(comment).where(comment.submission_id == row.id)
+    found = session.scalar(on_it.where(comment.deleted_at.is_(None))) or 0
+    if not found or row.user_id != user.id:
+        return found
+    readable = [comment.deleted_at.is_(None), comment.draft.is_(False)]
+    if assignments.feedback_held(session, row):
+        readable.append(comment.staff.is_(False))
+    return session.scalar(on_it.where(*readable)) or 0
+
+
+def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
+    """Of what ``user`` submitted just now."""
+    with platform.sessions() as session:
+        view = _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
+        if row.competition_id is None:
+            return view
+        within = competitions.slugs(session, [row.competition_id])
+        return view.model_copy(update={"competition": within.get(row.competition_id)})
+
+
+def list_submissions(
+    platform: Platform,
+    user: User,
+    challenge: str | None = None,
+    everyone: bool = False,
+    limit: int = 50,
+    offset: int = 0,
+    older_than: str | None = None,
+    runs: bool = False,
+    wanted: SubmissionFilter | None = None,
+) -> SubmissionList:
+    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only; who teaches a course reads
+    its students' by naming it in ``wanted``. ``older_than`` is the id of a submission behind which to begin. Raises
+    NotFound where that is not one that this user may see, NotAllowed, BadRequest (a time).
+
+    What was submitted: judgements of the same under later versions stand with the first one. ``runs``: what was only
+    run instead.
+    """
+    history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
+    with platform.sessions() as session:
+        behind = find(session, user, older_than) if older_than is not None else None
+        rows = histories.page(session, history, max(0, min(limit, _LIST_MOST)), max(0, offset), behind)
+        total = histories.count(session, history)
+        return SubmissionList(submissions=_views(platform, session, user, rows), total=total)
+
+
+def _history(
+    platform: Platform,
+    user: User,
+    challenge: str | None,
+    everyone: bool,
+    runs: bool,
+    wanted: SubmissionFilter,
+) -> History:
+    """Raises NotFound, NotAllowed, BadRequest."""
+    assigned = _assigned(platform, user, wanted.assignment, everyone) if wanted.assignment else _Assigned()
+    others = everyone and (user.staff or assigned.taught is not None)
+    if wanted.flag is not None and not others:
+        raise NotAllowed("Flags are for staff.", "Ask for everyone's submissions.")
+    whose = None if others else user.id
+    if wanted.user is not None:
+        whose = _whose(platform, user, wanted.user, others)
+    since = parse_moment(wanted.since, assigned.zone, end=False) if wanted.since else None
+    until = parse_moment(wanted.until, assigned.zone, end=True) if wanted.until else None
+    return History(
+        whose,
+        challenge,
+        runs,
+        wanted.verdict,
+        wanted.flag,
+        since=max((it for it in (since, assigned.since) if it is not None), default=None),
+        until=min((it for it in (until, assigned.until) if it is not None), default=None),
+        taught=assigned.taught,
+    )
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """Of an assignment or a course: what is submitted for it, and when."""
+
+    zone: ZoneInfo = _UTC
+    taught: Taught | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def _assigned(platform: Platform, user: User, name: str, everyone: bool) -> _Assigned:
+    course, _, slug = name.partition("/")
+    action = Action.SUBMISSIONS_READ if everyone else Action.ASSIGNMENT_READ
+    with courses.reading(platform, user, course, action) as opened:
+        zone = ZoneInfo(opened.row.time_zone)
+        if not slug:
+            return _Assigned(zone, Taught(opened.row.id, sorted(assignments.challenges_of(opened))))
+        row = assignments.find(opened, slug)
+        parts = assignments.parts_of(opened.session, [row.id]).get(row.id, [])
+        windows = Windows.read(opened.session, opened.row, [row])
+        taught = Taught(opened.row.id, [it.challenge for it in parts])
+        return _Assigned(zone, taught, row.open_at, windows.last_end(row))
+
+
+def _whose(platform: Platform, user: User, name: str, others: bool) -> int:
+    if not others and name.lower() != user.name.lower():
+        raise NotAllowed(
+            "Others' submissions are for staff.", "Ask for everyone's; teachers name their course, too."
+        )
+    with platform.sessions() as session:
+        return find_row(session, name).id
+
+
+def get_source(platform: Platform, user: User, submission: str) -> SourceView:
+    with platform.sessions() as session:
+        row = find(session, user, submission)
+        return SourceView(id=row.public_id, language=row.language, filename=row.filename, source=row.source)
+
+
+def get_report(platform: Platform, user: User, submission: str) -> Report:
+    """The report: whole for staff, without the data of hidden cases for others, unless an assignment that is over
+    reveals them. Raises NotFound, and Conflict where there is none (yet)."""
+    with platform.sessions() as session:
+        row = find(session, user, submission)
+        body = session.scalar(
+            select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
+        )
+        whole = reads_hidden(session, user, row)
+        staff = user.staff or teaches_author(session, user, row)
+        marked = similar.is_marked(session, row.public_id, staff and row.user_id != user.id)
+    if body is None:
+        hint = "" if row.state.final else "It comes when the submission is done; `grader watch` waits for it."
+        raise Conflict(f"Submission {row.public_id} is {row.state}: it has no report.", hint)
+    report = Report.model_validate_json(body)
+    if marked:
+        report = report.model_copy(update={"flags": [*report.flags, Flag.SIMILAR]})
+    return report if whole else report.redacted()
+
+
+def find(session: Session, user: User, submission: str) -> SubmissionRow:
+    """The row that this user may see. Raises NotFound."""
+    row = session.scalar(
+        select(SubmissionRow)
+        .where(SubmissionRow.public_id == submission.lower())
+        # The source is read only where it is asked for, not with each poll of the state.
+        .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
+    )
+    if row is None or not (user.staff or _is_own(session, user, row) or teaches_author(session, user, row)):
+        raise NotFound(f"There is no submission '{submission[:32]}'.", "`grader history` lists yours.")
+    return row
+
+
+def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
+    """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds. A regrade's
+    judgement is once it is published."""
+    if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
+        return False
+    if row.kind is not JudgingReason.FINAL or row.competition_id is None:
+        return True
+    return session.get_one(CompetitionRow, row.competition_id).results_at is not None
+
+
+def teaches(user: User) -> bool:
+    """Whether ``user`` is of the staff of any course, and came to be."""
+    return user.teaches and Scope.STAFF in user.scopes
+
+
+def teaches_author(
+    session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
+) -> bool:
+    """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author, and may do
+    that there."""
+    return any(Standing(role) in TABLE[action] for _, role in _taught_in(session, user, row))
+
+
+def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
+    """The course (its id) in which ``user`` teaches the submission's author; None where there is none."""
+    return next((course for course, _ in _taught_in(session, user, row)), None)
+
+
+def _taught_in(session: Session, user: User, row: SubmissionRow) -> Sequence[tuple[int, str]]:
+    """Courses that assign the challenge to the author, with the role that ``user`` has there."""
+    if not teaches(user):
+        return []
+    student, teacher, part = MemberRow, aliased(MemberRow), AssignmentPartRow
+    query = (
+        select(teacher.course_id, teacher.role)
+        .join(student, student.course_id == teacher.course_id)
+        .join(AssignmentRow, AssignmentRow.course_id == teacher.course_id)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .where(teacher.user_id == user.id, teacher.left_at.is_(None), part.challenge == row.challenge)
+        .where(student.user_id == row.user_id, student.role == CourseRole.STUDENT.value)
+        .distinct()
+    )
+    return [(course, role) for course, role in session.execute(query)]
+
+
+def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
+    """Whether ``user``, who may see the submission, reads its hidden cases, too."""
+    if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
+        return True
+    return assignments.hidden_revealed(session, user.id, row.challenge, utcnow())
+
+
+def _views(
+    platform: Platform, session: Session, user: User, rows: Sequence[SubmissionRow]
+) -> list[SubmissionView]:
+    silent_s = platform.settings.lease_s
+    lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
+    again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
+    why = regrades.published(session, [it.id for each in again.values() for it in each])
+    firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
+    void = voids.of(session, {row.rejudge_of or row.id for row in rows})
+    within = competitions.slugs(
+        session, [row.competition_id for row in rows if row.competition_id is not None]
+    )
+    return [
+        _view(row, row.user.name, lines.get(row.id)).model_copy(
+            update={
+                "competition": within.get(row.competition_id) if row.competition_id is not None else None,
+                "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
+                "judged_again": [_judged_again(it, why.get(it.id)) for it in again.get(row.id, [])],
+                "voided": _voided(void.get(row.rejudge_of or row.id)),
+            }
+        )
+        for row in rows
+    ]
+
+
+def _judged_again(row: SubmissionRow, regrade: Published | None) -> JudgedAgain:
+    assert row.verdict is not None
+    return JudgedAgain(
+        id=row.public_id,
+        version=row.version,
+        verdict=row.verdict,
+        time_us=row.time_us,
+        speedup=row.speedup,
+        at=regrade.at if regrade is not None else None,
+        reason=regrade.reason if regrade is not None else "",
+    )
+
+
+def _voided(row: VoidRow | None) -> Voided | None:
+    return Voided(reason=row.reason, at=row.created_at) if row is not None else None
+
+
+def _view(row: SubmissionRow, author: str, line: QueueSnapshot | None) -> SubmissionView:
+    return SubmissionView(
+        id=row.public_id,
+        user=author,
+        challenge=row.challenge,
+        version=row.version,
+        language=row.language,
+        device=row.device,
+        filename=row.filename,
+        kind=row.kind,
+        state=row.state,
+        verdict=row.verdict,
+        score=_score(row),
+        attempt=row.attempt,
+        progress=ProgressView.model_validate(row.progress),
+        position=line.place(row) if line else None,
+        expected_wait_s=line.expected_wait_s(row) if line else None,
+        waits_for=line.waits_for(row) if line else None,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        error=row.error,
+    )
+
+
+def _score(row: SubmissionRow) -> Score | None:
+    if row.state is not State.DONE:
+        return None
+    interval = None if row.ci_lo_us is None or row.ci_hi_us is None else (row.ci_lo_us, row.ci_hi_us)
+    return Score(
+        time_us=row.time_us, speedup=row.speedup, ci=interval, passed=row.passed or 0, total=row.total or 0
+    )

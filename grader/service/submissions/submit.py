@@ -1,0 +1,279 @@
+"""Taking a submission: refuse what cannot be judged, store the rest, issue its wake-up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader import limits
+from grader.challenge.loader import Challenge
+from grader.challenge.source import decode, language_of
+from grader.device_kinds import serves
+from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
+from grader.languages import Language
+from grader.logs import get_logger
+from grader.records.engine import clock, writing
+from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow
+from grader.records.order import PRIORITIES
+from grader.schemas.submission import JudgingReason, RunBody, SetAside, State, SubmissionView, SubmitBody
+from grader.schemas.verdict import ours
+from grader.service.accounts.accounts import User
+from grader.service.challenges import publication, versions
+from grader.service.competitions import teams
+from grader.service.courses import assignments
+from grader.service.devices import served_devices
+from grader.service.operation.queues import kind_of
+from grader.service.platform import Platform
+from grader.service.submissions import quotas
+from grader.service.submissions.submissions import get_submission, view_of_new
+from grader.wakeups import first_queue
+
+log = get_logger(__name__)
+
+_KEY_CHARS = 128
+
+
+def submit(
+    platform: Platform, user: User, body: SubmitBody, idempotency_key: str | None = None
+) -> SubmissionView:
+    """Store a submission and queue it. With a key that this user sent before, the first submission comes back. With
+    ``body.reuse``, so does one that was judged before and is the same; it is marked ``reused`` and costs no attempt.
+
+    Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest, TooMany,
+    NotAllowed (an assignment takes no such language or device), Conflict where the key was sent before with something
+    else, and ChallengeChanged where its folder is not what was served under its version. For a competition also
+    NotFound, and Conflict where one takes no part in it or its time is not now; its own caps stand in place of the
+    challenge's quota and of assignments' limits.
+    """
+    return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
+
+
+def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
+    if row.competition_id is None:
+        of_assignments = assignments.admit(session, user, row)
+        remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
+        return remaining if of_assignments is None else min(remaining, of_assignments)
+    quotas.take_waiting(session, platform.settings, user, row.created_at)
+    return teams.count_in(session, session.get_one(CompetitionRow, row.competition_id), user, row)
+
+
+def take(
+    platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
+) -> SubmissionView:
+    """What was asked for, stored and queued; what was sent before under its key as it is. Raises as ``submit``."""
+    # Before anything that may have changed since the first time (a challenge, or the devices that are served), and
+    # before anything that waits for others: a client that keeps sending costs one read.
+    if (earlier := sent_before(platform, user, what)) is not None:
+        return get_submission(platform, user, earlier)
+    row = row_of(platform, user, what)
+    return answer(platform, user, row, store(platform, user, row, what, count, reuse))
+
+
+# Counts it in the transaction that stores it, and says how many more are taken for now, None: any number. Raises
+# TooMany.
+Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
+
+
+@dataclass(frozen=True)
+class SubmitOrder:
+    """What was asked for; ``sha256`` is of all that distinguishes it from another order under the same ``key``."""
+
+    body: RunBody
+    run: bool
+    source: str
+    language: Language
+    key: str | None
+    sha256: str
+
+    @classmethod
+    def of(cls, body: RunBody, key: str | None, run: bool = False) -> SubmitOrder:
+        """Raises BadRequest, BadSource, UnknownLanguage."""
+        if key is not None and not 0 < len(key) <= _KEY_CHARS:
+            raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
+        # Lone surrogates can come out of JSON; passed through, they meet the same refusal as any text that is not
+        # UTF-8.
+        source = decode(body.source.encode("utf-8", "surrogatepass"))
+        language = language_of(body.filename, body.language)
+        parts = [body.challenge, language, body.device or "", source]
+        if run:
+            parts.append(JudgingReason.RUN)
+        elif isinstance(body, SubmitBody) and body.competition is not None:
+            parts.append(f"competition {body.competition}")
+        return cls(body, run, source, language, key, _digest(*parts))
+
+
+@dataclass(frozen=True)
+class StoredSubmission:
+    """``new``: this call stored it. ``remaining``: how many more its challenge takes from this user for now."""
+
+    public_id: str
+    new: bool
+    reused: bool
+    remaining: int | None = None
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
+    """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
+    ChallengeChanged and BadRequest where it cannot be judged, and as ``teams.competition_for``."""
+    body, language = what.body, what.language
+    challenge = publication.load(platform, user, body.challenge)
+    _check_language(challenge, language)
+    versions.check_served(platform, challenge)
+    kind, competition, devices = kind_of(platform, challenge), None, served_devices(platform)
+    if isinstance(body, SubmitBody) and not what.run:
+        with platform.sessions() as session:
+            competition = teams.competition_for(
+                session, user, body.competition, challenge.slug, language, body.device
+            )
+            # By the clock that says when it was received.
+            if competition is not None and clock(session) < competition.ends_at:
+                kind = JudgingReason.COMPETITION
+    if competition is not None:
+        # Its first is the default.
+        devices = [it for it in competition.devices if it in devices]
+    return SubmissionRow(
+        user_id=user.id,
+        challenge=challenge.slug,
+        version=challenge.manifest.version,
+        language=language,
+        device=_device(devices, body.device, language),
+        source=what.source,
+        source_sha256=_digest(what.source),
+        filename=_filename(body.filename, language),
+        idempotency_key=what.key,
+        request_sha256=what.sha256 if what.key is not None else None,
+        kind=JudgingReason.RUN if what.run else kind,
+        priority=PRIORITIES[kind],
+        competition_id=competition.id if competition is not None else None,
+    )
+
+
+def store(
+    platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool
+) -> StoredSubmission:
+    """Store it, unless it was sent before. Raises TooMany, Conflict, NotAllowed."""
+    with writing(platform.sessions) as session:
+        # Submissions of one user take turns from here on, so no key can be raced on any database.
+        session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
+        if (earlier := _of_key(session, user, what)) is not None:
+            return StoredSubmission(earlier, new=False, reused=False)
+        if reuse and (earlier := _judged_before(session, row)) is not None:
+            return StoredSubmission(earlier, new=False, reused=True)
+        row.created_at = clock(session)
+        within = row.competition_id is not None or what.run
+        publication.check_takes(session, user, row.challenge, row.created_at, within)
+        remaining = count(session, platform, user, row)
+        session.add(row)
+        session.flush()
+        return StoredSubmission(row.public_id, new=True, reused=False, remaining=remaining)
+
+
+def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
+    """What came of it; where it is new, after its wake-up was issued."""
+    if not stored.new:
+        view = get_submission(platform, user, stored.public_id)
+        return view.model_copy(update={"reused": stored.reused})
+    _announce(platform, user, row, stored)
+    return view_of_new(platform, user, row).model_copy(update={"remaining": stored.remaining})
+
+
+def _announce(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> None:
+    log.info(
+        "submitted",
+        submission=stored.public_id,
+        user=user.name,
+        challenge=row.challenge,
+        device=row.device,
+        kind=row.kind.value,
+    )
+    platform.wakeups.enqueue(first_queue(row.device, row.language))
+
+
+def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
+    """What this user submitted under the same key, if anything. Raises Conflict where that was something else."""
+    if what.key is None:
+        return None
+    with platform.sessions() as session:
+        return _of_key(session, user, what)
+
+
+def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
+    if what.key is None:
+        return None
+    row = SubmissionRow
+    found = session.execute(
+        select(row.public_id, row.request_sha256).where(
+            row.user_id == user.id, row.idempotency_key == what.key
+        )
+    ).one_or_none()
+    if found is None:
+        return None
+    if found.request_sha256 not in (None, what.sha256):  # None: of an earlier release
+        raise Conflict(
+            f"This idempotency key was sent before with another source, challenge, language or device: "
+            f"it stands for submission {found.public_id}.",
+            "Send a new key with what is new.",
+        )
+    return str(found.public_id)
+
+
+def _judged_before(session: Session, row: SubmissionRow) -> str | None:
+    """The latest judgement of the same by the same user under the same version, as long as its report is kept. A run is
+    none: its kind is another."""
+    same = SubmissionRow
+    # In the order of their index: the same text many times is rare, and few rows are left to read.
+    return session.scalar(
+        select(same.public_id)
+        .join(ReportRow, (ReportRow.submission_id == same.id) & (ReportRow.attempt == same.attempt))
+        .where(same.user_id == row.user_id, same.source_sha256 == row.source_sha256)
+        .where(same.challenge == row.challenge, same.version == row.version, same.language == row.language)
+        .where(same.device == row.device, same.kind == row.kind, same.rejudge_of.is_(None))
+        .where(same.competition_id == row.competition_id, same.set_aside.is_distinct_from(SetAside.VOID))
+        .where(same.state == State.DONE, same.verdict.not_in(ours()))
+        .order_by(same.id.desc())
+        .limit(1)
+    )
+
+
+def _check_language(challenge: Challenge, language: Language) -> None:
+    if language not in challenge.manifest.languages:
+        taken = ", ".join(challenge.manifest.languages)
+        raise UnknownLanguage(f"{challenge.slug} does not take {language}.", f"It takes: {taken}.")
+
+
+def _device(devices: list[str], chosen: str | None, language: Language) -> str:
+    """The chosen device, else the platform's first that runs the language."""
+    if chosen is not None and chosen not in devices:
+        raise UnknownDevice(f"There is no device '{chosen}' here.", f"Devices: {', '.join(devices)}.")
+    for device in [chosen] if chosen else devices:
+        if serves(device, language):
+            return device
+    where = f"The device '{chosen}'" if chosen else "This platform"
+    raise LanguageNotServed(
+        f"{where} has no GPU, so it cannot run {language}.",
+        "`grader test` compiles it and shows the compiler's errors; judging it needs a worker with a GPU.",
+    )
+
+
+def _filename(name: str, language: Language) -> str:
+    """The last part of a path, without control characters. Raises BadRequest where it is too long."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    clean = "".join(char for char in last if unicodedata.category(char)[0] != "C")
+    if len(clean) > limits.FILENAME_CHARS:
+        raise BadRequest(
+            f"The file's name has {len(clean)} characters; {limits.FILENAME_CHARS} are the most.",
+            "Rename it.",
+        )
+    # Dots alone name folders.
+    return clean if clean.strip(".") else f"solution{language.suffix}"
