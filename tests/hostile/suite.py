@@ -9,7 +9,8 @@ line of its own and continued on indented ones:
 - ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
   else no longer tries what it says, and the suite fails.
 - ``Emulated``: the same as ``Defence`` on the emulated board, where it ends otherwise.
-- ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less.
+- ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less, and where
+  none is known: then it has no rank. Such an entry is judged up to three times, until its time is known.
 - ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
 - ``Judged``: how many times in a row, by boxes of their own; the last one counts.
 - ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA on ``gpu``). What is for a GPU is

@@ -20,13 +20,15 @@ def entry(surface: str = "clock", **fields: str) -> Entry:
     return Entry("name", surface, Language.TRITON, "", "A title", fields)
 
 
-def report(verdict: Verdict = Verdict.ACCEPTED, *flags: Flag, time_us: float | None = None) -> Report:
+def report(
+    verdict: Verdict = Verdict.ACCEPTED, *flags: Flag, time_us: float | None = None, known: bool = True
+) -> Report:
     case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
     timed = WorkloadReport(
         name="small",
         sizes={},
         ranked=True,
-        time_us=time_us or 1,
+        time_us=(time_us or 1) if known else None,
         ci_us=(time_us or 1, time_us or 1),
         rounds=3,
     )
@@ -39,7 +41,7 @@ def report(verdict: Verdict = Verdict.ACCEPTED, *flags: Flag, time_us: float | N
         device="cpu",
         cases=[case],
         workloads=[timed] if time_us else [],
-        score=Score(),
+        score=Score(time_us=time_us if known else None),
     )
 
 
@@ -57,6 +59,8 @@ WRONG = Verdict.WRONG_ANSWER
         ("wrong_answer", report(Verdict.ACCEPTED, Flag.LIBRARY_KERNEL), UNEXPECTED),
         ("charged", report(time_us=51e3), DEFENDED),
         ("charged", report(time_us=49e3), VULNERABLE),
+        ("charged", report(time_us=49e3, known=False), DEFENDED),
+        ("wrong_answer", report(time_us=49e3, known=False), UNEXPECTED),
         ("wrong_answer", report(time_us=51e3), UNEXPECTED),
     ],
 )
