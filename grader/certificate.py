@@ -181,6 +181,35 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
+# What is compared of a result and of each of its challenges; everything else is how it was measured.
+_OF_RESULT = ("rank", "finalists", "score")
+_OF_CHALLENGE = ("submission", "version", "time_us", "speedup", "points")
+
+
+def superseded(given: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the platform says otherwise ``now`` than the certificate that is ``given``, a sentence each; both are the
+    certificates of one team. None where the result stands."""
+    found = [
+        f"The {name} is {_word(now['result'][name])} now; the certificate says {_word(given['result'][name])}."
+        for name in _OF_RESULT
+        if given["result"][name] != now["result"][name]
+    ]
+    present = {it["challenge"]: it for it in now["challenges"]}
+    for it in given["challenges"]:
+        other = present.get(it["challenge"])
+        if other is None:
+            found.append(f"{it['challenge']} is no part of the result any more.")
+        elif other["failed"] != it["failed"]:
+            found.append(f"{it['challenge']}: {other['failed'] or 'it counts again'}.")
+        elif any(it[name] != other[name] for name in _OF_CHALLENGE):
+            found.append(f"{it['challenge']} has another result now.")
+    return tuple(found)
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def digests_of(certificate: Mapping[str, Any]) -> dict[str, str]:
     """Path of each value -> SHA-256, hex, of path and value."""
     return {path: _digest(path, value) for path, value in _leaves(certificate, "")}

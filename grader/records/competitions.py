@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from grader.records.models import (
     FinalRow,
     FinalRunRow,
     RegistrationRow,
+    RegradeItemRow,
     SubmissionRow,
     TeamRow,
     UserRow,
@@ -279,6 +280,39 @@ def final(session: Session, competition: int) -> FinalRow | None:
         .order_by(row.id.desc())
         .limit(1)
     )
+
+
+def settled(session: Session, competitions: Collection[int]) -> set[int]:
+    """Those of which a final has begun or the results are out: what was handed in officially stays as it is judged.
+    Nothing begins or comes out before this transaction ends."""
+    row = CompetitionRow
+    locked = select(row.id, row.results_at).where(row.id.in_(competitions)).order_by(row.id).with_for_update()
+    found = {it.id for it in session.execute(locked) if it.results_at is not None}
+    begun = select(FinalRow.competition_id).where(
+        FinalRow.competition_id.in_(competitions), FinalRow.state != FinalState.CANCELLED
+    )
+    return found | set(session.scalars(begun))
+
+
+def unofficial_teams(session: Session, competitions: Collection[int]) -> set[int]:
+    """Ids of the teams that practise or take part virtually."""
+    row = TeamRow
+    query = select(row.id).where(row.competition_id.in_(competitions), row.mode != Mode.OFFICIAL)
+    return set(session.scalars(query))
+
+
+def open_regrades(session: Session, competition: int) -> list[int]:
+    """Regrades that hold what was handed in officially and are to be published or discarded."""
+    row, item, team = SubmissionRow, RegradeItemRow, TeamRow
+    found = session.scalars(
+        select(item.regrade_id)
+        .join(row, row.id == item.after_id)
+        .join(team, team.id == row.team_id)
+        .where(row.competition_id == competition, row.competition_id.is_not(None))
+        .where(item.held_id.is_not(None), row.set_aside == SetAside.REGRADE, team.mode == Mode.OFFICIAL)
+        .distinct()
+    )
+    return sorted(found)
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:

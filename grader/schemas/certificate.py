@@ -34,3 +34,8 @@ class Verified(Strict):
     key_id: str
     key_known: bool = Field(description="it was signed by the key that was given with --key")
     problems: list[str]
+    stands: bool | None = Field(
+        default=None,
+        description="with --online: the platform's results still say it; null where it was not asked",
+    )
+    changes: list[str] = Field(default_factory=list, description="what the platform says otherwise now")

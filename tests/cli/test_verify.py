@@ -1,7 +1,8 @@
-"""`verify`: its exit codes, and that it needs no server."""
+"""`verify`: its exit codes, that it needs no server, and what it asks one with --online."""
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from grader import certificate
 from tests.cli.conftest import Cli
+from tests.cli.stub import Stub
 
 SECRET = bytes(range(32))
 KEY = certificate.public_key(SECRET)
@@ -17,10 +19,20 @@ SAID: dict[str, Any] = {
     "format": certificate.FORMAT,
     "competition": {"slug": "cup", "title": "The cup", "ends_at": "2026-01-01T00:00:00+00:00"},
     "team": {"name": "Warps", "members": ["ada"]},
-    "result": {"rank": 1, "finalists": 3},
+    "result": {"rank": 1, "finalists": 3, "score": 12.0},
     "final": {"device": "h200", "machine": "GPU-1", "repeats": 5},
     "challenges": [
-        {"challenge": "scale", "version": 1, "language": "triton", "time_us": 12.0, "source_sha256": "ab"}
+        {
+            "challenge": "scale",
+            "version": 1,
+            "language": "triton",
+            "submission": "abc123",
+            "time_us": 12.0,
+            "speedup": None,
+            "points": 100.0,
+            "failed": "",
+            "source_sha256": "ab",
+        }
     ],
 }
 
@@ -58,3 +70,31 @@ def test_changed(cli: Cli, file: Path) -> None:
 def test_no_certificate(cli: Cli, file: Path, text: str) -> None:
     file.write_text(text)
     assert cli("verify", str(file)).code == 2
+
+
+@pytest.mark.parametrize("voided", [False, True])
+def test_online_the_platform_vouches_and_says_whether_it_stands(
+    cli: Cli, server: Stub, file: Path, voided: bool
+) -> None:
+    server.answer(
+        "GET /signing-key", {"algorithm": "Ed25519", "key": certificate.text_of(KEY), "id": "", "pem": ""}
+    )
+    now = copy.deepcopy(SAID)
+    if voided:
+        now["result"]["rank"] = None
+        now["challenges"][0] |= {"time_us": None, "failed": "voided by the staff"}
+    server.answer("GET /competitions/cup/teams/Warps/certificate", certificate.sign(now, SECRET))
+    ran = cli("verify", str(file), "--online", "--json")
+    found = json.loads(ran.out)
+    changes = ["The rank is none now; the certificate says 1.", "scale: voided by the staff."]
+    assert (ran.code, found["genuine"], found["stands"]) == (int(voided), True, not voided)
+    assert found["changes"] == (changes if voided else [])
+
+
+def test_online_what_the_platform_gives_no_more_does_not_stand(cli: Cli, server: Stub, file: Path) -> None:
+    server.answer(
+        "GET /signing-key", {"algorithm": "Ed25519", "key": certificate.text_of(KEY), "id": "", "pem": ""}
+    )
+    ran = cli("verify", str(file), "--online")
+    assert ran.code == 1
+    assert "no such certificate any more" in ran.err

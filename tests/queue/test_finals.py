@@ -23,14 +23,16 @@ from grader.records import claims, workers
 from grader.records import competitions as record
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, FinalRunRow, SubmissionRow, utcnow
-from grader.schemas.competition import FinalBody, FinalistsBody, FinalView
+from grader.schemas.competition import BoardKind, FinalBody, FinalistsBody, FinalView
 from grader.schemas.report import Score, Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import State, VoidBody
+from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.boards.leaderboard import leaderboard
 from grader.service.competitions import certificates, finals
 from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
+from grader.service.review import voids
 from grader.service.submissions.cancel import cancel
 from grader.service.submissions.submissions import get_submission
 from grader.service.submissions.submit import submit
@@ -162,6 +164,53 @@ def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
         certificates.get_certificate(platform, viewer, "cup", "user3")
 
 
+def test_a_result_that_is_voided_after_the_results(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    _start(platform, staff, repeats=1)
+    assert _executor(platform, worker, Course()()).serve_one()
+    finals.publish_results(platform, staff, "cup")
+    kept = {name: certificates.get_certificate(platform, None, "cup", name) for name in ("user0", "user2")}
+    source = kept["user0"]["certificate"]["challenges"][0]["submission"]
+
+    def ranks() -> list[tuple[str, int | None]]:
+        return [(it.team, it.rank) for it in board(platform, finalists[0], "cup").rows]
+
+    def changed(name: str) -> tuple[str, ...]:
+        now = certificates.get_certificate(platform, None, "cup", name)
+        return certificate.superseded(kept[name]["certificate"], now["certificate"])
+
+    before = ranks()
+    assert before == [("user0", 1), ("user2", 1), ("user1", 3), ("user3", 4)]
+    voids.void(platform, staff, source, VoidBody(reason="Copied."))
+    assert ranks() == [("user2", 1), ("user1", 2), ("user3", 3), ("user0", None)]
+    assert changed("user0") == (
+        "The rank is none now; the certificate says 1.",
+        "The score is none now; the certificate says 90.",
+        "scale: voided by the staff.",
+    )
+    assert changed("user2") == ()
+    with pytest.raises(NotFound, match="nothing for scale that counts"):
+        finals.get_code(platform, finalists[1], "cup", "user0", "scale")
+    voids.restore(platform, staff, source)
+    assert (ranks(), changed("user0")) == (before, ())
+    log = audit.of_platform(platform, staff, audit.AuditFilter(subject="/competitions/cup/results")).entries
+    assert [(it.action, it.before, it.after, it.reason) for it in log[:2]] == [
+        (
+            "submissions.void",
+            {"user0": None, "user1": 2, "user3": 3},
+            {"user0": 1, "user1": 3, "user3": 4, "submission": source},
+            "",
+        ),
+        (
+            "submissions.void",
+            {"user0": 1, "user1": 3, "user3": 4},
+            {"user0": None, "user1": 2, "user3": 3, "submission": source},
+            "Copied.",
+        ),
+    ]
+
+
 def test_a_worker_lost_in_the_middle(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
@@ -251,6 +300,19 @@ def test_what_somebody_cancels_is_judged_after_all(
     assert _start(platform, staff, repeats=1).total == 3
     assert _executor(platform, worker, Course()()).serve_one()
     assert finals.get_final(platform, staff, "cup").done
+
+
+def test_what_is_judged_in_place_of_what_was_cancelled_is_as_void(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
+) -> None:
+    (entry, *_) = _start(platform, staff, repeats=1).entries
+    voids.void(platform, staff, entry.source, VoidBody(reason="Copied."))
+    cancel(platform, staff, entry.runs[0].submission)
+    _start(platform, staff, repeats=1)
+    assert _executor(platform, worker, Course()()).serve_one()
+    view = finals.get_final(platform, staff, "cup")
+    assert [(it.team, it.failed) for it in view.entries if it.failed] == [(entry.team, "voided by the staff")]
+    assert board(platform, staff, "cup", kind=BoardKind.FINAL).rows[-1].team == entry.team
 
 
 def test_it_begins_when_all_that_counts_is_judged(

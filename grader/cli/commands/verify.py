@@ -1,4 +1,4 @@
-"""`verify`: whether a certificate of a result is what a platform signed. It asks no server."""
+"""`verify`: whether a certificate of a result is what a platform signed; with ``--online``, whether it still stands."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import typer
 
 from grader import certificate
 from grader.cli import options
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import time_text
 from grader.cli.terminal import put_json, say, tell
-from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, EXIT_NOT_ALLOWED, BadRequest
-from grader.schemas.certificate import Verified
+from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, EXIT_NOT_ALLOWED, BadRequest, Conflict, NotFound
+from grader.schemas.certificate import SignedCertificate, SigningKey, Verified
 
 app = make_app()
 
@@ -34,29 +35,59 @@ def verify(
             help="The platform's public key: a file that holds it, or the key itself.",
         ),
     ] = None,
+    online: Annotated[
+        bool,
+        typer.Option(
+            "--online", help="Also ask the platform, whose key it then has to be, if the result stands."
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Check a certificate of a result, without a server.
 
-    Exit codes: 0 genuine; 1 changed, or signed by another key; 2 no certificate; 3 as it was signed, but without --key
-    nobody vouches for the key.
+    Exit codes: 0 genuine; 1 changed, signed by another key, or with --online its result does not stand any more; 2 no
+    certificate; 3 as it was signed, but nobody vouches for the key: --key or --online does.
     """
-    trusted = certificate.read_key(_key_text(key)) if key is not None else None
-    checked = certificate.check(_read(file), trusted)
+    text = _read(file)
+    client = connect() if online else None
+    trusted = None
+    if key is not None:
+        trusted = certificate.read_key(_key_text(key))
+    elif client is not None:
+        trusted = certificate.read_key(_platform_key(client))
+    checked = certificate.check(text, trusted)
+    changes = _changes(client, checked) if client is not None and checked.genuine else None
     found = Verified(
         genuine=checked.genuine,
         intact=not checked.problems,
         key_id=checked.key_id,
         key_known=checked.key_known,
         problems=list(checked.problems),
+        stands=None if changes is None else not changes,
+        changes=list(changes or ()),
     )
     if json:
         put_json(found)
     else:
         _show(checked.certificate, found)
-    if found.problems:
+    if found.problems or found.changes:
         return EXIT_NOT_ACCEPTED
     return EXIT_ACCEPTED if found.genuine else EXIT_NOT_ALLOWED
+
+
+def _platform_key(client: Client) -> str:
+    return understood(SigningKey, client.get("/signing-key")).key
+
+
+def _changes(client: Client, checked: certificate.Checked) -> tuple[str, ...]:
+    """What the platform says otherwise now. It is asked for the certificate that it would give today."""
+    said = checked.certificate
+    path = f"/competitions/{segment(said['competition']['slug'])}/teams/{segment(said['team']['name'])}/certificate"
+    try:
+        now = understood(SignedCertificate, client.get(path))
+    except (NotFound, Conflict) as error:
+        return (f"The platform gives no such certificate any more. {error.message}",)
+    return certificate.superseded(said, now.certificate)
 
 
 def _read(file: Path) -> str:
@@ -88,9 +119,21 @@ def _show(said: Any, found: Verified) -> None:
         tell(line)
     if found.genuine:
         say(f"Genuine: signed by the key {found.key_id}.", "green")
+        for change in found.changes:
+            say(change, "red")
+        if found.stands is not None:
+            told = (
+                "The result stands."
+                if found.stands
+                else "The result does not stand any more as it was signed."
+            )
+            say(told, "green" if found.stands else "red")
     else:
         say(f"Nothing was changed since the key {found.key_id} signed it.", "yellow")
-        say("Anybody can make a key: pass the platform's own with --key (its /signing-key.pem).", "yellow")
+        say(
+            "Anybody can make a key: pass the platform's own with --key (its /signing-key.pem), or --online.",
+            "yellow",
+        )
 
 
 def _lines(said: Any) -> list[str]:

@@ -181,7 +181,7 @@ def _rank(
     by_id = {it.id: it for it in teams}
     everything = record.received(session, row.id, SubmissionRow.device == device)
     relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
-    latest = _latest(relevant, row.results_at)
+    latest = _latest(it for it in relevant if by_id[it.team].mode is not Mode.OFFICIAL or _stands(it, row))
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
     counts: dict[tuple[int, str], Count] = {}
     for it in latest:
@@ -204,12 +204,11 @@ def _rank(
     return Ranked(ranked, counts, {it.row: it for it in latest})
 
 
-def _latest(received: Iterable[Received], results_at: datetime | None) -> list[Received]:
+def _latest(received: Iterable[Received]) -> list[Received]:
     """Each submission once, by its last judgement under the version that its challenge has in this competition now:
     what was judged under an earlier one, and not again, cannot be compared. A new version is the one once all that
-    staff ordered under it is judged, and a judgement stands until the next one is there. What they had judged again
-    after the results changes nothing of them."""
-    rows = [it for it in received if not it.again or _in_time(it, results_at)]
+    staff ordered under it is judged, and a judgement stands until the next one is there."""
+    rows = list(received)
     judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
     versions: dict[str, int] = {}
     for it in sorted(rows, key=lambda it: it.version):
@@ -225,12 +224,17 @@ def _latest(received: Iterable[Received], results_at: datetime | None) -> list[R
     return sorted(by_first.values(), key=lambda it: (it.at, it.row))
 
 
-def _in_time(it: Received, results_at: datetime | None) -> bool:
-    return results_at is None or (it.judged_at is not None and it.judged_at <= results_at)
+def _stands(it: Received, row: CompetitionRow) -> bool:
+    """What staff had judged again after the results changes nothing of them."""
+    return (
+        not it.again
+        or row.results_at is None
+        or (it.judged_at is not None and it.judged_at <= row.results_at)
+    )
 
 
 def _final(before: Ranked, results: FinalResults) -> Ranked:
-    """Finalists by what the final found, then the others as they stood."""
+    """Finalists by what the final found, then the others as they stood, then who has no rank."""
     finalists = {it.team for it in results.standings}
     placed = sum(it.rank is not None for it in results.standings)
     others = [it for it in before.standings if it.team not in finalists]
@@ -242,7 +246,8 @@ def _final(before: Ranked, results: FinalResults) -> Ranked:
     known = {it.team: it.rank for it in before.standings}
     # A final knows what was handed in, not which judgement of it counted.
     received = {**before.received, **{it.first: it for it in before.received.values()}}
-    return Ranked([*results.standings, *below], before.counts, received, results.failed, known)
+    ordered = sorted([*results.standings, *below], key=lambda it: it.rank is None)
+    return Ranked(ordered, before.counts, received, results.failed, known)
 
 
 def _board(

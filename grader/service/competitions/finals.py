@@ -83,9 +83,9 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
     """Queue every judgement of the final, in the order that the competition's hidden seed gives. Once more with the
     same words, it queues again what we failed to judge, and nothing else.
 
-    Raises NotAllowed, NotFound, and Conflict: before the end, while something that counts is not judged yet, without
-    finalists, where the machine does not serve a device of the competition, a challenge has another version than the
-    one that was judged, another final runs, or the results are out.
+    Raises NotAllowed, NotFound, and Conflict: before the end, while something that counts is not judged yet or an open
+    regrade has it, without finalists, where the machine does not serve a device of the competition, a challenge has
+    another version than the one that was judged, another final runs, or the results are out.
     """
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
@@ -132,7 +132,8 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
     """Show the results to everyone: those of the final, or without one the live board as it is. Doing so twice is no
-    error. Raises NotAllowed, NotFound, and Conflict before the end or while something is not judged."""
+    error. Raises NotAllowed, NotFound, and Conflict before the end, while something is not judged, or while an open
+    regrade has part of it."""
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -189,7 +190,12 @@ def _check_over(found: OpenCompetition) -> None:
 
 
 def _check_judged(found: OpenCompetition) -> None:
-    """What was received before the end counts, however late it is judged."""
+    """What was received before the end counts, however late it is judged. Raises Conflict."""
+    if numbers := record.open_regrades(found.session, found.row.id):
+        raise Conflict(
+            f"Regrade {numbers[0]} is open and has part of this competition.",
+            f"Publish or discard it first: `grader regrade show {numbers[0]}`.",
+        )
     row = SubmissionRow
     waiting = found.session.scalar(
         select(func.count())
@@ -336,6 +342,7 @@ def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[Submissi
     for run, row in record.final_runs(found.session, final.id):
         if row.state is State.CANCELLED and row.rejudge_of is not None:
             new = _run(row, row.rejudge_of, final.machine, _moment(final, run.place))
+            new.set_aside = row.set_aside
             found.session.add(new)
             found.session.flush()
             run.submission_id = new.id

@@ -316,7 +316,7 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
                 raise Conflict(f"{key} is {before.value} already.", "Open it again first.")
             if body.outcome is Outcome.VOID:
                 for submission in _voided(item, body.submissions):
-                    voids.void_in(session, user, submission, reason)
+                    voids.void_in(platform, session, user, submission, reason)
             _settle(item, user, body.outcome, reason)
             _note(session, user, item, {"outcome": body.outcome.value}, reason)
         session.flush()

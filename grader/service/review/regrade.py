@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import Conflict, NotFound
-from grader.records import leases, regrades, rejudges, versions
+from grader.records import competitions, leases, regrades, rejudges, versions
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AssignmentRow,
@@ -67,9 +67,12 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
     """Queue what ``body`` names to be judged again under the version that is shown. Ordered once more it is the same
     regrade, which takes in what has come since, and what failed by our fault.
 
+    Of a challenge, what belongs to a competition whose final has begun or whose results are out is left out.
+
     Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict where nothing can be
-    judged again, where an open regrade of something else has part of it, where the challenge has a version that is not
-    published, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
+    judged again, where an open regrade of something else has part of it, where the submission belongs to such a
+    competition, where the challenge has a version that is not published, or without ``body.confirm`` above
+    ``limits.REGRADE_UNCONFIRMED`` submissions.
     """
     with platform.sessions() as session:
         slugs = {it.challenge for it in _choose(session, user, body).firsts}
@@ -81,7 +84,7 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
                 versions.find(session, slug, it.version, lock=True)
             chosen = _choose(session, user, body)
             chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
-            firsts = [it for it in chosen.firsts if it.challenge in served]
+            firsts = _unsettled(session, [it for it in chosen.firsts if it.challenge in served], body.scope)
             number, queued = _order(
                 session, user, chosen, firsts, {slug: it.version for slug, it in served.items()}, body.confirm
             )
@@ -100,7 +103,9 @@ def start_version(
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
-        firsts = rejudges.first_judgements(session, slug, version)
+        firsts = _unsettled(
+            session, rejudges.first_judgements(session, slug, version), RegradeScope.CHALLENGE
+        )
         held = regrades.holding(session, [it.id for it in firsts])
         firsts = [it for it in firsts if ranked is None or it.id in ranked]
         row = RegradeRow(
@@ -118,6 +123,25 @@ def start_version(
             number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
     _wake(platform, queued)
     return number, len(queued)
+
+
+def _unsettled(
+    session: Session, firsts: Sequence[SubmissionRow], scope: RegradeScope
+) -> Sequence[SubmissionRow]:
+    """Without what was handed in officially to a competition whose final has begun or whose results are out. Raises
+    Conflict where that was asked for by name."""
+    within = {it.competition_id for it in firsts if it.competition_id is not None}
+    if not within:
+        return firsts
+    settled = competitions.settled(session, within)
+    practised = competitions.unofficial_teams(session, settled)
+    kept = [it for it in firsts if it.competition_id not in settled or it.team_id in practised]
+    if scope is RegradeScope.SUBMISSION and len(kept) < len(firsts):
+        raise Conflict(
+            "It belongs to a competition whose final has begun or whose results are out.",
+            "Before the results, cancel the final first. Afterwards a result can be voided, not judged again.",
+        )
+    return kept
 
 
 def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:

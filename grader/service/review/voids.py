@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import voids
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow, VoidRow, utcnow
+from grader.records.models import CompetitionRow, SubmissionRow, VoidRow, utcnow
 from grader.schemas.notice import NoticeKind
 from grader.schemas.submission import JudgingReason, State, SubmissionView, VoidBody
 from grader.service import audit
 from grader.service.accounts.accounts import User
+from grader.service.competitions import corrections
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
@@ -27,11 +28,11 @@ def void(platform: Platform, user: User, submission: str, body: VoidBody) -> Sub
     Raises NotFound, NotAllowed, BadRequest, and Conflict where there is no result.
     """
     with writing(platform.sessions) as session:
-        void_in(session, user, submission, body.reason)
+        void_in(platform, session, user, submission, body.reason)
     return get_submission(platform, user, submission)
 
 
-def void_in(session: Session, user: User, submission: str, reason: str) -> None:
+def void_in(platform: Platform, session: Session, user: User, submission: str, reason: str) -> None:
     """The same within a transaction of the caller's."""
     row = _locked(session, user, submission)
     course = authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
@@ -45,7 +46,8 @@ def void_in(session: Session, user: User, submission: str, reason: str) -> None:
     if known is None:
         known = VoidRow(submission_id=row.id, reason=reason)
         session.add(known)
-        voids.set_aside(session, row.id)
+        with corrections.noted(platform, session, user, row, Action.VOID, reason):
+            voids.set_aside(session, row.id)
     known.reason, known.made_by, known.created_at = reason, user.id, utcnow()
     audit.note(
         session,
@@ -57,7 +59,7 @@ def void_in(session: Session, user: User, submission: str, reason: str) -> None:
         after={"reason": reason},
         reason=reason,
     )
-    _tell(session, row, f"Your result for {row.challenge} is void: {reason}")
+    _tell(session, row, f"result for {row.challenge} is void: {reason}")
 
 
 def restore(platform: Platform, user: User, submission: str) -> SubmissionView:
@@ -78,13 +80,18 @@ def restore(platform: Platform, user: User, submission: str) -> SubmissionView:
             after={"reason": None},
         )
         session.delete(known)
-        voids.restore(session, row.id)
-        _tell(session, row, f"Your result for {row.challenge} counts again")
+        with corrections.noted(platform, session, user, row, Action.VOID, ""):
+            voids.restore(session, row.id)
+        _tell(session, row, f"result for {row.challenge} counts again")
     return get_submission(platform, user, submission)
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
-    notices.tell(session, [row.user_id], NoticeKind.RESULT, text, f"/submissions/{row.public_id}")
+    """Its author, and in a competition the team: it is the team's result."""
+    notices.tell(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
+    if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
+        slug = session.get_one(CompetitionRow, row.competition_id).slug
+        notices.tell(session, mates, NoticeKind.RESULT, f"Your team's {text}", f"/competitions/{slug}")
 
 
 def may(platform: Platform, user: User, submission: str) -> bool:

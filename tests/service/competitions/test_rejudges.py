@@ -3,18 +3,24 @@ results."""
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
-from grader.records import rejudges
-from grader.records.engine import writing
+from grader.device_kinds import languages_of
+from grader.errors import Conflict
+from grader.records import regrades, rejudges, workers
+from grader.records.engine import clock, writing
 from grader.records.models import SubmissionRow
-from grader.schemas.competition import BoardKind
+from grader.schemas.competition import BoardKind, FinalBody, FinalistsBody, Mode
+from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
 from grader.service.competitions import finals
 from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
+from grader.service.review import regrade
 from tests.service.competitions.builders import elapse, enter, hand_in, judge, make
 
 pytestmark = pytest.mark.both_databases
@@ -93,3 +99,67 @@ def test_after_the_results_it_changes_nothing_of_them(
     judge(platform, again(platform, cup), 500.0)
     judge(platform, again(platform, cup, 2), 500.0)
     assert seen(platform, student) == results
+
+
+def order(platform: Platform, staff: User, **values: str) -> RegradeView:
+    return regrade.start(
+        platform, staff, RegradeBody.model_validate({"reason": "A case was wrong."} | values)
+    )
+
+
+def of(platform: Platform, number: int) -> list[str]:
+    """What a regrade judges, by the ids of its judgements."""
+    with platform.sessions() as session:
+        return [it.after.public_id for it in regrades.items(session, number)]
+
+
+def test_a_regrade_counts_once_it_is_published_and_before_the_results(
+    platform: Platform, staff: User, student: User, cup: str
+) -> None:
+    stood, after = [("ada", 200.0), ("bob", 300.0)], [("bob", 300.0), ("ada", 400.0)]
+    number = order(platform, staff, submission=cup).number
+    (judgement,) = of(platform, number)
+    judge(platform, judgement, 400.0)
+    assert seen(platform, student) == stood
+    elapse(platform, hours=2)
+    finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=1))
+    for act in (
+        lambda: finals.publish_results(platform, staff, "cup"),
+        lambda: finals.start_final(platform, staff, "cup", FinalBody(machine="any", repeats=1)),
+    ):
+        with pytest.raises(Conflict, match=f"Regrade {number} is open"):
+            act()
+    regrade.publish(platform, staff, number, RegradeDecision())
+    assert seen(platform, staff, BoardKind.LIVE) == after
+    assert seen(platform, student) == after, "received before the freeze"
+    finals.publish_results(platform, staff, "cup")
+    assert seen(platform, student) == after
+    with pytest.raises(Conflict, match="results are out"):
+        order(platform, staff, submission=cup)
+
+
+def test_a_regrade_of_a_challenge_leaves_alone_what_a_final_or_the_results_settled(
+    platform: Platform, staff: User, student: User, other: User, cup: str
+) -> None:
+    elapse(platform, hours=2)
+    finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=1))
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
+    finals.start_final(platform, staff, "cup", FinalBody(machine=socket.gethostname(), repeats=1))
+    with pytest.raises(Conflict, match="final has begun"):
+        order(platform, staff, submission=cup)
+    with pytest.raises(Conflict, match="nothing to judge again"):
+        order(platform, staff, challenge="scale")
+    enter(platform, student, mode=Mode.PRACTICE)
+    practised = hand_in(platform, student, 50.0, competition="cup")
+    outside = hand_in(platform, other, 60.0, competition="")
+    finals.cancel_final(platform, staff, "cup")
+    finals.publish_results(platform, staff, "cup")
+    found = order(platform, staff, challenge="scale")
+    assert {it.submission for it in found.submissions} == {practised, outside}
+    for it in of(platform, found.number):
+        judge(platform, it, 70.0)
+    regrade.publish(platform, staff, found.number, RegradeDecision())
+    scores = [it.score for it in board(platform, student, "cup", mode=Mode.PRACTICE).rows]
+    assert scores == [70.0], "practice goes on after the results"
+    assert seen(platform, student) == [("ada", 200.0), ("bob", 300.0)]
