@@ -46,9 +46,9 @@ TARGETS = {
     "grader/scoring.py": ("tests/test_scoring.py",),
     "grader/records/claims.py": ("tests/records/test_claims.py",),
     "grader/service/submissions/submit.py": (
-        "tests/service/test_submit.py",
+        "tests/service/submissions/test_submit.py",
         "tests/service/queues/test_reuse.py",
-        "tests/service/test_run.py",
+        "tests/service/submissions/test_run.py",
     ),
     "web/auth/csrf.py": ("tests/web/security/test_guards.py",),
     "web/auth/devices.py": ("tests/web/security/test_known_devices.py",),

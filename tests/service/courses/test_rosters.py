@@ -21,7 +21,7 @@ from grader.service.accounts.accounts import User, create_user
 from grader.service.accounts.links import LinkUseless
 from grader.service.courses import courses, joining, rosters
 from grader.service.platform import Platform
-from tests.service.joining.conftest import Open, box, opened  # noqa: F401 - fixtures
+from tests.service.accounts.conftest import Open, box, opened  # noqa: F401 - fixtures
 from tests.service.postbox import Postbox, link_in
 
 TABLE = """\

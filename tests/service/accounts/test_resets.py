@@ -20,8 +20,8 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail
 from grader.service.platform import Platform
 from tests.service import postbox
-from tests.service.joining.conftest import PASSWORD, Open
-from tests.service.joining.test_sign_up import key_of
+from tests.service.accounts.conftest import PASSWORD, Open
+from tests.service.accounts.test_sign_up import key_of
 from tests.service.postbox import Postbox, link_in
 
 pytestmark = pytest.mark.both_databases

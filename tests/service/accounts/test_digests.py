@@ -15,7 +15,7 @@ from grader.service.accounts import accounts
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import digests, notices
 from grader.service.platform import Platform
-from tests.service.joining.conftest import PASSWORD, Open
+from tests.service.accounts.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox
 
 

@@ -36,7 +36,7 @@ from grader.service.submissions.submissions import get_report, get_submission, l
 from grader.service.submissions.submit import submit
 from grader.settings import Settings
 from tests.records.rows import accepted
-from tests.service.test_submit import _at_once
+from tests.service.submissions.test_submit import _at_once
 from tests.service.world import body, make_settings
 
 pytestmark = pytest.mark.both_databases

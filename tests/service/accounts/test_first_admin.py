@@ -11,8 +11,8 @@ from grader.errors import Conflict, NotAllowed
 from grader.schemas.account import Role
 from grader.service.accounts import accounts, first_admin, people
 from grader.service.accounts.links import LinkUseless
-from tests.service.joining.conftest import PASSWORD, Open
-from tests.service.joining.test_sign_up import key_of
+from tests.service.accounts.conftest import PASSWORD, Open
+from tests.service.accounts.test_sign_up import key_of
 
 pytestmark = pytest.mark.both_databases
 

@@ -25,7 +25,7 @@ from grader.schemas.token import DeviceCode, DeviceCodeBody, Scope
 from grader.service.accounts import accounts, device_codes, tokens
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from tests.service.joining.conftest import PASSWORD
+from tests.service.accounts.conftest import PASSWORD
 
 pytestmark = pytest.mark.both_databases
 

@@ -17,7 +17,7 @@ from grader.service.accounts import accounts, invitations, sign_up
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail
 from grader.service.platform import Platform
-from tests.service.joining.conftest import PASSWORD, Open
+from tests.service.accounts.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox, link_in
 
 pytestmark = pytest.mark.both_databases

@@ -290,7 +290,7 @@ def test_what_a_killed_backup_left_is_named_with_the_way_to_remove_it(
 ) -> None:
     file, url = tmp_path / "my backup", source.engine.url.render_as_string(hide_password=False)
     command = [sys.executable, "-c", _KILLED, str(tmp_path / "one"), url, str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parent.parent.parent)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3])
     assert process.stdout is not None
     assert process.stdout.readline() == b"at work\n"
     assert backup.interrupted(source.settings) == [], "it is at work"
