@@ -35,7 +35,8 @@ PARTICIPANTS = ("Take part", "Afterwards")
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
-    opened = open_platform(builders.make_settings(tmp_path / "platform"))
+    # The worker that is entered here stays alive, however slow the machine is.
+    opened = open_platform(builders.make_settings(tmp_path / "platform", lease_s=600.0))
     yield opened
     opened.close()
 
