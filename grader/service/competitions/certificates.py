@@ -23,9 +23,9 @@ from grader.service.boards.pseudonyms import names_for
 from grader.service.competitions import competition_boards
 from grader.service.competitions.competitions import OpenCompetition, reading
 from grader.service.competitions.final_results import Runs, by_entry, why_failed
+from grader.service.competitions.standings import Standing
 from grader.service.competitions.teams import team_named
 from grader.service.platform import Platform
-from grader.standings import Standing
 
 # In the data folder's secrets, as the others: made at its first use, for its owner alone.
 _KEY = "signing_key"

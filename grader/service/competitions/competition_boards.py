@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader import limits, standings
+from grader import limits
 from grader.device_kinds import resolution_of
 from grader.errors import Conflict, NotAllowed, UnknownDevice
 from grader.records import competitions as record
@@ -20,11 +20,11 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
 from grader.service.boards.pseudonyms import Names, names_for
-from grader.service.competitions import final_results
+from grader.service.competitions import final_results, standings
 from grader.service.competitions.competitions import OpenCompetition, freeze_at, reading
 from grader.service.competitions.final_results import FinalResults
+from grader.service.competitions.standings import Result, Standing
 from grader.service.platform import Platform
-from grader.standings import Result, Standing
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader import standings
 from grader.challenge.model import Grading
 from grader.device_kinds import resolution_of
 from grader.errors import GraderError
@@ -19,8 +18,9 @@ from grader.records.models import CompetitionRow, FinalRow, FinalRunRow, Submiss
 from grader.schemas.competition import RankChange, RankChanges
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside, State
+from grader.service.competitions import standings
+from grader.service.competitions.standings import Result, Standing
 from grader.service.platform import Platform
-from grader.standings import Result, Standing
 
 # Each judgement of a final with the row that was judged.
 Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]

@@ -15,12 +15,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader import points as pointing
 from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import BadRequest, ChallengeInvalid, NotFound, UnknownChallenge
-from grader.points import Scheme, Tier
 from grader.records import grades, versions
 from grader.records.grades import Judgement
 from grader.records.models import (
@@ -54,9 +52,11 @@ from grader.schemas.submission import SetAside
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import assignments, courses, feedback
+from grader.service.courses import points as pointing
 from grader.service.courses.assignments import Windows
 from grader.service.courses.kept_grades import KeptCourse
 from grader.service.courses.permissions import Action
+from grader.service.courses.points import Scheme, Tier
 from grader.service.platform import Platform
 
 _ACCEPTED, _OURS = Verdict.ACCEPTED.value, Verdict.INTERNAL_ERROR.value

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.points import Scheme
 from grader.records import order, regrades
 from grader.records.models import (
     AssignmentRow,
@@ -36,6 +35,7 @@ from grader.schemas.submission import State
 from grader.schemas.version import Judgement
 from grader.scoring import is_faster
 from grader.service.courses import gradebook
+from grader.service.courses.points import Scheme
 from grader.service.platform import Platform
 
 _ENDED = (State.FAILED, State.CANCELLED)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader import standings
 from grader.challenge.model import Grading, Tier
 from grader.schemas.competition import Scoring
-from grader.standings import Result
+from grader.service.competitions import standings
+from grader.service.competitions.standings import Result
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ADA, BOB, CAY = 1, 2, 3

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.points import Scheme, Tier, explain, kept_share, lateness
+from grader.service.courses.points import Scheme, Tier, explain, kept_share, lateness
 
 SCHEME = Scheme(60, [Tier(2.0, 15), Tier(0.5, 25)], weight=2)
 
