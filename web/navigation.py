@@ -32,9 +32,9 @@ class Link:
 
 
 # Blueprints whose pages lie within another's.
-_WITHIN = dict.fromkeys(("rosters", "assignments", "gradebook", "learning_platforms"), "courses") | {
-    "regrades": "inbox"
-}
+_WITHIN = dict.fromkeys(
+    ("rosters", "assignments", "gradebook", "learning_platforms", "feedback", "similarity"), "courses"
+)
 _EVERYONE = (Link("Challenges", "challenges.index"),)
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)
@@ -44,6 +44,7 @@ _SIGNED_IN = (
     Link("Progress", "progress.show"),
 )
 _STAFF = (
+    Link("Regrades", "regrades.index"),
     Link("Publishing", "publication.show"),
     Link("Uploads", "uploads.index"),
     Link("Operations", "operations.show"),
@@ -65,10 +66,14 @@ def links() -> list[Link]:
         *(_READERS if reads else ()),
         *_DOCS,
         *(_SIGNED_IN if user else ()),
-        *_inbox(),
-        *(_STAFF if is_staff() else ()),
+        *(() if is_staff() else _inbox()),
     ]
     return [link for link in wanted if link.endpoint in current_app.view_functions]
+
+
+def staff_links() -> list[Link]:
+    """The second line of the header, for staff of the whole platform."""
+    return [*_inbox(), *_STAFF] if is_staff() else []
 
 
 def _inbox() -> list[Link]:
@@ -80,7 +85,7 @@ def _inbox() -> list[Link]:
 
 
 def _for_templates() -> dict[str, Any]:
-    return {"main_links": links, "broken_challenges": _broken_challenges}
+    return {"main_links": links, "staff_links": staff_links, "broken_challenges": _broken_challenges}
 
 
 def _broken_challenges() -> list[str]:
