@@ -5,7 +5,7 @@ index: a term's million others are not touched.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, aliased
 from grader import limits
 from grader.device_kinds import resolution_of
 from grader.languages import Language
+from grader.records import competitions
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
 from grader.schemas.report import Verdict
@@ -56,12 +57,12 @@ class BoardBest:
     speedup: float | None
 
 
-def deeds(session: Session, user: int) -> list[SubmissionEvent]:
-    """The newest first, at most ``limits.PROFILE_SUBMISSIONS``."""
+def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
+    """The newest first, at most ``limits.PROFILE_SUBMISSIONS``, but for those of the competitions ``without`` (ids)."""
     row = SubmissionRow
     found = session.execute(
         select(row.challenge, row.language, row.verdict, row.created_at, row.set_aside)
-        .where(row.user_id == user, text(f"submissions.{HANDED_IN}"))
+        .where(row.user_id == user, text(f"submissions.{HANDED_IN}"), *competitions.outside(without))
         .order_by(row.created_at.desc(), row.id.desc())
         .limit(limits.PROFILE_SUBMISSIONS)
     )
@@ -111,16 +112,16 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
     return {submission: 1 + count for submission, count in found}
 
 
-def first_solved(session: Session, user: int) -> set[str]:
+def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
     """The challenges of which this student's accepted submission came first among students'. Each is looked up from
-    the oldest on, and the first hit ends it; all of them in one statement.
+    the oldest on, and the first hit ends it; all of them in one statement. ``without``: as ``deeds``, of everybody.
     """
     row, author, own = SubmissionRow, UserRow, _OWN
     # By the index of progress, in whose condition it is said.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
-        .where(own.set_aside.is_distinct_from(SetAside.VOID))
+        .where(own.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without, own))
         .distinct()
         .cte("solved")
     )
@@ -129,7 +130,7 @@ def first_solved(session: Session, user: int) -> set[str]:
         .join(author, author.id == row.user_id)
         .where(row.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
         .where(row.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
-        .where(row.set_aside.is_distinct_from(SetAside.VOID))
+        .where(row.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without))
         .order_by(row.created_at, row.id)
         .limit(1)
         .correlate(solved)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session
 
+from grader.records import competitions
 from grader.records.models import SubmissionRow, VersionRow
 from grader.records.models.indexes import GRADED
 from grader.schemas.report import Verdict
@@ -24,8 +26,9 @@ class Attempts:
     speedup: float | None
 
 
-def of_user(session: Session, user: int) -> list[Attempts]:
-    """Everything that ``user`` submitted, as it counts today: each submission once.
+def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
+    """Everything that ``user`` submitted, as it counts today: each submission once. ``without``: competitions (ids) in
+    which what was handed in is left out.
 
     What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
     or failed by our fault, is not there; nor is what was only run. What staff voided is an attempt, and not accepted.
@@ -51,6 +54,7 @@ def of_user(session: Session, user: int) -> list[Attempts]:
             text(f"submissions.{GRADED}"),
             row.state.not_in([State.CANCELLED, State.FAILED]),
             row.kind != JudgingReason.FINAL,
+            *competitions.outside(without),
             # Judged again: only once there is a verdict, and staff have published the version.
             row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft & row.set_aside.is_(None)),
         )

@@ -7,7 +7,7 @@ import hmac
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session, defer
@@ -150,6 +150,29 @@ def open_windows(session: Session, user: int, challenge: str, now: datetime) -> 
         .where(official | virtual)
     )
     return list(session.scalars(select(row).where(row.id.in_(open_ones)).order_by(row.id)))
+
+
+def to_end(session: Session, challenge: str, now: datetime) -> bool:
+    """Whether a competition that is published has the challenge and is not over."""
+    row, chosen = CompetitionRow, CompetitionChallengeRow
+    query = (
+        select(row.id)
+        .join(chosen, chosen.competition_id == row.id)
+        .where(chosen.challenge == challenge, row.published_at.is_not(None), row.ends_at > now)
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def with_frozen_boards(session: Session) -> list[int]:
+    """Ids of those whose boards stop before their results, which are not out: nothing else may tell what is handed in
+    within them either."""
+    row = CompetitionRow
+    return list(session.scalars(select(row.id).where(row.freeze_minutes > 0, row.results_at.is_(None))))
+
+
+def outside(of: Sequence[int], row: Any = SubmissionRow) -> list[ColumnElement[bool]]:
+    """The condition that a submission was handed in within none of these; nothing where there are none."""
+    return [row.competition_id.is_(None) | row.competition_id.not_in(of)] if of else []
 
 
 @dataclass(frozen=True)

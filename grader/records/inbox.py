@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from grader.records import taught
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
@@ -96,14 +97,8 @@ def _by_reviewer(query: Any, wanted: Wanted) -> Any:
 
 def _within(wanted: Wanted) -> ColumnElement[bool]:
     """Of submissions: those of the courses, or of none."""
-    row = SubmissionRow
-    member, part = MemberRow, AssignmentPartRow
-    assigned = (
-        exists()
-        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
-        .where(AssignmentRow.course_id == member.course_id, part.assignment_id == AssignmentRow.id)
-        .where(part.challenge == row.challenge, row.competition_id.is_(None))
-    )
+    member = MemberRow
+    assigned = exists().where(*taught.handed_in()).correlate(SubmissionRow)
     if wanted.course is not None:
         return assigned.where(member.course_id == wanted.course)
     if wanted.courses is None:

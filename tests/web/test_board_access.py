@@ -17,6 +17,7 @@ from grader.schemas.publication import BoardAudience, BoardBody
 from grader.service.accounts.accounts import User, create_user
 from grader.service.boards import board_access
 from grader.service.boards.leaderboard import leaderboard
+from grader.service.boards.profile import profile
 from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform, open_platform
 from tests.service.boards.rows import SLUG, START, enter
@@ -98,12 +99,18 @@ def ranked_profile(answers: dict[str, str]) -> bool:
     return any(words in page for words in ('class="rank', "First rank", "First to solve", "143"))
 
 
+def best_told(platform: Platform, viewer: User) -> bool:
+    """Whether zelda's profile says the speedup by which her entry on the board could be found."""
+    return any(track.best is not None for track in profile(platform, "zelda", viewer).tracks)
+
+
 def test_a_public_board_is_on_every_path(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     answers = told(app, visit, call, people["eve"])
     assert naming(answers, "zelda") == set(PATHS) - {"/users/zelda"}
     assert ranked_profile(answers)
+    assert best_told(platform, people["eve"])
 
 
 def test_a_hidden_board_names_nobody_on_any_path(
@@ -115,6 +122,8 @@ def test_a_hidden_board_names_nobody_on_any_path(
         assert naming(answers, "zelda") == naming(answers, "ada") == set()
         assert not any("143" in text for path, text in answers.items() if SLUG in path)
         assert not ranked_profile(answers)
+        assert not best_told(platform, people[name])
+    assert best_told(platform, people["zelda"])
     # Their own entry without a rank, as it is for the command line, too.
     own = Leaderboard.model_validate_json(told(app, visit, call, people["kim"])[f"{API}/leaderboards/{SLUG}"])
     assert (own.entries, own.total, own.own_place, own.open) == ([], 0, None, False)
@@ -131,6 +140,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
     answers = told(app, visit, call, people["kim"])
     assert naming(answers, "zelda") == naming(answers, "ada") == set()
     assert not ranked_profile(answers)
+    assert not best_told(platform, people["kim"])
     board = Leaderboard.model_validate_json(answers[f"{API}/leaderboards/{SLUG}"])
     assert [it.anonymous for it in board.entries] == [True, False, True]
     assert board.entries[1].user == "kim"
@@ -167,6 +177,7 @@ def test_a_frozen_board_stands_still_on_every_path(
     assert naming(answers, "zelda") == set()
     assert naming(answers, "kim") >= set(PATHS) - {"/users/zelda"}
     assert not ranked_profile(answers)
+    assert not best_told(platform, people["eve"])
     own = leaderboard(platform, SLUG, viewer=people["zelda"])
     assert [it.user for it in own.entries] == ["kim", "ada"]
     assert own.own is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,7 +12,7 @@ from grader import limits
 from grader.device_kinds import representative
 from grader.errors import NotFound
 from grader.languages import Language
-from grader.records import activity, attempts, versions
+from grader.records import activity, attempts, competitions, versions
 from grader.records.activity import BoardBest, SubmissionEvent
 from grader.records.models import UserRow, utcnow
 from grader.schemas.preferences import of_stored
@@ -38,14 +39,25 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         reader = ProfileReader(platform, session, viewer, row.id) if row is not None else None
         if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
             raise NotFound("There is no such profile.", "See how the name is spelt.")
-        done = sum_up(platform, row.name, attempts.of_user(session, row.id), viewer)
-        deeds = activity.deeds(session, row.id)
-        staff = unranked(session)
         accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
+        open_to = own or (viewer is not None and viewer.staff)
+        frozen = competitions.with_frozen_boards(session)
+        hidden = [] if open_to else frozen
+        tried = attempts.of_user(session, row.id, hidden)
+        # A speedup stands on the board, where it may be under a made-up name.
+        tried = [
+            it if own or accesses.of(it.challenge).tells_rank_of(own) else replace(it, speedup=None)
+            for it in tried
+        ]
+        done = sum_up(platform, row.name, tried, viewer)
+        deeds = activity.deeds(session, row.id, hidden)
+        staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []
         mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own)]
         ranks = _ranks(session, mine, _titles(done), staff)
-        firsts = {it for it in activity.first_solved(session, row.id) if accesses.of(it).tells_rank_of(own)}
+        firsts = {
+            it for it in activity.first_solved(session, row.id, frozen) if accesses.of(it).tells_rank_of(own)
+        }
         given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
         return Profile(
             name=row.name,

@@ -71,7 +71,9 @@ def board(
             teams = _teams(found.session, row, mode)
             if own is not None:
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
-            ranked = _rank(platform, found, chosen, teams, None, elapsed)
+            # Also for who meets the others as they stood then, a frozen board moves again with the results.
+            closed = freeze_at(row) if found.phase is Phase.ENDED and not found.staff else None
+            ranked = _rank(platform, found, chosen, teams, closed, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
 
 
@@ -174,8 +176,8 @@ def _rank(
     cutoff: datetime | None,
     elapsed: timedelta | None = None,
 ) -> Ranked:
-    """``cutoff``: what was received from then on is pending. ``elapsed``: so is what was received later in a team's own
-    time."""
+    """``cutoff``: what an official team handed in from then on is pending. ``elapsed``: what was handed in later in a
+    team's own time is not there yet."""
     row, session = found.row, found.session
     worth = final_results.gradings(platform, session, row)
     by_id = {it.id: it for it in teams}
@@ -185,10 +187,11 @@ def _rank(
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
     counts: dict[tuple[int, str], Count] = {}
     for it in latest:
-        begins = by_id[it.team].starts_at or row.starts_at
-        late = (cutoff is not None and it.at >= cutoff) or (elapsed is not None and it.at - begins > elapsed)
-        if late and elapsed is not None:
+        team = by_id[it.team]
+        begins = team.starts_at or row.starts_at
+        if elapsed is not None and it.at - begins > elapsed:
             continue
+        late = cutoff is not None and team.mode is Mode.OFFICIAL and it.at >= cutoff
         key = (it.team, it.challenge)
         count = counts.get(key, Count())
         hidden = late or not it.state.final
@@ -270,7 +273,9 @@ def _board(
         [it.user for each in members.values() for it in each],
     )
     own = {it.id for it in record.teams_of(session, row.id, found.user.id)} if found.user else set()
-    challenges = [it.challenge for it in record.challenges(session, row.id)]
+    # What is asked is known when it starts.
+    begun = found.staff or found.phase is not Phase.UPCOMING
+    challenges = [it.challenge for it in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown
     rows = []
     for it in ranked.standings:

@@ -286,11 +286,18 @@ def competition_for(
             raise NotFound(
                 f"There is no competition '{named[:64]}'.", "`grader competition list` lists them."
             )
+        _check_begun(session, row)
         if session.get(CompetitionChallengeRow, (row.id, challenge)) is None:
             raise BadRequest(f"{row.title} does not have the challenge {challenge}.")
     if row is not None:
         _check_taken(row, language, device)
     return row
+
+
+def _check_begun(session: Session, row: CompetitionRow) -> None:
+    """Raises Conflict: which challenges a competition has is nobody's to know before it begins."""
+    if clock(session) < row.starts_at:
+        raise Conflict(f"{row.title} begins at {row.starts_at:%Y-%m-%d %H:%M} UTC.")
 
 
 def _check_taken(row: CompetitionRow, language: Language, device: str | None) -> None:

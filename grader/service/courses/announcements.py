@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
-from grader.records.engine import writing
+from grader.records.engine import clock, writing
 from grader.records.models import (
     AnnouncementRow,
     AssignmentRow,
@@ -312,6 +312,10 @@ def _check_about(found: _Open, about: str | None) -> None:
         return
     row = CompetitionChallengeRow
     of_it = (row.competition_id == found.ids["competition_id"], row.challenge == about)
+    assert found.competition is not None
+    if clock(found.session) < found.competition.starts_at:
+        # Nobody is to learn by asking which challenges it will have.
+        raise BadRequest("What it asks is not known before it begins.", "Leave `about` out.")
     if found.session.scalar(select(row.challenge).where(*of_it)) is None:
         raise BadRequest(f"'{about[:64]}' is no challenge of it.", "Leave `about` out.")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from grader.challenge.loader import Challenge
@@ -23,7 +23,7 @@ from grader.errors import (
     UnknownChallenge,
 )
 from grader.languages import Language
-from grader.records import publications
+from grader.records import competitions, publications
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
@@ -248,15 +248,18 @@ def _find(course: OpenCourse, slug: str) -> AssignmentRow | None:
 
 
 def challenges_of(course: OpenCourse) -> set[str]:
-    """What the course assigns, drafts included where the caller may read them."""
+    """What the course assigns: a draft assigns nothing."""
     query = (
         select(AssignmentPartRow.challenge)
         .join(AssignmentRow, AssignmentRow.id == AssignmentPartRow.assignment_id)
-        .where(AssignmentRow.course_id == course.row.id)
+        .where(AssignmentRow.course_id == course.row.id, AssignmentRow.published_at.is_not(None))
     )
-    if not course.may(Action.ASSIGNMENT_READ_DRAFT):
-        query = query.where(AssignmentRow.published_at.is_not(None))
     return set(course.session.scalars(query))
+
+
+def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
+    """The challenges that an assignment has students hand something in for: none, while it is a draft."""
+    return _slugs(session, row) if row.published_at is not None else []
 
 
 def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[AssignmentPartRow]]:
@@ -513,14 +516,22 @@ class Running:
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
     """Published assignments, open for that student at that time, that have the challenge."""
+    return _open_at(
+        session, user, challenge, at, MemberRow.left_at.is_(None), CourseRow.archived_at.is_(None)
+    )
+
+
+def _open_at(
+    session: Session, user: int, challenge: str, at: datetime, *more: ColumnElement[bool]
+) -> list[Running]:
     member, part, row = MemberRow, AssignmentPartRow, AssignmentRow
     found = session.execute(
         select(row, CourseRow, member.section)
         .join(part, part.assignment_id == row.id)
         .join(CourseRow, CourseRow.id == row.course_id)
         .join(member, member.course_id == row.course_id)
-        .where(member.user_id == user, member.left_at.is_(None), member.role == CourseRole.STUDENT.value)
-        .where(part.challenge == challenge, row.published_at.is_not(None), CourseRow.archived_at.is_(None))
+        .where(member.user_id == user, member.role == CourseRole.STUDENT.value)
+        .where(part.challenge == challenge, row.published_at.is_not(None), *more)
         .order_by(row.due_at)
     ).all()
     all_of_them = [
@@ -619,8 +630,9 @@ def _left(
 
 
 def feedback_held(session: Session, row: SubmissionRow) -> bool:
-    """Whether an assignment that the submission counts for keeps its feedback back until it is released."""
-    within = [it.row.id for it in running(session, row.user_id, row.challenge, row.created_at)]
+    """Whether an assignment that the submission counts for keeps its feedback back until it is released: whoever left
+    the course, and whether it is archived or not."""
+    within = [it.row.id for it in _open_at(session, row.user_id, row.challenge, row.created_at)]
     return bool(within) and bool(unreleased(session, within))
 
 
@@ -637,7 +649,7 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
     """Whether a student may read the hidden cases of a challenge: an assignment of theirs says so once it has ended for
-    everyone, and no other assignment has the challenge that has not."""
+    everyone, and no other assignment and no competition has the challenge that has not."""
     part, row = AssignmentPartRow, AssignmentRow
     found = session.execute(
         select(row, CourseRow)
@@ -646,6 +658,8 @@ def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -
         .where(part.challenge == challenge, row.published_at.is_not(None))
     ).all()
     if any(Windows.read(session, course, [it]).last_end(it) >= at for it, course in found):
+        return False
+    if competitions.to_end(session, challenge, at):
         return False
     mine = set(
         session.scalars(

@@ -51,7 +51,7 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
-from grader.service.courses import assignments, courses, feedback
+from grader.service.courses import assignments, courses, feedback, permissions
 from grader.service.courses import points as pointing
 from grader.service.courses.assignments import Windows
 from grader.service.courses.kept_grades import KeptCourse
@@ -499,12 +499,13 @@ class Difference:
 def differences(
     platform: Platform,
     session: Session,
+    user: User,
     challenges: Collection[str],
     students: Collection[int],
     judgements: frozenset[int],
 ) -> list[Difference]:
-    """Which grades of these students, in whatever course, would change if ``judgements`` (rows of a regrade) counted.
-    Who may read them is asked before."""
+    """Which grades of these students, in whatever course lets ``user`` read them, would change if ``judgements`` (rows
+    of a regrade) counted."""
     part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
     taking = session.scalars(
         select(CourseRow)
@@ -518,6 +519,8 @@ def differences(
     ).all()
     found = []
     for course in taking:
+        if not permissions.may(permissions.standings(session, user, course.id), Action.GRADES_READ):
+            continue
         book = _book(platform, session, course, students)
         pairs = zip(book.grades(), replace(book, regraded=judgements).grades(), strict=True)
         found += [

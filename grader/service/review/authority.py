@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, SubmissionRow
-from grader.schemas.course import CourseRole
+from grader.records import taught
+from grader.records.models import CourseRow, MemberRow, SubmissionRow
 from grader.service.accounts.accounts import User
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action
@@ -17,16 +17,10 @@ from grader.service.courses.permissions import Action
 
 def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
     """Those that assign the challenge to its author. What was handed in within a competition belongs to none."""
-    if row.competition_id is not None:
-        return []
-    member, part = MemberRow, AssignmentPartRow
     return session.scalars(
         select(CourseRow)
-        .join(member, member.course_id == CourseRow.id)
-        .join(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
-        .join(part, part.assignment_id == AssignmentRow.id)
-        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
-        .where(part.challenge == row.challenge)
+        .join(MemberRow, MemberRow.course_id == CourseRow.id)
+        .where(SubmissionRow.id == row.id, *taught.handed_in())
         .distinct()
         .order_by(CourseRow.id)
     ).all()

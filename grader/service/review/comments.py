@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
+from grader.records import taught
 from grader.records.engine import writing
 from grader.records.models import (
     AssignmentPartRow,
@@ -25,7 +26,6 @@ from grader.records.models import (
     UserRow,
     utcnow,
 )
-from grader.schemas.course import CourseRole
 from grader.schemas.feedback import (
     CommentBody,
     CommentChange,
@@ -97,14 +97,7 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
 
 def _is_taught(session: Session, row: SubmissionRow) -> bool:
     """Whether a course assigns the challenge to the author."""
-    member, part = MemberRow, AssignmentPartRow
-    query = (
-        select(member.id)
-        .join(AssignmentRow, AssignmentRow.course_id == member.course_id)
-        .join(part, part.assignment_id == AssignmentRow.id)
-        .where(member.user_id == row.user_id, member.role == CourseRole.STUDENT.value)
-        .where(part.challenge == row.challenge)
-    )
+    query = select(MemberRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
     return session.scalar(query.limit(1)) is not None
 
 

@@ -382,7 +382,7 @@ def get(platform: Platform, user: User, number: int, whole: bool = True) -> Regr
         row = find(session, user, number)
         if not whole:
             return regrade_results.listed(platform, session, [row])[0]
-        return regrade_results.whole(platform, session, row)
+        return regrade_results.whole(platform, session, user, row)
 
 
 def publish(platform: Platform, user: User, number: int, body: RegradeDecision) -> RegradeView:

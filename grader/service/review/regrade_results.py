@@ -34,6 +34,7 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.schemas.version import Judgement
 from grader.scoring import is_faster
+from grader.service.accounts.accounts import User
 from grader.service.courses import gradebook
 from grader.service.courses.points import Scheme
 from grader.service.platform import Platform
@@ -41,14 +42,14 @@ from grader.service.platform import Platform
 _ENDED = (State.FAILED, State.CANCELLED)
 
 
-def whole(platform: Platform, session: Session, row: RegradeRow) -> RegradeView:
-    """With each submission, and the grades that it changes."""
+def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
+    """With each submission, and the grades that it changes, of those that ``user`` may read."""
     found = regrades.items(session, row.id)
     schemes = _schemes(platform, {it.first.challenge for it in found})
     pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
     pairs.sort(key=_weight)
     view = _view(platform, session, [row])[0]
-    grades = _grades(platform, session, found) if row.state is RegradeState.OPEN else []
+    grades = _grades(platform, session, user, found) if row.state is RegradeState.OPEN else []
     return view.model_copy(update={"submissions": pairs, "grades": grades})
 
 
@@ -124,7 +125,7 @@ def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
-def _grades(platform: Platform, session: Session, found: Sequence[Item]) -> list[RegradedGrade]:
+def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
     """Those that differ between what counts now and what would if all that is judged were published."""
     judged = frozenset(it.after.id for it in found if it.after.state is State.DONE)
     students = {it.first.user_id for it in found if it.after.state is State.DONE}
@@ -138,7 +139,7 @@ def _grades(platform: Platform, session: Session, found: Sequence[Item]) -> list
             before=it.before,
             after=it.after,
         )
-        for it in gradebook.differences(platform, session, challenges, students, judged)
+        for it in gradebook.differences(platform, session, user, challenges, students, judged)
     ]
 
 

@@ -50,7 +50,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
     NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
-        parts = [it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])]
+        parts = assignments.assigned_by(session, row)
         windows = Windows.read(session, opened.row, [row])
         members = {
             it.user_id: it

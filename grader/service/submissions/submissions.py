@@ -12,11 +12,9 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, order, regrades, rejudges, similar, voids
+from grader.records import competitions, histories, order, regrades, rejudges, similar, taught, voids
 from grader.records.histories import History, Taught
 from grader.records.models import (
-    AssignmentPartRow,
-    AssignmentRow,
     CommentRow,
     CompetitionRow,
     MemberRow,
@@ -26,7 +24,6 @@ from grader.records.models import (
     utcnow,
 )
 from grader.records.regrades import Published
-from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Report, Score
 from grader.schemas.submission import (
     JudgedAgain,
@@ -159,10 +156,9 @@ def _assigned(platform: Platform, user: User, name: str, everyone: bool) -> _Ass
         if not slug:
             return _Assigned(zone, Taught(opened.row.id, sorted(assignments.challenges_of(opened))))
         row = assignments.find(opened, slug)
-        parts = assignments.parts_of(opened.session, [row.id]).get(row.id, [])
         windows = Windows.read(opened.session, opened.row, [row])
-        taught = Taught(opened.row.id, [it.challenge for it in parts])
-        return _Assigned(zone, taught, row.open_at, windows.last_end(row))
+        of_it = Taught(opened.row.id, assignments.assigned_by(opened.session, row))
+        return _Assigned(zone, of_it, row.open_at, windows.last_end(row))
 
 
 def _whose(platform: Platform, user: User, name: str, others: bool) -> int:
@@ -245,14 +241,12 @@ def _taught_in(session: Session, user: User, row: SubmissionRow) -> Sequence[tup
     """Courses that assign the challenge to the author, with the role that ``user`` has there."""
     if not teaches(user):
         return []
-    student, teacher, part = MemberRow, aliased(MemberRow), AssignmentPartRow
+    student, teacher = MemberRow, aliased(MemberRow)
     query = (
         select(teacher.course_id, teacher.role)
         .join(student, student.course_id == teacher.course_id)
-        .join(AssignmentRow, AssignmentRow.course_id == teacher.course_id)
-        .join(part, part.assignment_id == AssignmentRow.id)
-        .where(teacher.user_id == user.id, teacher.left_at.is_(None), part.challenge == row.challenge)
-        .where(student.user_id == row.user_id, student.role == CourseRole.STUDENT.value)
+        .where(teacher.user_id == user.id, teacher.left_at.is_(None))
+        .where(SubmissionRow.id == row.id, *taught.handed_in(student))
         .distinct()
     )
     return [(course, role) for course, role in session.execute(query)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from grader.errors import Conflict, NotAllowed
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow
+from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.competition import BoardKind, CompetitionBoard, DisqualifyBody, Mode
 from grader.schemas.report import Verdict
 from grader.service.accounts.accounts import User
@@ -112,6 +114,37 @@ def test_virtual_participation_meets_the_others_as_they_were_then(
     assert _ranks(board(platform, student, "cup")) == [("user1", 1, 300.0), ("user0", 2, 500.0)]
     elapse(platform, minutes=30)
     assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0] == ("user1", 1, 300.0)
+
+
+def test_a_frozen_board_stands_still_for_who_takes_part_virtually(
+    platform: Platform, staff: User, student: User
+) -> None:
+    make(platform, staff)
+    ada, bob = people(platform, 2)
+    for user in (ada, bob):
+        enter(platform, user)
+    hand_in(platform, ada, 500.0)
+    elapse(platform, minutes=40)
+    hand_in(platform, bob, 300.0)  # after the freeze
+    elapse(platform, minutes=30)
+    enter(platform, student, mode=Mode.VIRTUAL)
+    hand_in(platform, student, 400.0)
+    elapse(platform, hours=3)
+    expected = [("ada", 1, 400.0), ("user0", 2, 500.0), ("user1", None, None)]
+    assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL)) == expected
+    finals.publish_results(platform, staff, "cup")
+    assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0] == ("user1", 1, 300.0)
+
+
+def test_it_names_no_challenge_before_the_start(platform: Platform, staff: User, student: User) -> None:
+    make(platform, staff, starts_at=utcnow() + timedelta(minutes=30))
+    enter(platform, student)
+    for viewer in (student, None):
+        assert board(platform, viewer, "cup").challenges == []
+        assert all(it.challenges == [] for it in board(platform, viewer, "cup").rows)
+    assert board(platform, staff, "cup").challenges == ["scale"]
+    elapse(platform, minutes=31)
+    assert board(platform, None, "cup").challenges == ["scale"]
 
 
 def test_practice_has_a_board_of_its_own(platform: Platform, staff: User, student: User) -> None:

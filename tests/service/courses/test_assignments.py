@@ -11,14 +11,15 @@ from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import MemberRow, ReportRow, SubmissionRow
 from grader.schemas.assignment import AssignmentBody, AttemptLimits, ExtensionBody, PartBody
-from grader.schemas.course import CourseRole, CourseView
-from grader.schemas.submission import State
+from grader.schemas.course import CourseRole, CourseView, MemberChange
+from grader.schemas.submission import State, SubmissionFilter
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses
+from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform
 from grader.service.submissions import quotas, submissions
 from grader.service.submissions.cancel import cancel
 from grader.service.submissions.submit import submit
+from tests.service.competitions.builders import make as make_competition
 from tests.service.courses.scenes import NOW, assign, enrol, judged, move
 from tests.service.courses.test_courses import signed_in
 from tests.service.world import body
@@ -192,6 +193,39 @@ def test_course_staff_read_what_their_students_submit(
     assert submissions.get_source(platform, bob, shown).source == "x = 1\n"
     with pytest.raises(NotFound):
         submissions.get_source(platform, bob, judged(platform, student, -HOUR, challenge="only_cuda"))
+
+
+def test_a_draft_and_the_time_after_leaving_give_staff_nothing_to_read(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    mine = judged(platform, student, -HOUR)
+    courses.set_staff(platform, staff, "gpu", "bob", CourseRole.INSTRUCTOR)
+    bob = signed_in(platform, other)
+    assign(platform, staff, published=False)
+    for name in ("gpu", "gpu/week1"):
+        wanted = SubmissionFilter(assignment=name)
+        found = submissions.list_submissions(platform, bob, everyone=True, wanted=wanted)
+        assert found.submissions == []
+    with pytest.raises(NotFound):
+        submissions.get_source(platform, bob, mine)
+    assignments.publish_assignment(platform, staff, "gpu", "week1")
+    assert submissions.get_source(platform, bob, mine).id == mine
+    rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=False))
+    assert submissions.get_source(platform, bob, mine).id == mine
+    with pytest.raises(NotFound):
+        submissions.get_source(platform, bob, judged(platform, student, HOUR))
+
+
+def test_hidden_cases_stay_hidden_while_a_competition_has_the_challenge(
+    platform: Platform, staff: User, student: User
+) -> None:
+    assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
+    with platform.sessions() as session:
+        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+    make_competition(platform, staff)
+    with platform.sessions() as session:
+        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert assignments.hidden_revealed(session, student.id, "scale", NOW + DAY)
 
 
 def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(

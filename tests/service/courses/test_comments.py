@@ -9,11 +9,11 @@ import pytest
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.records.engine import writing
 from grader.records.models import FeedbackRow
-from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.course import CourseChange, CourseRole, CourseView, MemberChange
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList, Shown
 from grader.schemas.notice import NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
 from grader.service.accounts.accounts import User, user_by_id
-from grader.service.courses import courses
+from grader.service.courses import courses, rosters
 from grader.service.messages import notices
 from grader.service.platform import Platform
 from grader.service.review import comments
@@ -112,6 +112,10 @@ def test_students_read_drafts_once_sent_and_held_feedback_once_released(
     assert told(platform, student) == []
     with pytest.raises(NotFound):
         say(platform, student, submission, "What?", thread=draft)
+    # Neither leaving the course nor its archive releases them.
+    rosters.change_member(platform, owner, "gpu", student.name, MemberChange(on_roster=False))
+    courses.change_course(platform, owner, "gpu", CourseChange(archived=True))
+    assert comments.list_comments(platform, student, submission).threads == []
 
 
 def test_who_may_comment(platform: Platform, owner: User, other: User, submission: str) -> None:

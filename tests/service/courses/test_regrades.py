@@ -15,14 +15,15 @@ from grader.records.claims import ClaimRequest, claim
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.account import Role
-from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.assignment import AssignmentBody, PartBody
+from grader.schemas.course import CourseBody, CourseRole, CourseView, RosterBody
 from grader.schemas.regrade import Change, RegradeBody, RegradeDecision, RegradeState, RegradeView
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import State, VoidBody
 from grader.service.accounts import accounts
 from grader.service.accounts.accounts import User
 from grader.service.boards import leaderboard
-from grader.service.courses import courses, gradebook
+from grader.service.courses import assignments, courses, gradebook, rosters
 from grader.service.platform import Platform
 from grader.service.review import regrade, voids
 from grader.service.submissions import submissions
@@ -282,3 +283,27 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
     assert [it.action for it in courses.get_audit(platform, staff, "gpu").entries[:2]] == [
         "submissions.regrade"
     ] * 2
+
+
+def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff: User, student: User) -> None:
+    courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
+    roster = RosterBody(text=f"account\n{student.name}\n", dry_run=False)
+    rosters.import_roster(platform, staff, "other", roster)
+    week = AssignmentBody(
+        title="Week", parts=[PartBody(challenge="scale")], open_at="2020-01-01", due_at="2999-01-01"
+    )
+    assignments.put_assignment(platform, staff, "other", "week", week)
+    assignments.publish_assignment(platform, staff, "other", "week")
+    made = accounts.create_user(platform, "tom", "correct horse")
+    courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
+    tom = accounts.user_by_id(platform, made.id)
+    assert tom
+    judged(platform, student, -3 * HOUR, **timed(1.0))
+    found = start(platform, tom, **WEEK1)
+    judge(platform, 3.0)
+
+    def of_courses(user: User) -> list[str]:
+        return [it.course for it in regrade.get(platform, user, found.number).grades]
+
+    assert of_courses(tom) == ["gpu"]
+    assert of_courses(staff) == ["gpu", "other"]
