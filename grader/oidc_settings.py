@@ -79,11 +79,17 @@ class OidcProvider(BaseModel):
         return self.client_secret.get_secret_value()
 
 
+# A host is put into a policy of content, where these end a directive or a source.
+_ODD = re.compile(r"[\s;,'\"\\*]")
+
+
 def check_endpoint(url: str) -> str:
     """An address that secrets are sent to: over TLS, except on this very machine. Raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname or parts.username or parts.fragment:
         raise ValueError("write it like https://login.uni.edu/realms/uni")
+    if _ODD.search(parts.netloc):
+        raise ValueError("its host has characters that no host has")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise ValueError("it must begin with https://")
     return url

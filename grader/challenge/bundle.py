@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import re
 import shutil
 import stat
@@ -37,6 +38,16 @@ _LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desk
 _DEPTH = 6
 _ENCRYPTED = 0x1
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
+# What is raised of an archive that is none, or is damaged, by whichever compression.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    OSError,
+    EOFError,
+    ValueError,
+)
 # The same files give the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -190,7 +201,7 @@ def read_archive(data: bytes) -> Bundle:
                 _check_kind(path)
                 found[path] = _content(archive, entry, path, left)
                 left -= len(found[path])
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, EOFError, ValueError) as error:
+    except _UNREADABLE as error:
         raise BadBundle(f"This is no ZIP archive that can be read: {error}.", _LAYOUT) from error
     return of_files(found)
 

@@ -262,7 +262,7 @@ def parse_manifest(path: Path, text: str) -> Manifest:
     """The text of the ``challenge.toml`` that lies at ``path``. Raises ChallengeInvalid."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # of numbers too long and lists too deep, too
         raise ChallengeInvalid(
             f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml."
         ) from error

@@ -163,6 +163,13 @@ def to_end(session: Session, challenge: str, now: datetime) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
+def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
+    """The challenges of competitions that have not begun, drafts included."""
+    row, chosen = CompetitionRow, CompetitionChallengeRow
+    query = select(chosen.challenge).join(row, row.id == chosen.competition_id).where(row.starts_at > now)
+    return frozenset(session.scalars(query))
+
+
 def with_frozen_boards(session: Session) -> list[int]:
     """Ids of those whose boards stop before their results, which are not out: nothing else may tell what is handed in
     within them either."""

@@ -129,6 +129,24 @@ def test_what_is_missing_is_named(path: str) -> None:
         bundle.read_archive(archive({name: text for name, text in FILES.items() if name != path}))
 
 
+@pytest.mark.parametrize("bomb", ["x = " + "[" * 100_000, "x = " + "9" * 100_000], ids=["deep", "long"])
+def test_a_manifest_that_no_reader_ends(bomb: str) -> None:
+    with pytest.raises(ChallengeInvalid, match="not TOML"):
+        bundle.read_archive(archive(FILES | {"challenges/rows/challenge.toml": f"{bomb}\n"}))
+
+
+def test_a_damaged_file_of_any_compression() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as made:
+        for name, text in FILES.items():
+            made.writestr(name, text)
+    data = bytearray(buffer.getvalue())
+    at = data.find(b"challenge.toml") + len("challenge.toml") + 20
+    data[at : at + 40] = b"\xff" * 40
+    with pytest.raises(BadBundle):
+        bundle.read_archive(bytes(data))
+
+
 def test_a_manifest_with_a_mistake_names_the_key() -> None:
     broken = FILES | {"challenges/rows/challenge.toml": MANIFEST.replace('difficulty = "easy"', "")}
     with pytest.raises(ChallengeInvalid, match="difficulty"):

@@ -66,7 +66,10 @@ def test_changed(cli: Cli, file: Path) -> None:
     assert json.loads(ran.out)["problems"] == ["result.rank was changed."]
 
 
-@pytest.mark.parametrize("text", ["", "{}"])
+FOREIGN = json.dumps(certificate.sign({"format": certificate.FORMAT, "team": "\x1b[2J"}, SECRET))
+
+
+@pytest.mark.parametrize("text", ["", "{}", FOREIGN])
 def test_no_certificate(cli: Cli, file: Path, text: str) -> None:
     file.write_text(text)
     assert cli("verify", str(file)).code == 2

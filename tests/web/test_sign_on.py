@@ -229,6 +229,18 @@ class TestWhoGetsIn:
         site.provider.at_userinfo = ADA | {"sub": "somebody else"}
         assert site.sign_in().status_code == 403
 
+    def test_a_word_for_one_address_vouches_for_no_other(self, opened: Open) -> None:
+        site = opened(accounts="anyone", domains="uni.example")
+        site.provider.claims = {"sub": "0815", "email": "grace@uni.example"}
+        site.provider.at_userinfo = ADA | {"sub": "0815", "email": "eve@evil.example", "email_verified": True}
+        assert site.sign_in().status_code == 403
+        site.provider.claims = {"sub": "0815", "email_verified": True}
+        site.provider.at_userinfo = ADA | {"sub": "0815", "email": "grace@uni.example"}
+        del site.provider.at_userinfo["email_verified"]
+        assert site.sign_in().status_code == 403
+        site.provider.at_userinfo["email_verified"] = True
+        assert site.sign_in().status_code == 303
+
     def test_the_command_line_signs_in_by_it(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         code = device_codes.begin(site.platform, DeviceCodeBody(), "192.0.2.7", URL)

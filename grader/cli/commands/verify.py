@@ -137,7 +137,16 @@ def _show(said: Any, found: Verified) -> None:
 
 
 def _lines(said: Any) -> list[str]:
-    """What it certifies, in words. It is as it was signed, so its form is that of our own."""
+    """What it certifies, in words. Raises BadRequest where it is no certificate of ours, which anybody can sign."""
+    try:
+        return _said(said)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadRequest(
+            "It is no certificate that this release can read.", "Take the file as the platform gave it."
+        ) from error
+
+
+def _said(said: Any) -> list[str]:
     competition, result, final = said["competition"], said["result"], said["final"]
     rank = f"rank {result['rank']}" if result["rank"] is not None else "no rank"
     lines = [

@@ -132,7 +132,8 @@ def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, 
         claims = dict(_claims(found, said, token, nonce))
         # Some put next to nothing into the token; the rest is asked for with the access token.
         if said.get("userinfo_endpoint") and not ({"email", found.name_claim} <= claims.keys()):
-            claims |= _userinfo(said["userinfo_endpoint"], str(token.get("access_token", "")), claims)
+            more = _userinfo(said["userinfo_endpoint"], str(token.get("access_token", "")), claims)
+            claims = _joined(claims, more)
     return _person(settings, name, claims)
 
 
@@ -226,7 +227,19 @@ def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[st
         return {}
     if more.get("sub") != claims["sub"]:
         raise SignOnFailed("The provider told of somebody else.", _AGAIN)
-    return {key: value for key, value in more.items() if key not in claims}
+    return more
+
+
+def _joined(claims: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The token's claims, and what else was said. Whether an address is verified is said of that beside which it
+    stands."""
+    other = more if "email" in claims else claims if "email" in more else {}
+    return {
+        key: value
+        for said in (more, claims)
+        for key, value in said.items()
+        if not (key == "email_verified" and said is other)
+    }
 
 
 def _person(settings: Settings, name: str, claims: Mapping[str, Any]) -> Person:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from grader.challenge.catalogue import near
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotAllowed, UnknownChallenge
-from grader.records import publications
+from grader.records import competitions, publications
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AssignmentPartRow,
@@ -53,26 +53,30 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """The challenges that somebody sees, by slug: all that there are, or these."""
+    """The challenges that somebody sees, by slug: these, and where it is ``everything`` all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
+    kept_back: frozenset[str] = frozenset()
 
     def __contains__(self, slug: object) -> bool:
-        return self.everything or slug in self.slugs
+        return slug in self.slugs or (self.everything and slug not in self.kept_back)
 
 
 def visible_to(session: Session, user: User | None, now: datetime | None = None) -> Visible:
     """``user`` None: who is not signed in."""
-    if user is not None and permissions.may(
+    reads_drafts = user is not None and permissions.may(
         permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT
-    ):
+    )
+    if user is not None and user.staff:
         return Visible(True, frozenset())
     moment = now or utcnow()
     found = publications.published(session, moment)
     if user is not None:
         found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)
-    return Visible(False, found)
+    # Who teaches a course may take part in a competition, too.
+    kept = competitions.to_be_asked(session, moment) if reads_drafts else frozenset()
+    return Visible(reads_drafts, found, kept)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
@@ -258,10 +262,14 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """Every folder there is, in the curriculum's order; broken ones last. Raises NotAllowed."""
+    """Every folder there is, in the curriculum's order; broken ones last. For who teaches a course without those of
+    competitions that have not begun. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
-        return PublicationList(challenges=_views(platform, session, None, clock(session)))
+        now = clock(session)
+        seen = visible_to(session, user, now)
+        found = _views(platform, session, None, now)
+        return PublicationList(challenges=[it for it in found if it.challenge in seen])
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
@@ -276,7 +284,9 @@ def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
         if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
             return {}
         known, now = publications.states(session), utcnow()
-    found = {slug: publications.state_at(known.get(slug), now) for slug in platform.catalogue.folders()}
+        seen = visible_to(session, user, now)
+    folders = [slug for slug in platform.catalogue.folders() if slug in seen]
+    found = {slug: publications.state_at(known.get(slug), now) for slug in folders}
     return {slug: state for slug, state in found.items() if state is not PublicationState.PUBLISHED}
 
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
+from grader.challenge.catalogue import near
 from grader.challenge.loader import Challenge
 from grader.deadlines import Phase, Window, day_begins, parse_moment
 from grader.errors import (
@@ -66,10 +67,10 @@ def put_assignment(
     Conflict (somebody else changed it meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
-        # What is wrong with them names challenges that are no student's to know.
-        challenges = _challenges(platform, body.parts)
-        times = _times(course, body)
         row = _find(course, slug)
+        # What is wrong with them names challenges that are no student's to know.
+        challenges = _challenges(platform, course, row, body.parts)
+        times = _times(course, body)
         before = _facts(session, row) if row is not None else None
         if row is None:
             row = AssignmentRow(course_id=course.row.id, slug=slug, revision=0)
@@ -100,11 +101,21 @@ def put_assignment(
         return _view(platform, course, row)
 
 
-def _challenges(platform: Platform, parts: Sequence[PartBody]) -> list[Challenge]:
-    """Raises BadRequest for one that is not there, or is named twice."""
+def _challenges(
+    platform: Platform, course: OpenCourse, row: AssignmentRow | None, parts: Sequence[PartBody]
+) -> list[Challenge]:
+    """Raises BadRequest for one that is not there, is named twice, or is new to ``row`` and kept for a competition that
+    has not begun: who teaches a course may take part in that."""
     slugs = [part.challenge for part in parts]
     if twins := sorted({it for it in slugs if slugs.count(it) > 1}):
         raise BadRequest(f"The challenge {twins[0]} stands there twice.", "Name each once, with its weight.")
+    if not course.user.staff:
+        now = utcnow()
+        kept = competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
+        kept -= set(_slugs(course.session, row)) if row is not None else set()
+        known = sorted(set(platform.catalogue.slugs()) - kept)
+        if unknown := [it for it in slugs if it not in known]:
+            raise BadRequest(f"There is no challenge '{unknown[0]}'.", near(unknown[0], known))
     try:
         return [platform.catalogue.load(slug) for slug in slugs]
     except (UnknownChallenge, ChallengeInvalid) as error:

@@ -13,7 +13,7 @@ from grader.records.models import ChoreRow, NoticeRow, UserRow, utcnow
 from grader.schemas.notice import NoticeKind, NoticesRead
 from grader.service.accounts import accounts
 from grader.service.accounts.links import LinkUseless
-from grader.service.messages import digests, notices
+from grader.service.messages import digests, mail, notices
 from grader.service.platform import Platform
 from tests.service.accounts.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox
@@ -85,3 +85,11 @@ def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox)
     assert digests.send(platform) == 0
     with platform.sessions() as session:
         assert session.query(NoticeRow).filter(NoticeRow.mail_due).count() == 1
+
+
+def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
+    platform = opened(**box.settings())
+    mail.send(platform.settings, "ada@uni.example", "Your place in GPU\r\nBcc: eve@evil.example", "Hello")
+    message = box.wait()
+    assert message["Subject"] == "grader: Your place in GPU Bcc: eve@evil.example"
+    assert message["Bcc"] is None

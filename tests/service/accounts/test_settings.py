@@ -6,6 +6,7 @@ import pytest
 
 from grader.cli.config import environment, load_settings
 from grader.errors import BadRequest
+from grader.oidc_settings import check_endpoint
 from grader.settings import Settings
 
 MAIL = {"GRADER_URL": "https://g.example", "GRADER_SMTP_HOST": "mail", "GRADER_SMTP_FROM": "g@g.example"}
@@ -63,3 +64,11 @@ def test_what_does_not_go_together(
 
 def test_a_mail_password_is_not_shown() -> None:
     assert "hunter2" not in repr(Settings(smtp_password="hunter2"))
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example;script-src *", "https://a.example, b", "https://a.example'", "https://*"]
+)
+def test_an_address_whose_host_would_change_a_policy_of_content(url: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        check_endpoint(url)

@@ -184,6 +184,32 @@ def test_instructors_choose_from_drafts_and_assistants_see_those_of_their_course
         publication.publish(platform, people[CourseRole.INSTRUCTOR], draft)
 
 
+def test_who_teaches_learns_of_no_draft_that_a_competition_will_ask(
+    platform: Platform, staff: User, draft: str
+) -> None:
+    courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
+    made = accounts.create_user(platform, "tom", PASSWORD)
+    courses.set_staff(platform, staff, "gpu", made.name, CourseRole.INSTRUCTOR)
+    tom = accounts.user_by_id(platform, made.id)
+    assert tom is not None
+    start = utcnow() + timedelta(minutes=30)
+    competitions.create_competition(
+        platform, staff, builders.competition_body(challenges=[{"challenge": draft}], starts_at=start)
+    )
+    body = AssignmentBody(
+        title="Week 1", parts=[PartBody(challenge=draft)], open_at="2026-01-01", due_at="2999-12-31"
+    )
+    assert draft not in seen(platform, tom)
+    assert draft not in publication.unpublished(platform, tom)
+    assert draft not in {it.challenge for it in publication.list_states(platform, tom).challenges}
+    with pytest.raises(BadRequest, match="There is no challenge") as refused:
+        assignments.put_assignment(platform, tom, "gpu", "week1", body)
+    assert draft not in refused.value.hint
+    assert draft in seen(platform, staff)
+    builders.elapse(platform, hours=0.75)
+    assert draft in seen(platform, tom)
+
+
 def test_a_competition_opens_a_draft_to_who_takes_part(
     platform: Platform, staff: User, ada: User, draft: str
 ) -> None:
