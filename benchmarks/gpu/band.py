@@ -1,7 +1,7 @@
 """What attacks on the clock gain over the honest kernel: each of ``attacks/`` graded like a submission, on one GPU.
 
-An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, or where the report carries the flag
-``work_outside_gate``; else it is VULNERABLE. An attack whose constant is followed by ``// band: ...`` (in Python
+An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, where its time is not known, which has no
+rank, or where the report carries the flag ``work_outside_gate``; else it is VULNERABLE. An attack whose constant is followed by ``// band: ...`` (in Python
 ``# band: ...``) runs once with each of the values named there. Attacks are held against the honest kernel of their own
 language.
 
@@ -187,13 +187,13 @@ def judge(range_: Range, attack: Attack, honest_us: float) -> Finding:
             seconds=seconds,
         )
     workload = report.workloads[0]
-    gain = (honest_us / workload.time_us - 1) * 100
+    gain = None if workload.time_us is None else (honest_us / workload.time_us - 1) * 100
     seen = Flag.WORK_OUTSIDE_GATE in report.flags
     return Finding(
         name=attack.name,
         language=attack.language.value,
         verdict=report.verdict.value,
-        outcome="DEFENDED" if seen or gain <= BAND_PERCENT else "VULNERABLE",
+        outcome="DEFENDED" if seen or gain is None or gain <= BAND_PERCENT else "VULNERABLE",
         time_us=workload.time_us,
         gain=gain,
         charged_us=workload.charged_us,
@@ -208,9 +208,10 @@ def honest_times(range_: Range, language: Language, count: int) -> list[float]:
     times = []
     for _ in range(count):
         report = range_.grade(range_.honest(language), language)
-        if report.verdict is not Verdict.ACCEPTED or not report.workloads:
+        time_us = report.workloads[0].time_us if report.workloads else None
+        if report.verdict is not Verdict.ACCEPTED or time_us is None:
             raise SystemExit(f"the honest {language} kernel: {report.verdict}: {report.detail}")
-        times.append(report.workloads[0].time_us)
+        times.append(time_us)
         notes = f"charged {report.workloads[0].charged_us:.1f} us {[flag.value for flag in report.flags]}"
         print(f"honest {language.value:<8} {times[-1]:.2f} us  {notes}", flush=True)
     return times

@@ -11,7 +11,8 @@ from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind, Manifest, Waivable, Workload
+from grader.challenge.model import Argument, Kind, Manifest, Waivable
+from grader.judge.cuda.plan import workload_bytes
 from grader.judge.oracle import scalar_values
 from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
@@ -119,20 +120,10 @@ def _workloads(challenge: Challenge) -> Check:
             f"none is long enough to rank: {longest * 1e6:.0f} us at an H200's speed, "
             f"{RANKED_ROOFLINE_US:.0f} are needed"
         )
-    if on_gpu and min(planned_bytes(manifest, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
+    if on_gpu and min(workload_bytes(challenge, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
         problems.append("none fits a GPU of 16 GB together with what judging keeps there")
     listed = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
     return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {listed}")
-
-
-def planned_bytes(manifest: Manifest, workload: Workload) -> int:
-    """What judging a workload holds at once: arena, private inputs and answers, and the float64 oracle's copies."""
-    total = 0
-    for arg in manifest.buffers:
-        count = math.prod(manifest.shape(arg, workload.sizes))
-        copies = 2 if arg.kind is Kind.INPUT else 3
-        total += count * (copies * arg.dtype.itemsize + (24 if arg.dtype.floating else 16))
-    return total
 
 
 def _unless_waived(challenge: Challenge, name: Waivable, problems: list[str], good: str) -> Check:

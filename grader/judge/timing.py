@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count, repeat
 
 from grader.challenge.cases import Case
 from grader.challenge.draw import Room
@@ -23,6 +24,7 @@ from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
+from grader.limits import RANKED_ROOFLINE_US
 from grader.logs import get_logger
 from grader.schemas.report import Mismatch
 from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_interval
@@ -40,7 +42,6 @@ _INPUTS_SHARE = 0.5
 # says, or is too slow.
 _FEWEST_ROUNDS = 3
 
-
 # Halves of a series that differ by so many standard errors do not come from one and the same state of the device.
 _DRIFT_ERRORS = 3.0
 
@@ -49,8 +50,8 @@ def drifted(gates: Sequence[float], share: float) -> bool:
     """Whether the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
 
     A GPU that multiplies matrices takes 0.4 % longer once it is warm. Then the earlier half is dropped and more rounds
-    are made: where all count, a time depends on how many there are. A submission cannot choose which count: it does not
-    know how many there will be.
+    are made: where all count, a time depends on how many there are. A submission can bring that about, but gains
+    nothing: what it is asked later is of the same kind, and by then its time is known to ``enough``.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -121,8 +122,8 @@ class Stopwatch:
         self._dice = random.Random(hmac.digest(seed_key, text, hashlib.sha256))  # noqa: S311 - its seed is secret
         found = overlays(challenge, workload)
         self._rare = [workload_case(challenge, workload, it) for it in found if it.counts]
-        specials = drawn_specials([it for it in found if not it.counts], self._dice)
-        self._specials = [workload_case(challenge, workload, it) for it in specials]
+        self._special = [it for it in found if not it.counts]
+        self._workload = workload
         self._drawn = 0
         self._names: list[str] = []
         self._kept: Asked | None = None
@@ -142,9 +143,9 @@ class Stopwatch:
             self._kept = self._draw(self.case)
         with self._bound(client):
             record = self.device.record()
-            count = self.plan.control_rounds
+            rounds = self.plan.control_rounds
             self._warm_up_rounds(client, checked=False, gated=True)
-            return self._rounds(client, count, count, record, checked=False, gated=True)
+            return self._rounds(client, rounds, rounds, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
         """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
@@ -212,21 +213,19 @@ class Stopwatch:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
         to ``most`` while they differ too much and there is time.
 
-        A submission always makes the fewest (``checked``): with fewer, the time is a gamble that it could choose. It
-        is also asked what is special (``grader.challenge.overlays``), in rounds that it cannot tell from these.
+        A submission always makes the fewest (``checked``): with fewer, the time is a gamble that it could choose.
         """
         end = time.perf_counter() + self.plan.seconds
-        places = sorted(self._dice.randrange(fewest) for _ in self._specials)
-        specials = list(zip(places, self._specials, strict=True)) if checked else []
-        deck = self._deck(fewest) if checked else []
         kept: list[ControlRound] = []
+        questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
         self._names = names = []
         made, in_calls, between = 0, 0.0, 0.0
         enough = fewest if checked else _FEWEST_ROUNDS
         while len(kept) < fewest or (made < most and not self._known_well(kept)):
-            while specials and specials[0][0] <= made:
-                self._special_round(client, specials.pop(0)[1], gated=gated)
-            case = deck.pop() if deck else self._drawn_case(checked)
+            case, counts = next(questions)
+            if not counts:
+                self._special_round(client, case, gated=gated)
+                continue
             # To compare inputs takes as long as the call of a kernel that is bound by memory. Who writes into them does
             # so in each call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
@@ -271,19 +270,32 @@ class Stopwatch:
         except ChallengeInvalid as error:  # what a case holds may not fit the workload's sizes: indices, say
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
+    def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
+        """What a submission is asked, without end, and whether that round counts; it cannot tell. ``kept``: the rounds
+        made so far.
+
+        In decks as long as the fewest rounds: each has every recipe of outliers as often as it must, and what is
+        special in between. Were nothing special asked beyond the fewest rounds, a submission that brings about more
+        (by uneven calls, by heating the GPU) could leave out there what special values alone show. The first deck is
+        enough where rounds are too short to be ranked.
+        """
+        for number in count():
+            asked = not number or midmean([it.gate for it, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
+            specials = [
+                (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, it))
+                for it in (drawn_specials(self._special, self._dice) if asked else ())
+            ]
+            for place, case in enumerate(self._deck(fewest)):
+                yield from ((special, False) for at, special in specials if at == place)
+                yield case, True
+
     def _deck(self, fewest: int) -> list[Case]:
-        """What the fewest rounds ask, in the dice's order."""
+        """What so many rounds that count ask, in the dice's order."""
         counts = rare_counts(fewest, len(self._rare))
-        deck = [case for case, count in zip(self._rare, counts, strict=True) for _ in range(count)]
+        deck = [case for case, times in zip(self._rare, counts, strict=True) for _ in range(times)]
         deck += [self.case] * (fewest - len(deck))
         self._dice.shuffle(deck)
         return deck
-
-    def _drawn_case(self, checked: bool) -> Case:
-        """Of what is checked beyond the fewest, every other question has outliers in one of its inputs."""
-        if checked and self._rare and self._dice.random() < RARE_SHARE:
-            return self._dice.choice(self._rare)
-        return self.case
 
     def _round(
         self, client: RunnerClient, case: Case, *, checked: bool, gated: bool, inputs: bool = True

@@ -241,3 +241,20 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
     own = _watch(launcher, HostDevice()).own(launcher.submission())
     names = own.drawn[: HostDevice.plan.rounds]
     assert sum("outliers in x" in it for it in names) == 3
+
+
+@pytest.mark.parametrize(("gate", "asked"), [(1e-3, [1, 1, 1]), (0.3e-3, [1, 0, 0])])
+def test_what_is_special_is_asked_as_often_however_many_rounds_there_were(
+    launcher: Launcher, gate: float, asked: list[int]
+) -> None:
+    """Else a submission that brings about more of them knows what they do not ask. Short ones have no rank."""
+    rounds: list[tuple[Timed, float]] = []
+    questions = _watch(launcher, HostDevice())._questions(8, rounds)
+    for number in asked:
+        deck: list[tuple[str, bool]] = []
+        while sum(counts for _, counts in deck) < 8:
+            case, counts = next(questions)
+            deck.append((case.name, counts))
+            rounds += [(Timed(0.0, gate, 0.0, 0.0), 0.0)] * counts
+        assert sum("outliers in x" in name for name, _ in deck) == 4
+        assert ["nan" in name for name, counts in deck if not counts] == [True] * number

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from grader import limits
-from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, planned_bytes
+from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
 from grader.errors import BadRequest
+from grader.judge.cuda.plan import held_bytes
 from grader.judge.roofline import roofline_seconds
 from grader.languages import Language
 
@@ -138,7 +139,7 @@ def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
 
 
 def _fits(manifest: Manifest, workload: Workload) -> bool:
-    return planned_bytes(manifest, workload) <= SMALLEST_GPU_BYTES * PLANNED_SHARE
+    return held_bytes(manifest, workload.sizes) <= SMALLEST_GPU_BYTES * PLANNED_SHARE
 
 
 def _ranks(manifest: Manifest, workload: Workload) -> bool:

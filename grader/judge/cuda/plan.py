@@ -10,7 +10,7 @@ from grader import limits
 from grader.challenge.cases import Case, Filling, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Workload
+from grader.challenge.model import Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
 
 # What a piece of a large case takes in float64 (see ``grader.judge.pieces``), and a guard's granules.
@@ -24,8 +24,14 @@ def workload_bytes(challenge: Challenge, workload: Workload) -> int:
         challenge.inputs,
         *(challenge.inputs | dict(it.inputs) for it in overlays(challenge, workload)),
     ]
-    drawing = max(_drawing(challenge, workload.sizes, it) for it in fillings)
-    return _copies(challenge, workload.sizes) + max(_oracle(challenge, workload.sizes), drawing)
+    manifest, sizes = challenge.manifest, workload.sizes
+    drawing = max(_drawing(challenge, sizes, it) for it in fillings)
+    return _copies(manifest, sizes) + max(_oracle(manifest, sizes), drawing)
+
+
+def held_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    """The same as far as a signature tells, without recipes: what drawing takes beyond the oracle is not in it."""
+    return _copies(manifest, sizes) + _oracle(manifest, sizes)
 
 
 def case_bytes(challenge: Challenge, case: Case) -> int:
@@ -33,7 +39,7 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
     and their magnitudes, and what drawing or a piece takes. Raises ChallengeInvalid."""
     manifest, drawing = challenge.manifest, _drawing(challenge, case.sizes, case.inputs)
     if manifest.pieces is None:
-        return _copies(challenge, case.sizes) + max(_oracle(challenge, case.sizes), drawing)
+        return _copies(manifest, case.sizes) + max(_oracle(manifest, case.sizes), drawing)
     needed = max(_PIECES_BYTES, drawing)
     for arg in manifest.buffers:
         answered = arg.kind is not Kind.INPUT
@@ -50,18 +56,16 @@ def kept_bytes(challenge: Challenge) -> int:
     return sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
 
 
-def _copies(challenge: Challenge, sizes: Mapping[str, int]) -> int:
+def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     """Of every buffer: in the arena, drawn and staged, and of results a snapshot."""
-    manifest = challenge.manifest
     return sum(
         (3 if arg.kind is Kind.INPUT else 4) * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes))
         for arg in manifest.buffers
     )
 
 
-def _oracle(challenge: Challenge, sizes: Mapping[str, int]) -> int:
+def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     """Copies in float64, and what the reference makes of them."""
-    manifest = challenge.manifest
     return sum(
         (24 if arg.dtype.floating else 16) * math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers
     )
