@@ -21,7 +21,9 @@ from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
+from grader.judge.cuda.device import CudaDevice
 from grader.judge.cuda.plan import case_bytes, workload_bytes
+from grader.limits import GIB
 from grader.judge.oracle import workload_case
 
 CATALOGUE = find_catalogue()
@@ -131,3 +133,38 @@ def test_too_little_memory_is_not_the_fault_of_a_case() -> None:
     challenge = CATALOGUE.load("relu")
     with pytest.raises(torch.OutOfMemoryError):
         draw_inputs(challenge.manifest, Case("full", Category.NAN, {"n": 5}, {"x": Hungry()}), 1)
+
+
+class Kept:
+    """What a device keeps for the next grading."""
+
+    def __init__(self, kept_bytes: int) -> None:
+        self.kept_bytes, self.given_back = kept_bytes, 0
+
+    def give_back(self) -> None:
+        self.given_back, self.kept_bytes = self.kept_bytes, 0
+
+
+@pytest.mark.parametrize(
+    ("needed", "free", "held", "fits", "given_back"),
+    [
+        (44, 66, 12, True, False),  # conv1d beyond 2^31 on 80 GB: there is room beside what is kept
+        (52, 62, 16, False, False),  # vector_add's: there never is, so what is kept stays where it is
+        (44, 46, 32, True, True),  # of other challenges before
+        (44, 78, 0, True, False),
+        (64, 78, 0, False, False),
+    ],
+)
+def test_what_is_kept_stays_unless_giving_it_back_makes_room(
+    monkeypatch: pytest.MonkeyPatch, needed: int, free: int, held: int, fits: bool, given_back: bool
+) -> None:
+    device = CudaDevice.__new__(CudaDevice)
+    shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
+    device._memories, device._staging = shared, private  # type: ignore[assignment]
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free * GIB, 80 * GIB))
+    for name in ("memory_reserved", "memory_allocated"):
+        monkeypatch.setattr(torch.cuda, name, lambda: held * GIB // 2)
+    lacking = device._lacks(needed * GIB, 12 * GIB)
+    assert (not lacking) == fits
+    assert bool(shared.given_back and private.given_back) == given_back
+    assert fits or "GiB, and 63 are free" in lacking

@@ -162,19 +162,20 @@ class CudaDevice:
     def _lacks(self, needed: int, kept: int) -> str:
         """Why ``needed`` bytes cannot be planned with beside ``kept``, or nothing.
 
-        What is kept stays where it is as long as there is room: its place is worth up to 1 % of some kernels' time, so
-        all gradings shall have the same.
+        What is kept stays where it is as long as there is room beside it, and where giving it back would not make room
+        either: its place is worth up to 1 % of some kernels' time, so all gradings shall have the same.
         """
         free, _ = torch.cuda.mem_get_info()
-        if needed > free * _PLANNED_SHARE - kept:
+        held = self._memories.kept_bytes + self._staging.kept_bytes
+        available = free + held + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        if needed > available * _PLANNED_SHARE - kept:
+            room = max(0.0, available - kept / _PLANNED_SHARE)
+            return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
+        if needed > free * _PLANNED_SHARE - max(0, kept - held):
             self._memories.give_back()
             self._staging.give_back()
             torch.cuda.empty_cache()
-            free, _ = torch.cuda.mem_get_info()
-        if needed <= free * _PLANNED_SHARE - kept:
-            return ""
-        room = max(0.0, free - kept / _PLANNED_SHARE)
-        return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
+        return ""
 
     def has_room(self, challenge: Challenge, case: Case) -> bool:
         torch.cuda.empty_cache()

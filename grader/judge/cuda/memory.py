@@ -105,9 +105,14 @@ class CudaMemories:
             torch.cuda.empty_cache()
             return CudaMemory(self, name, size)
 
+    @property
+    def kept_bytes(self) -> int:
+        """How much is kept now."""
+        return sum(it.key[1] for it in self._shelf)
+
     def take_back(self, memory: CudaMemory) -> None:
         self._shelf.append(memory)
-        while sum(it.key[1] for it in self._shelf) > self._most_kept:
+        while self.kept_bytes > self._most_kept:
             self._shelf.pop(0).free()
 
     def give_back(self) -> None:
@@ -124,6 +129,11 @@ class Staging:
         self._kept: dict[tuple[str, int], torch.Tensor] = {}
         self._most_kept = int(torch.cuda.get_device_properties(device).total_memory * KEPT_SHARE)
 
+    @property
+    def kept_bytes(self) -> int:
+        """How much is kept now."""
+        return sum(it.numel() for it in self._kept.values())
+
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
         """Memory of ``like``'s shape and dtype; what it held for this role before is lost."""
         size = like.numel() * like.element_size()
@@ -131,7 +141,7 @@ class Staging:
         if kept is None:
             kept = torch.empty(size, dtype=torch.uint8, device=self._device)
         self._kept[role, size] = kept  # at the end: the first is what was not used for longest
-        while len(self._kept) > 1 and sum(it.numel() for it in self._kept.values()) > self._most_kept:
+        while len(self._kept) > 1 and self.kept_bytes > self._most_kept:
             del self._kept[next(iter(self._kept))]
         return kept.view(like.dtype).view(like.shape)
 
