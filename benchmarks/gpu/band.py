@@ -1,9 +1,9 @@
 """What attacks on the clock gain over the honest kernel: each of ``attacks/`` graded like a submission, on one GPU.
 
 An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, where its time is not known, which has no
-rank, or where the report carries the flag ``work_outside_gate``; else it is VULNERABLE. An attack whose constant is followed by ``// band: ...`` (in Python
-``# band: ...``) runs once with each of the values named there. Attacks are held against the honest kernel of their own
-language.
+rank, or where the report carries the flag ``work_outside_gate``; else it is VULNERABLE. An attack whose constant is
+followed by ``// band: ...`` (in Python ``# band: ...``) runs once with each of the values named there. Attacks are held
+against the honest kernel of their own language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
        [--box local|docker] [--workload NAME]: of vector_add; another than the longest is kept in a file of its own

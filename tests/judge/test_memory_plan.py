@@ -23,8 +23,8 @@ from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
 from grader.judge.cuda.device import CudaDevice
 from grader.judge.cuda.plan import case_bytes, workload_bytes
-from grader.limits import GIB
 from grader.judge.oracle import workload_case
+from grader.limits import GIB
 
 CATALOGUE = find_catalogue()
 # Tensors of a few numbers, which no plan names.
