@@ -10,7 +10,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, Conflict, GraderError, TooMany
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
-from grader.service.courses import announcements, courses
+from grader.service.competitions import competitions
+from grader.service.courses import announcements, assignments, courses
 from grader.service.courses.announcements import Kind, Place
 from grader.service.courses.permissions import Action
 from grader.web import forms
@@ -127,12 +128,22 @@ def _page(place: Place, error: GraderError | None = None) -> Page:
     told = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions
     may = announcements.may(platform(), user, place)
+    parts: list[tuple[str, str]]
     if place.kind is Kind.COURSE:
+        name = place.slug
+        given_out = assignments.list_assignments(platform(), user, place.slug).assignments
+        parts = [(it.slug, it.title) for it in given_out]
         with courses.reading(platform(), user, place.slug, Action.COURSE_READ) as opened:
             may |= {action.name.lower(): opened.may(action) for action in Action}
+    else:
+        view = competitions.get_competition(platform(), user, place.slug)
+        name, parts = view.title, [(it.challenge, it.title) for it in view.challenges]
     page = render_template(
         "announcements.html",
         place=place,
+        name=name,
+        parts=parts,
+        titles=dict(parts),
         told=[(it, markdown.remark(it.text)) for it in told],
         asked=[(it, markdown.remark(it.text), markdown.remark(it.answer)) for it in asked],
         may=may,

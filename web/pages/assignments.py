@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionBody
-from grader.service.courses import assignments, courses
+from grader.service.courses import assignments, courses, gradebook
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.web import forms
@@ -117,11 +117,15 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         edits, extends = opened.may(Action.ASSIGNMENT_EDIT), opened.may(Action.EXTENSION_GRANT)
         compares = opened.may(Action.SIMILARITY)
         exports, regrades = opened.may(Action.SOURCES), opened.may(Action.REGRADE)
+        learns = opened.may(Action.GRADES_READ_OWN)
+    own = gradebook.get_grades(platform(), user, course).assignments if learns else []
     given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
         "course/assignment.html",
         view=view,
         left={it.challenge: it for it in view.left},
+        own={part.challenge: part for it in own if it.assignment == view.slug for part in it.parts},
+        limits=[name for name in ("day", "total", "pending") if getattr(view.attempts, name)],
         edits=edits,
         compares=compares,
         exports=exports,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -34,6 +35,23 @@ def body(model: type[Model], values: dict[str, object]) -> Model:
 def given(*names: str) -> dict[str, object]:
     """Those fields of the present form that hold something."""
     return {name: value for name in names if (value := request.form.get(name, "").strip())}
+
+
+@dataclass(frozen=True)
+class CourseHead:
+    """What stands above every page of a course; ``may`` by the names of actions in small letters."""
+
+    slug: str
+    name: str
+    may: dict[str, bool]
+
+
+@pages.app_template_global("course_head")
+def head(course: str) -> CourseHead:
+    """Of a course that the viewer may know of. Raises NotFound, NotAllowed."""
+    with courses.reading(platform(), current_user(), course, Action.COURSE_LISTED) as opened:
+        may = {action.name.lower(): opened.may(action) for action in Action}
+        return CourseHead(opened.row.slug, opened.row.name, may)
 
 
 @pages.get("/courses")

@@ -17,6 +17,7 @@ from grader.service.lti import passback
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
+from grader.web.pages import titles
 from grader.web.pages.keys import Page
 from grader.web.pages.plots import Axis, linear, logarithmic
 
@@ -27,13 +28,16 @@ pages = Blueprint("gradebook", __name__)
 def show(course: str) -> str:
     """Everyone's points, statistics of each part, and who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
-    plots = {(it.assignment, it.challenge): speedups(it) for it in found.statistics if it.speedups}
+    plots = [(it, speedups(it)) for it in found.statistics if it.speedups]
     # Without a rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
+    assigned = found.students[0].assignments if found.students else []
     return render_template(
         "course/gradebook.html",
         found=found,
         plots=plots,
+        titles={it.assignment: it.title for it in assigned},
+        columns=[f">{it.title}" for it in assigned],
         grades_at=grades_at,
         passed_back=passback.counted(platform(), current_user(), course),
     )
@@ -89,6 +93,7 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
         "course/grades.html",
         course=course,
         found=found,
+        titles={part.challenge: titles.of(part.challenge) for it in found.assignments for part in it.parts},
         overrides=overrides,
         scores=scores,
         asks=asks,

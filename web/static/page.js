@@ -1,4 +1,4 @@
-// What every page does: local times, buttons that copy, the theme's button.
+// What every page does: local times, buttons that copy, the theme's button, lines of links.
 "use strict";
 
 const DAY = { dateStyle: "medium" };
@@ -65,6 +65,12 @@ async function saveTheme(address) {
     await fetch(address, { method: "POST", body, redirect: "manual", keepalive: true }).catch(() => {});
   }
   saving = false;
+}
+
+// Where the links of a line are more than the screen is wide, the present one is in view.
+for (const here of document.querySelectorAll("nav [aria-current]")) {
+  const line = here.closest("nav");
+  line.scrollLeft = here.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
 }
 
 document.addEventListener("click", (event) => {
