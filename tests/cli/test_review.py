@@ -1,0 +1,224 @@
+"""`void`, `regrade`, `inbox`, `comment` and `feedback requests` against a web that runs: what they print, as text and
+as JSON, and by which exit code they refuse."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.serving import make_server
+
+from grader import limits
+from grader.cli.commands import results
+from grader.schemas.account import Role
+from grader.schemas.course import CourseBody
+from grader.service.accounts import accounts, tokens
+from grader.service.accounts.accounts import User
+from grader.service.courses import courses
+from grader.service.platform import Platform, open_platform
+from grader.web.app import create_app
+from tests.cli.conftest import Cli, Ran
+from tests.service.courses.scenes import assign, enrol
+from tests.web import builders
+
+Run = Callable[..., Ran]
+
+
+@dataclass(frozen=True)
+class Site:
+    platform: Platform
+    run: Run
+    teacher: User
+    ada: User
+    bob: User
+
+    def json(self, who: User, *args: str) -> Any:
+        ran = self.run(who, *args, "--json")
+        assert ran.code == 0, ran.err
+        return json.loads(ran.out)
+
+
+@pytest.fixture
+def site(home: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A course ``gpu`` whose assignment ``week1`` has one challenge, with ada and bob in it."""
+    platform = open_platform(builders.make_settings(home / "platform"))
+    teacher = accounts.create_user(platform, "teacher", builders.PASSWORD, Role.STAFF)
+    ada, bob = (accounts.create_user(platform, name, builders.PASSWORD) for name in ("ada", "bob"))
+    courses.create_course(platform, teacher, CourseBody(slug="gpu", name="GPU", time_zone="UTC"))
+    enrol(platform, teacher, ada, bob)
+    assign(platform, teacher, parts=[{"challenge": builders.SLUG}])
+    given = {user.name: tokens.issue_token(platform, user).token for user in (teacher, ada, bob)}
+    server = make_server("127.0.0.1", 0, create_app(platform), threaded=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    monkeypatch.setenv("GRADER_SERVER", f"http://127.0.0.1:{server.server_port}")
+
+    def run(who: User, *args: str) -> Ran:
+        monkeypatch.setenv("GRADER_TOKEN", given[who.name])
+        ran = cli(*args)
+        # The web logs in this process.
+        own = [line for line in ran.err.splitlines(keepends=True) if not line.startswith('{"')]
+        return Ran(ran.code, ran.out, "".join(own))
+
+    yield Site(platform, run, teacher, ada, bob)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    platform.close()
+
+
+def refused(ran: Ran, code: int, words: str) -> None:
+    assert (ran.code, ran.out) == (code, "")
+    assert words in " ".join(ran.err.split())
+
+
+def test_void(site: Site) -> None:
+    done = builders.judged(site.platform, site.ada, builders.accepted()).id
+    waits = builders.hand_in(site.platform, site.bob).id
+    told = site.run(site.teacher, "void", done, "--reason", "A copy.")
+    assert (told.code, told.out, told.err) == (0, "", f"The result of {done} by ada is void now.\n")
+    assert site.json(site.teacher, "void", done, "--undo")["voided"] is None
+    again = site.json(site.teacher, "void", done, "--reason", "A  copy.")
+    assert again["voided"]["reason"] == "A copy."
+    for who, args, code, words in (
+        (site.teacher, [done], 2, "--reason WHY"),
+        (site.teacher, [done, "--undo", "--reason", "x"], 2, "--reason WHY"),
+        (site.teacher, ["nothing", "--reason", "x"], 2, "no submission 'nothing'"),
+        (site.teacher, [waits, "--reason", "x"], 2, "no result"),
+        (site.teacher, [waits, "--undo"], 2, "not void"),
+        (site.ada, [done, "--undo"], 3, "submissions.void"),
+        (site.bob, [done, "--undo"], 2, "no submission"),
+    ):
+        refused(site.run(who, "void", *args), code, words)
+
+
+def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "_POLL_S", 0.05)
+    platform, teacher = site.platform, site.teacher
+    done = builders.judged(platform, site.ada, builders.accepted()).id
+    builders.judged(platform, site.bob, builders.accepted())
+    ordered = site.run(teacher, "regrade", "submission", done, "--reason", "A card was slow.")
+    assert (ordered.code, f"Regrade 1 of submission {done}: 0 unchanged" in ordered.err) == (0, True)
+    same = site.json(teacher, "regrade", "submission", done, "--reason", "A card was slow.")
+    assert (same["number"], same["summary"]["waiting"]) == (1, 1)
+    refused(site.run(teacher, "regrade", "publish", "1"), 2, "still to be judged")
+    refused(
+        site.run(teacher, "regrade", "assignment", "gpu", "week1", "--reason", "x"), 2, "Regrade 1 is open"
+    )
+    builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
+    lines = site.run(teacher, "regrade", "watch", "1", "--json").out.splitlines()
+    assert [json.loads(it)["regrade"]["summary"]["up"] for it in lines] == [1, 1]
+    shown = site.run(teacher, "regrade", "show", "1")
+    assert done in shown.out
+    assert "0 unchanged, 1 up, 0 down." in shown.out
+    published = site.run(teacher, "regrade", "publish", "1")
+    assert (published.code, "is published: 0 unchanged, 1 up" in published.err) == (0, True)
+    refused(site.run(teacher, "regrade", "publish", "1"), 2, "published already")
+
+    monkeypatch.setattr(limits, "REGRADE_UNCONFIRMED", 1)
+    whole = ("regrade", "assignment", "gpu", "week1", "--reason", "A case was wrong.")
+    refused(site.run(teacher, *whole), 2, "--confirm week1")
+    assert site.json(teacher, *whole, "--confirm", "week1")["summary"]["waiting"] == 2
+    assert site.json(teacher, "regrade", "discard", "2")["state"] == "discarded"
+    student = ("regrade", "student", "gpu", "ada", "--assignment", "week1", "--reason", "x")
+    assert site.json(teacher, *student)["what"] == "ada in gpu/week1"
+    listed = site.json(teacher, "regrade", "list", "--course", "gpu")["regrades"]
+    assert [(it["number"], it["state"]) for it in listed] == [(3, "open"), (2, "discarded"), (1, "published")]
+    assert "A case was wrong." in site.run(teacher, "regrade", "list", "--state", "discarded").out
+
+    for who, args, code, words in (
+        (teacher, ["show", "9"], 2, "no regrade 9"),
+        (teacher, ["submission", done, "--reason", " "], 2, "reason"),
+        (teacher, ["submission", "nothing", "--reason", "x"], 2, "no submission"),
+        (teacher, ["assignment", "gpu", "week9", "--reason", "x"], 2, "week9"),
+        (teacher, ["student", "gpu", "teacher", "--reason", "x"], 2, "no student of gpu"),
+        (teacher, ["challenge", "nothing", "--reason", "x"], 2, "nothing to judge again"),
+        (site.ada, ["list"], 3, "submissions.regrade"),
+        (site.ada, ["submission", done, "--reason", "x"], 3, "submissions.regrade"),
+        (site.ada, ["publish", "3"], 3, "submissions.regrade"),
+    ):
+        refused(site.run(who, "regrade", *args), code, words)
+
+
+def test_inbox(site: Site) -> None:
+    teacher = site.teacher
+    done = builders.judged(site.platform, site.ada, builders.on_gpu()).id
+    kernel, outside = f"{done}:library_kernel", f"{done}:work_outside_gate"
+    found = site.json(teacher, "inbox", "list", "--course", "gpu")
+    assert {it["key"] for it in found["items"]} == {kernel, outside}
+    assert site.json(teacher, "inbox", "assign", kernel, "--to", "teacher") == {"changed": 1, "open": 2}
+    shown = site.run(teacher, "inbox", "list", "--reviewer", "teacher")
+    assert (kernel in shown.out, outside in shown.out) == (True, False)
+    assert "2 items are open in all." in shown.err
+    decided = site.run(teacher, "inbox", "decide", outside, "--outcome", "fine")
+    assert (decided.code, "Changed 1; 1 are open." in decided.err) == (0, True)
+    decide = ("inbox", "decide", kernel, "--outcome", "void")
+    refused(site.run(teacher, *decide), 2, "A reason is needed")
+    assert site.json(teacher, *decide, "--reason", "It calls cuBLAS.")["open"] == 0
+    assert "It calls cuBLAS." in site.run(teacher, "inbox", "list", "--outcome", "void").out
+    for who, args, code, words in (
+        (teacher, ["decide", kernel, "--outcome", "fine"], 2, "void already"),
+        (teacher, ["decide", f"{done}:similar", "--outcome", "fine"], 2, "similar"),
+        (teacher, ["assign", kernel, "--to", "ada"], 2, "decides of nothing"),
+        (teacher, ["list", "--outcome", "odd"], 2, "outcome"),
+        (site.ada, ["list"], 3, "reviews.decide"),
+        (site.ada, ["decide", kernel, "--outcome", "fine"], 3, "reviews.decide"),
+    ):
+        refused(site.run(who, "inbox", *args), code, words)
+
+
+def test_comments(site: Site) -> None:
+    done = builders.judged(site.platform, site.ada, builders.accepted()).id
+    drafted = site.json(site.teacher, "comment", done, "Why a copy?", "--lines", "5", "--draft")
+    (thread,) = drafted["threads"]
+    number = str(thread["number"])
+    assert site.json(site.ada, "comments", done)["threads"] == []
+    site.json(site.teacher, "comment", done, "--send", number)
+    read = site.run(site.ada, "comments", done)
+    assert "line 5" in read.out
+    assert "Why a copy?" in read.out
+    said = site.json(site.ada, "comment", done, "Torch does it.", "--reply", number)
+    assert [it["text"] for it in said["threads"][0]["comments"]] == ["Why a copy?", "Torch does it."]
+    resolved = site.run(site.teacher, "comment", done, "--resolve", number)
+    assert "resolved by teacher" in resolved.out
+    for who, args, code, words in (
+        (site.ada, [done], 2, "nothing to say"),
+        (site.ada, [done, "x", "--lines", "five"], 2, "names no lines"),
+        (site.teacher, [done, "x", "--lines", "900"], 2, "line"),
+        (site.teacher, [done, "--send", number, "--resolve", number], 2, "One thing at a time"),
+        (site.teacher, [done, "x", "--reply", "99"], 2, "99"),
+        (site.ada, [done, "x", "--edit", number], 3, ""),
+        (site.bob, [done, "x"], 2, "no submission"),
+    ):
+        refused(site.run(who, "comment", *args), code, words)
+
+
+def test_regrade_requests(site: Site) -> None:
+    done = builders.judged(site.platform, site.ada, builders.accepted()).id
+    ask = ("feedback", "ask", "gpu", "week1", builders.SLUG, "The baseline was slow.", "--submission", done)
+    for most in (0, 1):
+        if most:
+            refused(site.run(site.ada, *ask), 3, "no more regrade requests")
+        wanted = ("feedback", "set", "gpu", "week1", "--regrades", str(most))
+        assert site.json(site.teacher, *wanted)["regrade_limit"] == most
+    (request,) = site.json(site.ada, *ask)["requests"]
+    assert (request["state"], request["submission"]) == ("open", done)
+    number = str(request["number"])
+    refused(site.run(site.ada, *ask), 3, "no more regrade requests")
+    answer = ("feedback", "requests", "gpu", "--grant", number)
+    refused(site.run(site.ada, *answer, "--reason", "x"), 3, "regrades.answer")
+    refused(site.run(site.teacher, *answer), 2, "reason")
+    granted = site.json(site.teacher, *answer, "--reason", "It was.")
+    assert [it["state"] for it in granted["requests"]] == ["granted"]
+    told = site.run(site.ada, "feedback", "requests", "gpu")
+    assert "It was." in told.out
+    for who, args, code in (
+        (site.ada, ["--withdraw", number], 2),
+        (site.teacher, ["--decline", "99", "--reason", "x"], 2),
+    ):
+        refused(site.run(who, "feedback", "requests", "gpu", *args), code, "")
