@@ -168,7 +168,8 @@ def calls(platform: Platform, owner: User) -> dict[str, Callable[[], object]]:
     }
 
 
-def looks(platform: Platform, host: str, port: int) -> dict[str, Callable[[], object]]:
+def fetcher(platform: Platform, host: str, port: int) -> Callable[[str], None]:
+    """What gets an address as the owner."""
     connection = http.client.HTTPConnection(host, port, timeout=60)
     app = create_app(platform)
     signer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
@@ -184,6 +185,11 @@ def looks(platform: Platform, host: str, port: int) -> dict[str, Callable[[], ob
         if answer.status != 200:
             raise SystemExit(f"{path}: {answer.status}")
 
+    return get
+
+
+def looks(platform: Platform, host: str, port: int) -> dict[str, Callable[[], object]]:
+    get = fetcher(platform, host, port)
     return {
         "page": lambda: get(f"/courses/{COURSE}/gradebook"),
         "API": lambda: get(f"/api/v1/courses/{COURSE}/gradebook"),
@@ -193,7 +199,10 @@ def looks(platform: Platform, host: str, port: int) -> dict[str, Callable[[], ob
 
 
 @contextmanager
-def prepared(options: argparse.Namespace) -> Iterator[Platform]:
+def prepared(
+    options: argparse.Namespace, more: Callable[[Platform], None] = lambda _: None
+) -> Iterator[Platform]:
+    """With ``more`` filled in, too."""
     with ExitStack() as stack:
         folder = Path(
             stack.enter_context(
@@ -206,6 +215,7 @@ def prepared(options: argparse.Namespace) -> Iterator[Platform]:
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
         fill(platform, options.students)
+        more(platform)
         if options.database == "postgresql":
             with platform.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("VACUUM ANALYZE"))  # as its autovacuum would have done meanwhile

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, case, func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.records import rejudges, versions
 from grader.records.models import RegradeItemRow, RegradeRow, SubmissionRow, VersionRow, VoidRow
 from grader.schemas.regrade import RegradeState
+from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
 # Ids in one statement: both databases limit its parameters, SQLite to 32,766.
@@ -105,6 +107,66 @@ def items(session: Session, regrade: int) -> list[Item]:
         .order_by(first.created_at, first.id)
     )
     return [Item(*it) for it in found]
+
+
+class Side(NamedTuple):
+    """What of a judgement says whether another one is better. ``time_us`` in microseconds."""
+
+    accepted: bool
+    time_us: float | None
+    speedup: float | None
+
+
+def side_of(row: SubmissionRow) -> Side:
+    return Side(row.verdict is Verdict.ACCEPTED, row.time_us, row.speedup)
+
+
+class Compared(NamedTuple):
+    """One submission of a regrade; ``state`` is that of the judgement ``after``."""
+
+    regrade: int
+    challenge: str
+    device: str
+    state: State
+    before: Side
+    after: Side
+
+
+def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
+    """All that these regrades compare, in no order: of many at once, and so of each no more than is needed."""
+    if not numbers:
+        return
+    item = RegradeItemRow
+    before, after = (aliased(SubmissionRow, name=name) for name in ("earlier", "later"))
+    found = session.execute(
+        select(
+            *(item.regrade_id, after.challenge, after.device, after.state),
+            *(case((before.verdict == Verdict.ACCEPTED, 1), else_=0), before.time_us, before.speedup),
+            *(case((after.verdict == Verdict.ACCEPTED, 1), else_=0), after.time_us, after.speedup),
+        )
+        .join(before, before.id == item.before_id)
+        .join(after, after.id == item.after_id)
+        .where(item.regrade_id.in_(numbers))
+    )
+    for number, challenge, device, state, *sides in found:
+        earlier, later = Side(bool(sides[0]), *sides[1:3]), Side(bool(sides[3]), *sides[4:])
+        yield Compared(number, challenge, device, state, earlier, later)
+
+
+def waiting(session: Session, numbers: Collection[int]) -> dict[int, Counter[str]]:
+    """Regrade -> how many of it wait on each device."""
+    row, item = SubmissionRow, RegradeItemRow
+    found: dict[int, Counter[str]] = {number: Counter() for number in numbers}
+    if not numbers:
+        return found
+    for it in session.execute(
+        select(item.regrade_id, row.device, func.count().label("number"))
+        .join(row, row.id == item.after_id)
+        .where(item.regrade_id.in_(numbers), row.finished_at.is_(None))
+        .group_by(item.regrade_id, row.device)
+    ):
+        found[it.regrade_id][it.device] = it.number
+    return found
 
 
 class Counts(NamedTuple):

@@ -15,12 +15,11 @@ from grader.records import order, regrades
 from grader.records.models import (
     AssignmentRow,
     CourseRow,
-    RegradeItemRow,
     RegradeRow,
     SubmissionRow,
     UserRow,
 )
-from grader.records.regrades import Item
+from grader.records.regrades import Item, Side
 from grader.schemas.regrade import (
     Change,
     RegradedGrade,
@@ -30,7 +29,6 @@ from grader.schemas.regrade import (
     RegradeSummary,
     RegradeView,
 )
-from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.schemas.version import Judgement
 from grader.scoring import is_faster
@@ -69,21 +67,22 @@ def _schemes(platform: Platform, slugs: set[str]) -> dict[str, Scheme | None]:
 
 
 def _pair(it: Item, scheme: Scheme | None) -> RegradedSubmission:
-    before, after = it.before, it.after
-    points = [_points(row, scheme) for row in (before, after)]
-    done = after.state is State.DONE
+    before, after = regrades.side_of(it.before), regrades.side_of(it.after)
+    resolution = resolution_of(it.after.device)
+    points = [_points(side, scheme, resolution) for side in (before, after)]
+    done = it.after.state is State.DONE
     return RegradedSubmission(
         submission=it.first.public_id,
         user=it.first.user.name,
         challenge=it.first.challenge,
         language=it.first.language,
         device=it.first.device,
-        before=_judgement(before),
-        after=_judgement(after),
+        before=_judgement(it.before),
+        after=_judgement(it.after),
         points_before=points[0],
         points_after=points[1] if done else None,
-        change=_change(before, after, points[0], points[1]),
-        verdict_changed=done and before.verdict is not after.verdict,
+        change=_change(it.after.state, before, after, points, resolution),
+        verdict_changed=done and it.before.verdict is not it.after.verdict,
         time_ratio=after.time_us / before.time_us if done and before.time_us and after.time_us else None,
     )
 
@@ -94,21 +93,20 @@ def _judgement(row: SubmissionRow) -> Judgement:
     )
 
 
-def _points(row: SubmissionRow, scheme: Scheme | None) -> float | None:
-    if scheme is None:
-        return None
-    return scheme.earned(row.verdict is Verdict.ACCEPTED, row.speedup, resolution_of(row.device))
+def _points(side: Side, scheme: Scheme | None, resolution: float) -> float | None:
+    return None if scheme is None else scheme.earned(side.accepted, side.speedup, resolution)
 
 
-def _change(before: SubmissionRow, after: SubmissionRow, old: float | None, new: float | None) -> Change:
-    if after.state is not State.DONE:
-        return Change.FAILED if after.state in _ENDED else Change.WAITING
-    first = (before.verdict is Verdict.ACCEPTED, old or 0.0)
-    second = (after.verdict is Verdict.ACCEPTED, new or 0.0)
+def _change(
+    state: State, before: Side, after: Side, points: Sequence[float | None], resolution: float
+) -> Change:
+    """``state`` of the judgement ``after``; ``points`` of both."""
+    if state is not State.DONE:
+        return Change.FAILED if state in _ENDED else Change.WAITING
+    first, second = (before.accepted, points[0] or 0.0), (after.accepted, points[1] or 0.0)
     if first != second:
         return Change.UP if second > first else Change.DOWN
     if before.time_us is not None and after.time_us is not None:
-        resolution = resolution_of(after.device)
         if is_faster(after.time_us, before.time_us, resolution):
             return Change.UP
         if is_faster(before.time_us, after.time_us, resolution):
@@ -155,6 +153,9 @@ def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> l
     numbers = [it.id for it in rows]
     names = _names(session, rows)
     versions = regrades.by_challenge(session, numbers)
+    summaries = _summaries(platform, session, numbers)
+    waiting = regrades.waiting(session, [it for it in numbers if summaries[it].waiting])
+    seconds = _seconds(session, {device for each in waiting.values() for device in each})
     return [
         RegradeView(
             number=it.id,
@@ -168,47 +169,39 @@ def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> l
             decided_by=names.users.get(it.decided_by or 0),
             decided_at=it.decided_at,
             versions=versions.get(it.id, {}),
-            summary=summary,
-            expected_s=_expected_s(session, it.id) if summary.waiting else None,
+            summary=summaries[it.id],
+            expected_s=_takes_s(waiting[it.id], seconds) if it.id in waiting else None,
         )
-        for it, summary in zip(rows, _summaries(platform, session, numbers), strict=True)
+        for it in rows
     ]
 
 
-def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> list[RegradeSummary]:
-    found = []
-    for number in numbers:
-        items = regrades.items(session, number)
-        schemes = _schemes(platform, {it.first.challenge for it in items})
-        changes = Counter(
-            _change(
-                it.before,
-                it.after,
-                _points(it.before, schemes[it.first.challenge]),
-                _points(it.after, schemes[it.first.challenge]),
-            )
-            for it in items
-        )
-        found.append(RegradeSummary(**{it.value: changes[it] for it in Change}))
-    return found
-
-
-def _expected_s(session: Session, number: int) -> float | None:
-    row, item = SubmissionRow, RegradeItemRow
-    waiting = Counter(
-        session.scalars(
-            select(row.device)
-            .join(item, item.after_id == row.id)
-            .where(item.regrade_id == number, row.finished_at.is_(None))
-        )
-    )
-    return expected_s(session, waiting)
+def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> dict[int, RegradeSummary]:
+    found = list(regrades.compared(session, numbers))
+    schemes = _schemes(platform, {it.challenge for it in found})
+    resolutions = {device: resolution_of(device) for device in {it.device for it in found}}
+    changes: dict[int, Counter[Change]] = {number: Counter() for number in numbers}
+    for it in found:
+        scheme, resolution = schemes[it.challenge], resolutions[it.device]
+        points = [_points(side, scheme, resolution) for side in (it.before, it.after)]
+        changes[it.regrade][_change(it.state, it.before, it.after, points, resolution)] += 1
+    return {
+        number: RegradeSummary(**{it.value: each[it] for it in Change}) for number, each in changes.items()
+    }
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
     """Seconds that so many on each device take one worker of it; None where nothing is known of one."""
-    each = {device: order.mean_seconds(session, device) for device in devices}
-    known = [seconds * devices[device] for device, seconds in each.items() if seconds is not None]
+    return _takes_s(devices, _seconds(session, set(devices)))
+
+
+def _seconds(session: Session, devices: set[str]) -> dict[str, float | None]:
+    """Of one judgement on each device."""
+    return {device: order.mean_seconds(session, device) for device in devices}
+
+
+def _takes_s(devices: Counter[str], seconds: Mapping[str, float | None]) -> float | None:
+    known = [each * devices[device] for device in devices if (each := seconds[device]) is not None]
     return max(known, default=0.0) if len(known) == len(devices) else None
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.languages import Language
@@ -307,3 +308,28 @@ def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff:
 
     assert of_courses(tom) == ["gpu"]
     assert of_courses(staff) == ["gpu", "other"]
+
+
+def test_a_list_of_many_asks_the_database_no_more_often(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
+    asked: list[str] = []
+    event.listen(
+        platform.engine, "before_cursor_execute", lambda _c, _u, statement, *_: asked.append(statement)
+    )
+
+    def look() -> tuple[list[tuple[int, int]], int]:
+        asked.clear()
+        found = regrade.list_regrades(platform, staff, "gpu").regrades
+        return [(it.summary.up, it.summary.waiting) for it in found], len(asked)
+
+    for user in (student, other):
+        judged(platform, user, -1 * HOUR, **timed(1.0))
+    start(platform, staff, submission=judged(platform, student, -2 * HOUR, **timed(1.0)), **WHY)
+    judge(platform, 3.0)
+    start(platform, staff, submission=judged(platform, student, -3 * HOUR, **timed(1.0)), **WHY)
+    assert look()[0] == [(0, 1), (1, 0)]
+    few = look()[1]
+    for _ in range(3):
+        start(platform, staff, submission=judged(platform, other, -2 * HOUR, **timed(1.0)), **WHY)
+    assert look() == ([(0, 1)] * 4 + [(1, 0)], few)
