@@ -192,6 +192,10 @@ CHECK_ANSWER_BYTES = 4 * MIB
 CHECK_LOOK_SECONDS = 10.0
 # Uploads of one account: a class of authors edits, a script that loops is stopped.
 UPLOADS_PER_MINUTE = 20
+# What takes seconds of a processor, such as comparing a class's sources or packing all that is kept of a person: of one
+# account in a minute, and comparisons that a process runs at once.
+COSTLY_PER_MINUTE = 20
+COMPARISONS_AT_ONCE = 2
 
 # Connections to one web process (there are two). An idle connection costs a file descriptor and a few kilobytes, not a
 # thread. At the limit, each new connection closes the one that has been idle longest.

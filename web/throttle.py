@@ -191,6 +191,7 @@ editor_limit = limiter.shared_limit(
 upload_limit = limiter.shared_limit(
     f"{limits.UPLOADS_PER_MINUTE} per minute", scope="upload", key_func=_who, methods=["POST", "PUT"]
 )
+costly_limit = limiter.shared_limit(f"{limits.COSTLY_PER_MINUTE} per minute", scope="costly", key_func=_who)
 draft_limit = limiter.shared_limit(f"{limits.DRAFTS_PER_MINUTE} per minute", scope="draft", key_func=_who)
 device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minute", scope="device")
 

@@ -232,3 +232,11 @@ class TestSubmissions:
             assert client.post(f"{API}/submissions", json=BODY | {"source": ""}).status_code == 400
         refused(client.post(f"{API}/submissions", json=BODY), 429, "too_many")
         assert call(bob).post(f"{API}/submissions", json=BODY).status_code == 201
+
+
+def test_what_is_costly_is_asked_for_so_often_alone(call: Visit, ada: User, bob: User) -> None:
+    client = call(ada)
+    for _ in range(limits.COSTLY_PER_MINUTE):
+        assert client.get(f"{API}/me/export").status_code == 200
+    refused(client.get(f"{API}/me/export"), 429, "too_many")
+    assert call(bob).get(f"{API}/me/export").status_code == 200

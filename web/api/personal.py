@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.accounts import deletion, personal_data
+from grader.web import throttle
 from grader.web.answers import answer, zip_answer
 from grader.web.api.people import PersonPath
 from grader.web.api.resource import asks, of_staff, resource
@@ -26,6 +27,7 @@ _ZIP: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
 
 
 @api.get("/me/export", responses=_ZIP)
+@throttle.costly_limit
 def export_own() -> Response:
     """All that is kept of the caller."""
     return _export(current_user().name)
@@ -53,6 +55,7 @@ def keep_own() -> Response:
 
 
 @api.get("/people/<name>/export", responses=_ZIP)
+@throttle.costly_limit
 @asks(of_staff)
 def export_person(path: PersonPath) -> Response:
     """All that is kept of a person (staff only; of staff: admins only)."""

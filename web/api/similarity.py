@@ -8,6 +8,7 @@ from pydantic import Field
 from grader.schemas.similarity import DecisionBody, SimilarityReport, SimilarSources
 from grader.service.courses.permissions import Action
 from grader.service.review import similarity
+from grader.web import throttle
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.resource import asks, in_course, resource
@@ -30,12 +31,14 @@ def get_similarity(path: AssignmentPath) -> Response:
 
 
 @api.post(_AT, responses={200: SimilarityReport})
+@throttle.costly_limit
 def compare_sources(path: AssignmentPath) -> Response:
     """Compare what counts of each student now; hundreds of sources take some seconds (staff only)."""
     return answer(similarity.compare(platform(), current_user(), path.course, path.assignment))
 
 
 @api.get(f"{_AT}/<int:number>", responses={200: SimilarSources})
+@throttle.costly_limit
 def get_pair(path: PairPath) -> Response:
     """A pair's sources and which of their lines say the same (staff only)."""
     return answer(similarity.sources(platform(), current_user(), path.course, path.assignment, path.number))

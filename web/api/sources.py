@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader.schemas.strict import Switch
 from grader.service.review import sources
 from grader.service.review.sources import Archive
+from grader.web import throttle
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.competitions import CompetitionPath
@@ -32,6 +33,7 @@ class SourcesQuery(BaseModel):
 
 
 @api.get("/courses/<course>/assignments/<assignment>/sources.zip", responses=_ZIP)
+@throttle.costly_limit
 def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
     """What was submitted while it was open, with a manifest as CSV and JSON (staff only)."""
     found = sources.of_assignment(platform(), current_user(), path.course, path.assignment, query.counted)
@@ -39,12 +41,14 @@ def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
 
 
 @api.get("/competitions/<slug>/sources.zip", responses=_ZIP)
+@throttle.costly_limit
 def export_competition(path: CompetitionPath) -> Response:
     """What was submitted within a competition, with a manifest (staff only)."""
     return sent(sources.of_competition(platform(), current_user(), path.slug))
 
 
 @api.get("/challenges/<slug>/sources.zip", responses=_ZIP)
+@throttle.costly_limit
 def export_challenge(path: ChallengePath) -> Response:
     """Whatever was submitted for a challenge, with a manifest (staff only)."""
     return sent(sources.of_challenge(platform(), current_user(), path.slug))

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import GraderError
 from grader.schemas.personal import DeletionBody
 from grader.service.accounts import deletion, personal_data
+from grader.web import throttle
 from grader.web.answers import zip_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -22,6 +23,7 @@ def show_own() -> str:
 
 
 @pages.get("/account/export")
+@throttle.costly_limit
 def export_own() -> Response:
     """All that is kept of oneself, as a ZIP."""
     return _export(current_user().name)
@@ -46,6 +48,7 @@ def show(name: str) -> str:
 
 
 @pages.get("/people/<name>/export")
+@throttle.costly_limit
 def export(name: str) -> Response:
     """All that is kept of a person, as a ZIP. For staff."""
     return _export(name)

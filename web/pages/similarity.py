@@ -13,7 +13,7 @@ from grader.schemas.similarity import Decision, DecisionBody
 from grader.service.courses import courses
 from grader.service.courses.permissions import Action
 from grader.service.review import similarity
-from grader.web import assets
+from grader.web import assets, throttle
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code
@@ -30,6 +30,7 @@ def show(course: str, assignment: str) -> str:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity")
+@throttle.costly_limit
 def compare(course: str, assignment: str) -> BaseResponse:
     """Compare what counts now."""
     similarity.compare(platform(), current_user(), course, assignment)
@@ -37,6 +38,7 @@ def compare(course: str, assignment: str) -> BaseResponse:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
+@throttle.costly_limit
 def pair(course: str, assignment: str, number: int) -> str:
     """Both sources, with the lines that say the same marked."""
     return _pair(course, assignment, number)[0]

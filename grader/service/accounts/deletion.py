@@ -3,7 +3,7 @@ unless somebody thinks better of it."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -25,14 +25,23 @@ from grader.schemas.account import Role
 from grader.schemas.course import CourseRole
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.service import audit
+from grader.service.accounts import links
 from grader.service.accounts.accounts import User, find_row
 from grader.service.accounts.personal_data import check_may
 from grader.service.courses.permissions import Action
+from grader.service.messages import mail
 from grader.service.operation import retention
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
+_TEXT = """\
+Hello {name},
+
+your account is to be deleted on {due:%Y-%m-%d %H:%M} UTC. If you did not ask for it, sign in and keep it:
+
+{url}/account/data
+"""
 _REMOVED = [
     "The name, the e-mail address, the password, sessions, tokens and connected sign-ins.",
     "Sources, reports, drafts, and comments on them and by the person.",
@@ -49,7 +58,8 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
-    """Have an account deleted after the grace. Asked again, the first time counts.
+    """Have an account deleted after the grace; its owner is told by mail, where mail is sent and they have an address:
+    whoever finds a session open, or a token, could have asked. Asked again, the first time counts.
 
     Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
     platform or the only owner of a course.
@@ -75,7 +85,17 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
                 after={"due_at": due.isoformat()},
             )
             session.flush()
+            _tell(platform, row, due)
         return _view(platform, session, row)
+
+
+def _tell(platform: Platform, row: UserRow, due: datetime) -> None:
+    """Behind the answer."""
+    settings, to = platform.settings, row.email
+    if to is None or not mail.configured(settings):
+        return
+    text = _TEXT.format(name=row.name, due=due, url=links.base_url(settings))
+    mail.later(lambda: mail.send(settings, to, "Your account is to be deleted", text))
 
 
 def take_back(platform: Platform, user: User, name: str) -> DeletionView:

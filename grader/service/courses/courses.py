@@ -98,6 +98,12 @@ def open_in(session: Session, user: User, slug: str, action: Action, lock: bool 
     return OpenCourse(session, row, user, standing)
 
 
+def lock(session: Session, course: int) -> None:
+    """Whoever changes its members (a row's id) takes turns from here on: two who add the same one would both fail to
+    find them."""
+    session.execute(select(CourseRow.id).where(CourseRow.id == course).with_for_update())
+
+
 def _unknown(slug: str) -> NotFound:
     return NotFound(
         f"There is no course '{slug[:64]}'.", "`grader course list` lists those that you can see."

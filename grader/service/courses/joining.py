@@ -244,13 +244,15 @@ def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow,
             row.accepted_at.is_(None),
             CourseRow.archived_at.is_(None),
         )
-        .order_by(row.id)
+        # Courses are locked in one order, whoever comes.
+        .order_by(row.course_id, row.id)
     )
     return [(invitation, course) for invitation, course in found]
 
 
 def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow, course: CourseRow) -> None:
     """Raises LinkUseless, Conflict."""
+    courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
     )

@@ -366,6 +366,7 @@ def _admit(
 ) -> None:
     """Who has a part in the course keeps it, whatever the platform says. Raises SignOnFailed."""
     row = MemberRow
+    courses.lock(session, course.id)
     member = session.scalar(
         select(row).where(row.course_id == course.id, row.user_id == user.id).with_for_update()
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from grader import limits
 from grader.challenge.loader import Challenge
-from grader.errors import ChallengeInvalid, NotFound, UnknownChallenge, Unreachable
+from grader.errors import ChallengeInvalid, NotFound, TooMany, UnknownChallenge, Unreachable
 from grader.languages import Language
 from grader.records.models import (
     AssignmentRow,
@@ -48,6 +50,7 @@ from grader.service.courses import assignments, courses, gradebook
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
+from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
 # Ids of what was not submitted.
@@ -55,6 +58,8 @@ _SOLUTION = ""
 # The newest of earlier submissions, one of each author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
+# Of this process, whose requests would wait behind them.
+_ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
@@ -120,7 +125,8 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """What others had accepted before the assignment opened: earlier years, and whoever solved it for themselves."""
+    """What others had accepted before the assignment opened: earlier years, and whoever solved it for themselves. What
+    was handed in within a competition is that one's to show."""
     it = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -132,6 +138,9 @@ def _earlier(
             it.kind != JudgingReason.RUN,
             it.created_at < row.open_at,
             it.user_id.not_in(classmates),
+            it.rejudge_of.is_(None),
+            it.competition_id.is_(None),
+            it.source != "",
         )
         .group_by(it.user_id)
     )
@@ -164,6 +173,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
         "matches": matches,
     }
     command = [sys.executable, "-m", "grader.similarity"]
+    if not _ROOM.acquire(blocking=False):
+        raise TooMany("Others' sources are being compared.", "Try again in a minute.")
     try:
         ran = subprocess.run(
             command,
@@ -178,6 +189,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
             f"{len(asked.sources)} sources were not compared within {_PATIENCE_SECONDS:.0f} s.",
             "Try again when the server has less to do.",
         ) from error
+    finally:
+        _ROOM.release()
     found: list[dict[str, Any]] = json.loads(ran.stdout)
     return found
 
@@ -294,12 +307,14 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and which lines say the same. Raises NotFound, NotAllowed."""
+    """Both sources of a pair and which lines say the same. Of what was handed in outside the course only these lines
+    are told. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
         view = _views(opened, row, [kept])[0]
         found = _names(opened.session, [kept.submission, kept.other])
+        open_to = kept.other == _SOLUTION or _may_read(opened.session, user, kept.other)
         counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
         asked = [
             it
@@ -322,6 +337,8 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
     starter = of_language.starter if of_language else ""
     asked_now = _Sources(left.language, starter, list(now.values()))
     matches = _run(asked_now, (kept.submission, kept.other))
+    if not open_to:
+        right = _only(right, {it["right"] for it in matches})
     return SimilarSources(
         pair=view,
         language=left.language,
@@ -329,6 +346,20 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         right=right,
         matches=[MatchedLines(**it) for it in matches],
     )
+
+
+def _may_read(session: Session, user: User, submission: str) -> bool:
+    try:
+        reading.find(session, user, submission)
+    except NotFound:
+        return False
+    return True
+
+
+def _only(source: str, numbers: set[int]) -> str:
+    """The lines of these numbers, from 1; the others empty."""
+    lines = source.split("\n")
+    return "\n".join(text if number in numbers else "" for number, text in enumerate(lines, 1))
 
 
 def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow:

@@ -25,9 +25,12 @@ from grader.schemas.personal import DeletionBody
 from grader.service.accounts import accounts, deletion, people, personal_data, tokens
 from grader.service.accounts.accounts import User, create_user
 from grader.service.courses import courses, rosters
+from grader.service.messages import mail
 from grader.service.platform import Platform, open_platform
 from grader.service.review import comments
 from grader.service.submissions import drafts
+from tests.service.accounts.conftest import Open
+from tests.service.postbox import Postbox
 from tests.service.world import make_catalogue
 from tests.web import builders
 
@@ -170,3 +173,15 @@ def test_nobody_goes_whom_others_need(platform: Platform, admin: User) -> None:
     courses.set_staff(platform, admin, "gpu", "boss", CourseRole.OWNER)
     assert accounts.user_by_id(platform, tutor.id) is not None
     assert deletion.request(platform, tutor, "tutor", DeletionBody(confirm="tutor")).due_at is not None
+
+
+def test_who_is_to_be_deleted_is_told_by_mail(opened: Open, box: Postbox) -> None:
+    platform = opened(**box.settings())
+    ada = create_user(platform, "ada", PASSWORD, email="ada@uni.example")
+    for _ in range(2):  # of the first time
+        deletion.request(platform, ada, "ada", DeletionBody(confirm="ada"))
+    message = box.wait()
+    assert message["To"] == "ada@uni.example"
+    assert "https://grader.uni.example/account/data" in message.get_content()
+    mail.settle()
+    assert len(box.mails) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -226,3 +227,12 @@ def test_a_join_code_makes_an_account_too(opened: Open, staff: User) -> None:  #
     assert sign_up.offer(platform, code.code).label == "GPU programming Autumn 2026"
     made = sign_up.sign_up(platform, SignUpBody(name="eve", password="correct horse", key=code.code))
     assert courses.get_course(platform, made, "gpu").slug == "gpu"
+
+
+@pytest.mark.both_databases
+def test_one_who_joins_twice_at_once_has_joined_once(platform: Platform, staff: User, student: User) -> None:
+    code = joining.make_code(platform, staff, "gpu", JoinCodeBody()).code
+    with ThreadPoolExecutor(8) as threads:
+        joined = list(threads.map(lambda _: joining.join(platform, student, code).slug, range(8)))
+    assert joined == ["gpu"] * 8
+    assert [it.used for it in joining.list_codes(platform, staff, "gpu").codes] == [1]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
 
-from grader.errors import BadRequest, NotAllowed
+from grader import limits
+from grader.errors import BadRequest, NotAllowed, TooMany
 from grader.languages import Language
 from grader.records import similar
-from grader.schemas.course import CourseView
+from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
-from grader.service.accounts.accounts import User, create_user
+from grader.service.accounts.accounts import User, create_user, user_by_id
+from grader.service.courses import courses
 from grader.service.platform import Platform
 from grader.service.review import similarity
+from tests.service.competitions.builders import make as make_competition
 from tests.service.courses.scenes import assign, enrol, judged
 from tests.similarity.test_comparison import CUDA, CUDA_COPY, solutions
 
@@ -91,3 +95,44 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
         speedup=9.0,
     )
     assert similarity.compare(platform, staff, *WEEK).pairs == []
+
+
+def test_of_strangers_only_the_lines_alike_are_told(
+    platform: Platform, staff: User, student: User, ids: dict[str, str]
+) -> None:
+    """The teacher of one course looks at what was handed in elsewhere."""
+    made = create_user(platform, "tom", "correct horse")
+    courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
+    tom = user_by_id(platform, made.id)
+    assert tom is not None
+    stranger = create_user(platform, "stranger", "correct horse")
+    secret = "// what nobody else is to read"
+    values = {"language": Language.CUDA, "source": f"{CUDA}\n{secret}\n"}
+    judged(platform, stranger, timedelta(days=-20), **values)
+    similarity.compare(platform, tom, *WEEK)
+    pairs = similarity.read(platform, tom, *WEEK).pairs
+    number = next(it.number for it in pairs if it.right.user == "stranger")
+    shown = similarity.sources(platform, tom, *WEEK, number)
+    assert "fabsf" in shown.right
+    assert secret not in shown.right
+    assert secret in similarity.sources(platform, staff, *WEEK, number).right
+
+
+def test_what_was_handed_in_within_a_competition_is_not_compared(
+    platform: Platform, staff: User, ids: dict[str, str]
+) -> None:
+    make_competition(platform, staff)
+    rival = create_user(platform, "rival", "correct horse")
+    values = {"language": Language.CUDA, "source": CUDA, "competition_id": 1}
+    judged(platform, rival, timedelta(days=-20), **values)
+    found = similarity.compare(platform, staff, *WEEK)
+    assert "rival" not in {it.right.user for it in found.pairs}
+
+
+def test_few_are_compared_at_once(platform: Platform, staff: User, ids: dict[str, str]) -> None:
+    with ExitStack() as busy:
+        for _ in range(limits.COMPARISONS_AT_ONCE):
+            busy.enter_context(similarity._ROOM)
+        with pytest.raises(TooMany):
+            similarity.compare(platform, staff, *WEEK)
+    assert similarity.compare(platform, staff, *WEEK).pairs
