@@ -1,6 +1,7 @@
 """What wrong answers near the right one are tried where a challenge is timed, and what shows each.
 
 Usage: python3 benchmarks/approximations.py [SLUG ...] [--device cpu] [--gpu 0] [--seconds 540] [--json]
+       [--missing]: only challenges that were not tried yet, of these very sources
 
 On "cpu" at sizes that fit a processor, on a GPU's board at the workloads' own (see grader/authoring/reduced.py). Each
 challenge is kept as soon as it is done, so that a machine lent by the minute loses nothing; those of earlier runs stay.
@@ -14,7 +15,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from results import keep, merged
+from results import GO_ON, keep, known, merged
 
 from grader.authoring.odds import Odds
 from grader.authoring.worker_pool import approximate
@@ -127,6 +128,9 @@ def main() -> int:
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--seconds", type=float, default=540.0, help="begin nothing more after this")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--missing", action="store_true", help="only what was not tried yet, of these sources"
+    )
     options = parser.parse_args()
     tune()
     catalogue = find_catalogue()
@@ -134,10 +138,11 @@ def main() -> int:
     name = "approximations" if kind_of(options.device).representative else "approximations_reduced"
     rows: list[dict[str, Any]] = []
     began = time.perf_counter()
-    for slug in options.slugs or catalogue.slugs():
+    done = known(name, "slug") if options.missing else set()
+    for slug in [it for it in options.slugs or catalogue.slugs() if it not in done]:
         if time.perf_counter() - began > options.seconds:
             print(f"{slug} and the rest are left for want of time", file=sys.stderr)
-            break
+            return GO_ON
         rows.append(measured(catalogue.load(slug), device))
         print_row(rows[-1])
         if options.json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 import platform
@@ -9,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +21,15 @@ from grader import __version__
 from grader.judge.environment import cpu_model
 
 FOLDER = Path(__file__).resolve().parent / "results"
+ROOT = Path(__file__).resolve().parents[1]
+# What a table holds is as good as new while none of these has changed.
+MEASURED = (
+    "grader/challenge", "grader/judge", "grader/limits.py", "grader/scoring.py",
+    "sandbox/runner", "sandbox/compiler", "challenges", "reference",
+)  # fmt: skip
+SUFFIXES = {".py", ".toml", ".cu", ".cuh", ".h", ".c"}
+# A program's exit code where more is left to measure for want of time: the same again goes on (EX_TEMPFAIL).
+GO_ON = 75
 PACKAGES = ("torch", "triton", "flask", "rq", "redis", "sqlalchemy", "docker", "typer")
 
 
@@ -42,10 +53,10 @@ def keep(name: str, figures: Mapping[str, object]) -> Path:
 
 
 def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """``rows``, each with the commit and day it was measured at, and those kept earlier whose ``key`` is not among
-    them: a machine that is lent by the minute measures a table in several goes.
+    """``rows``, each with the commit, the sources and the day it was measured at, and those kept earlier whose ``key``
+    is not among them: a machine that is lent by the minute measures a table in several goes.
     """
-    stamp = {"commit": commit(), "measured": today()}
+    stamp = {"commit": commit(), "sources": sources(), "measured": today()}
     new = [{**row, **stamp} for row in rows]
     kept = _kept(name)
     if kept is None:
@@ -54,6 +65,12 @@ def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str
     fresh = {row[key] for row in rows}
     old = [{**stamp, **row} for row in kept["figures"].get("rows", []) if row[key] not in fresh]
     return sorted(old + new, key=lambda row: str(row[key]))
+
+
+def known(name: str, key: str, good: Callable[[dict[str, Any]], bool] = lambda _: True) -> set[Any]:
+    """The keys of the rows that were measured on such a machine from these very sources, of those that are ``good``."""
+    rows = before(name).get("rows", [])
+    return {row[key] for row in rows if row.get("sources") == sources() and good(row)}
 
 
 def before(name: str) -> dict[str, Any]:
@@ -89,6 +106,18 @@ def commit() -> str:
         "git", "status", "--porcelain", "--", "grader", "sandbox", "web", "challenges", "reference"
     )
     return head + ("+" if changed else "")
+
+
+@functools.cache
+def sources() -> str:
+    """A digest of what is measured (``MEASURED``), whatever else has changed since."""
+    found = hashlib.sha256()
+    for name in MEASURED:
+        path = ROOT / name
+        files = [path] if path.is_file() else sorted(it for it in path.rglob("*") if it.suffix in SUFFIXES)
+        for file in files:
+            found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def today() -> str:

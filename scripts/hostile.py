@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -40,6 +40,8 @@ from tests.hostile.range import CATALOGUE, DEFENDED, NOT_RUN, Finding, QuickHost
 CLOCK_ON_GPU = "clock_gpu"
 # Gradings of the honest kernel, of which the median is what an attack has to beat.
 HONEST = 3
+# More is left for want of time (see benchmarks/results.py).
+GO_ON = 75
 
 
 def main() -> int:
@@ -53,17 +55,25 @@ def main() -> int:
         before = host_state.take(watched, alone=options.alone)
         findings: list[Finding] = []
         end, left = time.monotonic() + options.seconds, 0
+        known = _known(options) if options.missing else set()
         for device in _devices(options):
             range_ = Range(boxes, device, watch=True, alone=options.alone, folders=watched)
-            found = run(entries, range_, show, end)
-            findings += found
-            left += sum(it.runs_on(device.name) for it in entries) - len(found)
-            if (
-                time.monotonic() < end
-                and device.name not in (CPU, EMULATED)
-                and (not options.names or CLOCK_ON_GPU in options.names)
-            ):
-                findings += on_the_clock(boxes, device)
+            wanted = [it for it in entries if it.runs_on(device.name)]
+            wanted = [
+                it
+                for it in wanted
+                if _id_of(it.surface, it.name, it.language.value, device.name) not in known
+            ]
+
+            def note(it: Finding) -> None:
+                show(it)
+                findings.append(it)
+                if options.json and options.on == "gpu":  # what ends this program may be the end of a lease
+                    _keep(findings, {}, boxes.name, options.on, 0)
+
+            left += len(wanted) - len(run(wanted, range_, note, end))
+            if device.name not in (CPU, EMULATED) and (not options.names or CLOCK_ON_GPU in options.names):
+                left += on_the_clock(boxes, device, end, known, note)
         changed = host_state.settled(before, watched, alone=options.alone).changed_since(before)
         boxes.reap()
         summarise(findings, changed, boxes.name)
@@ -71,7 +81,8 @@ def main() -> int:
             print(f"{left} left for want of time")
         if options.json:
             _keep(findings, changed, boxes.name, options.on, left)
-    return 1 if left or changed or any(it.failed for it in findings) else 0
+    failed = changed or any(it.failed for it in findings)
+    return GO_ON if left and options.seconds < math.inf else int(bool(left or failed))
 
 
 @contextmanager
@@ -96,27 +107,36 @@ def _devices(options: argparse.Namespace) -> Iterator[Device]:
         yield make_device(options.device, options.gpu)
 
 
-def on_the_clock(boxes: BoxMaker, device: Device) -> list[Finding]:
-    """The attacks of benchmarks/gpu, each against the honest kernel of its language and the published band."""
+def on_the_clock(
+    boxes: BoxMaker, device: Device, end: float, known: set[str], note: Callable[[Finding], None]
+) -> int:
+    """The attacks of benchmarks/gpu that are not ``known``, each against the honest kernel of its language and the
+    published band. Returns how many did not begin before ``end`` (monotonic, seconds)."""
     import band
 
+    attacks = [
+        it
+        for it in band.attacks()
+        if _id_of(CLOCK_ON_GPU, it.name, it.language.value, device.name) not in known
+    ]
+    if not attacks or time.monotonic() > end:
+        return len(attacks)
     range_ = band.Range(device, boxes)
-    attacks = list(band.attacks())
     range_.compile_ahead([it.source for it in attacks if it.language is Language.CUDA])
     honest = {
         it: statistics.median(band.honest_times(range_, it, HONEST)) for it in {it.language for it in attacks}
     }
-    found = []
-    for attack in attacks:
+    for number, attack in enumerate(attacks):
+        if time.monotonic() > end:
+            return len(attacks) - number
         seen = band.judge(range_, attack, honest[attack.language])
         gain = "" if seen.gain is None else f" {seen.gain:+.2f} % of at most {band.BAND_PERCENT} %"
         by = ", ".join([seen.verdict, *seen.flags]) + gain
         # What breaks the judge is an error there; here it is a verdict that no submission should reach.
         outcome = DEFENDED if seen.outcome == DEFENDED else "VULNERABLE"
         finding = Finding(attack.name, CLOCK_ON_GPU, seen.language, device.name, outcome, by, seen.seconds)
-        found.append(replace(finding, detail=seen.detail))
-        show(found[-1])
-    return found
+        note(replace(finding, detail=seen.detail))
+    return 0
 
 
 def show(it: Finding) -> None:
@@ -179,7 +199,20 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
 
 
 def _id(it: Finding) -> str:
-    return f"{it.surface}/{it.name}/{it.language}/{it.device}"
+    return _id_of(it.surface, it.name, it.language, it.device)
+
+
+def _id_of(surface: str, name: str, language: str, device: str) -> str:
+    return f"{surface}/{name}/{language}/{device}"
+
+
+def _known(options: argparse.Namespace) -> set[str]:
+    """What ended as it must, judged by these very sources."""
+    if options.on != "gpu":
+        raise SystemExit("--missing goes with --on gpu: elsewhere nothing is kept from run to run")
+    from results import known
+
+    return known("hostile-gpu", "id", lambda it: it["outcome"] in (DEFENDED, "ACCEPTED"))
 
 
 def _options() -> argparse.Namespace:
@@ -196,6 +229,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no attack after this")
     parser.add_argument("--boxes", default="auto", choices=["auto", "docker", "bubblewrap", "local"])
+    parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="of a GPU: only what did not end as it must yet, by these sources",
+    )
     parser.add_argument("--alone", action="store_true", help="nobody else uses this host: count all there is")
     return parser.parse_args()
 

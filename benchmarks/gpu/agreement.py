@@ -27,7 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from results import FOLDER, keep, merged
+from results import FOLDER, GO_ON, keep, merged
 
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
@@ -172,9 +172,11 @@ def measure(options: argparse.Namespace) -> int:
         compile_ahead(wanted, catalogue, device, boxes)
         print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
     rows: list[dict[str, Any]] = []
-    for subject in wanted:
+    left = 0
+    for number, subject in enumerate(wanted):
         if time.perf_counter() - began > options.seconds:
-            print(f"{len(wanted) - len(rows)} left for want of time")
+            left = len(wanted) - number
+            print(f"{left} left for want of time")
             break
         try:
             rows.append(judged(subject, catalogue, device, boxes))
@@ -187,7 +189,7 @@ def measure(options: argparse.Namespace) -> int:
         )
     if options.json:
         keep(half, {"rows": merged(half, rows, "name")})
-    return 0
+    return GO_ON if left else 0
 
 
 def kept_rows(half: str) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ followed by ``// band: ...`` (in Python ``# band: ...``) runs once with each of 
 against the honest kernel of their own language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
-       [--box local|docker] [--workload NAME]: of vector_add; another than the longest is kept in a file of its own
+       [--box local|docker] [--missing]: only attacks that were not graded yet, by these very sources
+       [--workload NAME]: of vector_add; another than the longest is kept in a file of its own
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradings import parts
-from results import keep
+from results import GO_ON, before, commit, keep, sources, today
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
@@ -217,21 +218,63 @@ def honest_times(range_: Range, language: Language, count: int) -> list[float]:
     return times
 
 
-def main() -> None:
+@dataclass
+class Kept:
+    """The file of results: it grows with each finding, as what ends this program may be the end of a lease. What was
+    found of other attacks by these very sources stays."""
+
+    options: argparse.Namespace
+    honest: dict[Language, list[float]]
+
+    def __post_init__(self) -> None:
+        name = self.options.workload
+        self.name = "band" if name == WORKLOAD else f"band_{name}".replace(" ", "_")
+        old = before(self.name)
+        same = old.get("boxes") == self.options.box
+        rows = [it for it in old.get("attacks", []) if same and it.get("sources") == sources()]
+        self._old = [it for it in rows if it["outcome"] not in ("NOT RUN", "ERROR")]
+        self._honest = old.get("honest_us", {}) if self._old else {}
+
+    @property
+    def known(self) -> set[str]:
+        return {it["name"] for it in self._old}
+
+    def write(self, findings: Sequence[Finding]) -> None:
+        stamp = {"commit": commit(), "sources": sources(), "measured": today()}
+        names = {it.name for it in findings}
+        new = [{**asdict(it), **stamp} for it in findings]
+        figures = {
+            "workload": f"vector_add {self.options.workload}",
+            "boxes": self.options.box,
+            "band_percent": BAND_PERCENT,
+            "honest_us": self._honest | {it.value: times for it, times in self.honest.items()},
+            "attacks": [*(it for it in self._old if it["name"] not in names), *new],
+        }
+        keep(self.name, figures)
+
+
+def main() -> int:
     options = _options()
     began = time.perf_counter()
+    honest: dict[Language, list[float]] = {}
+    kept = Kept(options, honest)
+    known = kept.known if options.missing else set()
+    chosen = [it for it in attacks(options.only) if it.name not in known for _ in range(options.again)]
+    if not chosen:
+        print("nothing is missing")
+        return 0
     range_ = Range(make_device("h200", options.gpu), make_boxes(options.box), options.workload)
-    chosen = [it for it in attacks(options.only) for _ in range(options.again)]
     # CUDA first: Triton's boxes take three times as long to start, and the clock may run out.
     chosen.sort(key=lambda it: it.language is Language.TRITON)
     cuda = [it.source for it in chosen if it.language is Language.CUDA]
     range_.compile_ahead([*dict.fromkeys([range_.honest(Language.CUDA), *cuda])])
     print(f"compiled {len(set(cuda)) + 1} sources in {time.perf_counter() - began:.1f} s", flush=True)
-    honest: dict[Language, list[float]] = {}
-    findings = []
+    findings: list[Finding] = []
+    left = 0
     for attack in chosen:
         if time.perf_counter() - began > options.seconds:
             finding = Finding(attack.name, attack.language.value, "not run", "NOT RUN")
+            left += 1
         else:
             if attack.language not in honest:
                 count = options.honest if attack.language is Language.CUDA else 1
@@ -239,19 +282,11 @@ def main() -> None:
             finding = judge(range_, attack, statistics.median(honest[attack.language]))
         findings.append(finding)
         print(finding.line(), flush=True)
+        if options.json:
+            kept.write(findings)
     range_.boxes.reap()
     _summarise(findings, time.perf_counter() - began)
-    if options.json:
-        figures = {
-            "workload": f"vector_add {options.workload}",
-            "boxes": options.box,
-            "band_percent": BAND_PERCENT,
-            "honest_us": {language.value: times for language, times in honest.items()},
-            "attacks": [asdict(it) for it in findings],
-        }
-        keep(
-            "band" if options.workload == WORKLOAD else f"band_{options.workload}".replace(" ", "_"), figures
-        )
+    return GO_ON if left else int(any(it.outcome in ("VULNERABLE", "ERROR") for it in findings))
 
 
 def _summarise(findings: Sequence[Finding], seconds: float) -> None:
@@ -274,9 +309,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="beginnings of attacks' names")
     parser.add_argument("--honest", type=int, default=3, metavar="K", help="gradings of the honest kernel")
     parser.add_argument("--again", type=int, default=1, metavar="N", help="gradings of each attack")
+    parser.add_argument(
+        "--missing", action="store_true", help="only what was not graded yet, of these sources"
+    )
     parser.add_argument("--seconds", type=float, default=210, help="start no attack after so long")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

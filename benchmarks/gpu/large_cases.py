@@ -5,6 +5,7 @@ A row for each submission: the seconds of each case (drawing, the untimed call, 
 every element), and what failed. Cases for which the GPU lacks memory are listed as left out.
 
 Usage: python benchmarks/gpu/large_cases.py [SLUG ...] [--json] [--device h200] [--gpu N] [--seconds S]
+       [--missing]: only what was not right yet, of these very sources
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from results import keep, merged
+from results import GO_ON, keep, known, merged
 
 from grader.authoring.candidates import Candidate, subjects
 from grader.authoring.trial import Trial
@@ -76,10 +77,14 @@ def asked(challenge: Challenge) -> list[Candidate]:
     return [it for it in made if it.role is CandidateRole.SOLUTION or it.large]
 
 
-def compile_all(challenges: list[Challenge], device: Device) -> dict[str, CompileResult]:
+def name_of(challenge: Challenge, candidate: Candidate) -> str:
+    return f"{challenge.slug} {candidate.name}"
+
+
+def compile_all(work: list[tuple[Challenge, Candidate]], device: Device) -> dict[str, CompileResult]:
     """By source."""
     boxes = make_boxes("local")
-    work = [(one, it) for one in challenges for it in asked(one) if it.language.compiled]
+    work = [(one, it) for one, it in work if it.language.compiled]
     requests = [request_of(one, it.language, it.source, device.architecture) for one, it in work]
     with ThreadPoolExecutor(COMPILERS) as threads:
         made = threads.map(lambda request: compile_source(boxes, request), requests)
@@ -92,7 +97,7 @@ def row(trial: Trial, candidate: Candidate) -> Row:
     found = trial.try_large(candidate)
     wanted = CandidateOutcome.FAILED if candidate.role.wrong else CandidateOutcome.ACCEPTED
     return Row(
-        name=f"{trial.challenge.slug} {candidate.name}",
+        name=name_of(trial.challenge, candidate),
         ending=found.ending.value,
         right=found.ending is wanted,
         failed=found.failed,
@@ -108,29 +113,39 @@ def main() -> int:
     parser.add_argument("--device", default="h200")
     parser.add_argument("--gpu", type=int, default=0, help="its number on this machine")
     parser.add_argument("--seconds", type=float, default=170.0, help="begin no submission after this")
+    parser.add_argument(
+        "--missing", action="store_true", help="only what was not right yet, of these sources"
+    )
     options = parser.parse_args()
     tune()
     began = time.perf_counter()
     device, boxes, catalogue = make_device(options.device, options.gpu), ForkedBoxes(), find_catalogue()
     challenges = [catalogue.load(slug) for slug in options.slugs or catalogue.slugs()]
-    compiled = compile_all(challenges, device)
+    done = known("large_cases", "name", lambda it: bool(it["right"])) if options.missing else set()
+    wanted = [(one, it) for one in challenges for it in asked(one) if name_of(one, it) not in done]
+    compiled = compile_all(wanted, device)
     print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
     rows: list[Row] = []
     left_out: list[str] = []
+    left = 0
     for challenge in challenges:
+        candidates = [it for one, it in wanted if one is challenge]
+        if not candidates:
+            continue
         trial = Trial(challenge, device, boxes, compiled=compiled)
         reasons = [device.fits_case(challenge, it) for it in challenge.suite("gpu") if it.on]
         left_out += [f"{challenge.slug}: {it}" for it in reasons if it]
-        for candidate in asked(challenge):
+        for candidate in candidates:
             if time.perf_counter() - began > options.seconds:
-                left_out.append(f"{challenge.slug} {candidate.name}: no time left")
+                left_out.append(f"{name_of(challenge, candidate)}: no time left")
+                left += 1
                 continue
             torch.cuda.reset_peak_memory_stats()
             try:
                 rows.append(row(trial, candidate))
             except Exception as error:  # one that fails must not keep the figures of the others
                 text = f"{type(error).__name__}: {error}"
-                rows.append(Row(f"{challenge.slug} {candidate.name}", "error", False, [], text[:500]))
+                rows.append(Row(name_of(challenge, candidate), "error", False, [], text[:500]))
                 print(text[:2000], flush=True)
             peak = torch.cuda.max_memory_allocated() / 2**30
             print(f"{rows[-1].line()}  (judge's peak {peak:.1f} GiB)", flush=True)
@@ -139,6 +154,8 @@ def main() -> int:
                 keep("large_cases", {"rows": kept, "left_out": left_out})
     print("\n".join(["left out:", *left_out]) if left_out else "nothing left out")
     boxes.close()
+    if left:
+        return GO_ON
     return 0 if all(it.right for it in rows) else 1
 
 

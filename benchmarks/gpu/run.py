@@ -1,6 +1,7 @@
 """Runs the GPU's tests and figures one after the other, from the bundle if there is one (`make bench-gpu`).
 
 Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--most SECONDS] [--out FOLDER]
+       python3 benchmarks/gpu/run.py --plan everything [--only TEXT ...] [--again] [--dry-run] [--budget SECONDS] ...
 
 Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
 where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
@@ -8,13 +9,21 @@ where none is named. ``"solutions=relu saxpy"`` hands a step's script more words
 outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2 each of two GPUs
 takes the next step when it is free. With --out each step's whole output grows in that folder, and a tar file with the
 results lies there after every step.
+
+A plan (``plan.py``) is all that is to be known of the judge on a card, the most worth first. A call runs as much of it
+as its budget allows; what was done from the same sources of the judge is skipped, what was left goes on, and --again
+runs it all the same. --dry-run shows what a call would do, and needs no GPU. Where the files of a call come back as a
+tar file, unpack it (``tar -xzf gpu.tar.gz -C benchmarks``) ahead of the next call: that tells what is done. Where they
+travel without their repository, GRADER_COMMIT must name the commit.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -22,11 +31,13 @@ import sys
 import tarfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
+import plan
 from test_gpu import ROOT, WORK, engine, install_wheels
 
 LOGS = WORK / "logs"
@@ -34,6 +45,8 @@ LOGS = WORK / "logs"
 GRACE_SECONDS = 5.0
 # More than one step's usual table; the whole output is in its log.
 SHOWN_LINES = 60
+# pytest's exit code.
+NOTHING_COLLECTED = 5
 
 
 @dataclass(frozen=True)
@@ -70,9 +83,16 @@ KNOWN = {**STEPS, "python": Step("", 600)}
 
 def main() -> int:
     options = _options()
+    if options.dry_run:
+        print(plan.table(_chosen(options), ledger(), options.budget, again=options.again))
+        return 0
     options.logs.mkdir(parents=True, exist_ok=True)
     site = install_wheels()
     paths = [str(ROOT), *([str(site)] if site else []), *filter(None, [os.environ.get("PYTHONPATH")])]
+    sys.path[1:1] = paths  # what keeps results imports the platform, which may be in the bundle alone
+    if options.plan and not commit():
+        print("set GRADER_COMMIT: these files travelled without their repository", file=sys.stderr)
+        return 2
     with engine() as found:
         environment = {
             "GRADER_REQUIRE": "docker,gpu",
@@ -85,7 +105,62 @@ def main() -> int:
         }
         codes = Lanes(options, environment).run()
     print("== " + ", ".join(f"{name}: {code}" for name, code in codes.items()))
-    return max(codes.values())
+    return max(codes.values(), default=0)
+
+
+def _chosen(options: argparse.Namespace) -> list[plan.Planned]:
+    return [
+        it
+        for it in plan.PLANS[options.plan]
+        if not options.only or any(text in it.name for text in options.only)
+    ]
+
+
+def _results() -> ModuleType:
+    """What keeps results. Not imported above: on a GPU's host the platform may be in the bundle alone."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    return importlib.import_module("results")
+
+
+def commit() -> str:
+    return str(_results().commit())
+
+
+def ledger() -> plan.Ledger:
+    """What was done of plans, on whatever machine."""
+    results = _results()
+    return plan.Ledger.read(sorted(results.FOLDER.glob("gpu_plan-*.json")), results.sources())
+
+
+def note(step: plan.Planned, code: int, began: float) -> None:
+    """Keep that a step of a plan ran, from ``began`` (seconds since the epoch) until now."""
+    results = _results()
+    kept = any(it.stat().st_mtime >= began for it in results.FOLDER.glob(f"{step.keeps}-*.json"))
+    seconds = round(time.time() - began, 1)
+    rows = [{"step": step.name, "code": code, "seconds": seconds, "kept": bool(step.keeps) and kept}]
+    results.keep("gpu_plan", {"rows": results.merged("gpu_plan", rows, "step")})
+
+
+# pytest -v: a test's name, which may have spaces in its parameters, and how it ended.
+TESTED = re.compile(r"^(?P<test>tests/\S+?::.+?) (?P<outcome>PASSED|FAILED|ERROR|SKIPPED)\b", re.M)
+
+
+def passed() -> set[str]:
+    """The tests that passed on such a GPU with these sources of the judge."""
+    found: set[str] = _results().known("gpu_tests", "test", lambda it: it["outcome"] == "PASSED")
+    return found
+
+
+def note_tests(log: str) -> None:
+    """Keep how each test ended that a log tells of: with an error at its end, one has not passed."""
+    outcomes: dict[str, str] = {}
+    for it in TESTED.finditer(log):
+        if outcomes.get(it["test"]) not in ("FAILED", "ERROR"):
+            outcomes[it["test"]] = it["outcome"]
+    if outcomes:
+        results = _results()
+        rows = [{"test": test, "outcome": outcome} for test, outcome in outcomes.items()]
+        results.keep("gpu_tests", {"rows": results.merged("gpu_tests", rows, "test")})
 
 
 @dataclass(frozen=True)
@@ -95,6 +170,7 @@ class Task:
     number: int
     name: str
     words: str
+    planned: plan.Planned | None = None
 
     @property
     def step(self) -> Step:
@@ -102,12 +178,30 @@ class Task:
 
     @property
     def title(self) -> str:
-        return f"{self.number}-{self.name}"
+        name = self.planned.name.replace(" ", "_") if self.planned is not None else self.name
+        return f"{self.number}-{name}"
+
+    @property
+    def most(self) -> float:
+        return self.planned.most if self.planned is not None else self.step.seconds
+
+    def within(self, seconds: float) -> Task:
+        """The task as it is told that it has so many."""
+        if self.planned is None:
+            return self
+        return replace(self, words=plan.told(self.planned, seconds).partition("=")[2])
 
 
 def _numbered(steps: list[str]) -> list[Task]:
     split = (step.partition("=") for step in steps)
     return [Task(number, name, words) for number, (name, _, words) in enumerate(split, 1)]
+
+
+def _planned(options: argparse.Namespace) -> list[Task]:
+    to_do = ledger().to_do(_chosen(options), again=options.again)
+    print(plan.table(_chosen(options), ledger(), options.budget, again=options.again), flush=True)
+    split = ((it, it.task.partition("=")) for it in to_do)
+    return [Task(number, name, words, it) for number, (it, (name, _, words)) in enumerate(split, 1)]
 
 
 class Lanes:
@@ -117,7 +211,7 @@ class Lanes:
         self.options = options
         self.environment = environment
         self.end = time.monotonic() + options.budget
-        self.left = _numbered(options.steps or list(STEPS))
+        self.left = _planned(options) if options.plan else _numbered(options.steps or list(STEPS))
         self.codes: dict[str, int] = {}
         self.lock = threading.Lock()
 
@@ -133,14 +227,20 @@ class Lanes:
     def _lane(self, gpu: int) -> None:
         while task := self._next():
             left = self.end - time.monotonic()
-            if left <= GRACE_SECONDS:
+            began = time.time()
+            if left <= GRACE_SECONDS or (task.planned is not None and not plan.fits(task.planned, left)):
                 print(f"== {task.title}: no time left", flush=True)
-                code = 1
+                code, ran = 1, False
             else:
-                seconds = min(left, task.step.seconds, self.options.most)
-                code = run(task, gpu, self.environment, seconds, self.options.logs)
+                seconds = min(left, task.most, self.options.most)
+                code, ran = run(task.within(seconds), gpu, self.environment, seconds, self.options.logs), True
             with self.lock:
                 self.codes[task.title] = code
+                if ran and task.planned is not None:
+                    note(task.planned, code, began)
+                if ran and task.name == "tests":
+                    log = self.options.logs / f"{task.title}.log"
+                    note_tests(log.read_text(errors="replace"))
                 if self.options.out:
                     pack(self.options.out)
 
@@ -156,9 +256,12 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs:
     """
     step = task.step
     words = shlex.split(task.words or step.words)
+    if task.planned is not None and task.name == "tests":
+        words += [f"--deselect={test}" for test in sorted(passed())]
     where = [step.gpu_option, str(gpu)] if step.gpu_option and step.gpu_option not in words else []
     command = [sys.executable, *step.command.split(), *words, *where]
-    print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(command[1:])}", flush=True)
+    shown = [word for word in command[1:] if not word.startswith("--deselect=")]
+    print(f"== {task.title} (at most {seconds:.0f} s): {' '.join(shown)}", flush=True)
     log, began = logs / f"{task.title}.log", time.monotonic()
     temporary = WORK.with_name(f"gg{task.number}")  # short: names of sockets have at most 107 characters
     temporary.mkdir(exist_ok=True)
@@ -166,7 +269,12 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**environment, "GRADER_TEST_GPU": str(gpu), "TMPDIR": str(temporary)},
+            env={
+                **environment,
+                **(task.planned.environment if task.planned is not None else {}),
+                "GRADER_TEST_GPU": str(gpu),
+                "TMPDIR": str(temporary),
+            },
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -176,6 +284,8 @@ def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             code = _stop(process)
+    if task.name == "tests" and code == NOTHING_COLLECTED:
+        code = 0  # all of them passed before
     lines = log.read_text(errors="replace").splitlines()
     print("\n".join(lines[-SHOWN_LINES:]))
     print(f"== {task.title}: {code} after {time.monotonic() - began:.0f} s", flush=True)
@@ -209,10 +319,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--gpus", type=int, default=1, help="of this machine, that work side by side")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds for all steps together")
     parser.add_argument("--most", type=float, default=3600.0, help="seconds for any one step")
+    parser.add_argument("--plan", choices=list(plan.PLANS), help="in place of steps")
+    parser.add_argument(
+        "--only", nargs="*", default=[], metavar="TEXT", help="steps of the plan, by their names"
+    )
+    parser.add_argument("--again", action="store_true", help="also what is done of the plan")
+    parser.add_argument("--dry-run", action="store_true", help="show what a call would do of the plan")
     parser.add_argument("--out", type=Path, help="folder for outputs and the tar file")
     options = parser.parse_args()
     options.logs = options.out or LOGS
     unknown = [step for step in options.steps if step.partition("=")[0] not in KNOWN]
+    if bool(options.steps) and options.plan:
+        parser.error("name steps or a plan")
+    if options.dry_run and not options.plan:
+        parser.error("--dry-run goes with --plan")
     if unknown:
         parser.error(f"no such step: {', '.join(unknown)}; there are {', '.join(STEPS)}")
     return options
