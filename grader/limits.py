@@ -307,6 +307,9 @@ QUESTIONS_OPEN = 20
 NOTICE_DAYS = 180
 # A digest collects what happened for this long. Nobody wants a mail for every comment.
 DIGEST_MINUTES = 30
+# A process that sends digests renews its lease before each mail, and a mail server may take several waits of
+# MAIL_SECONDS for one. So long they wait where it died.
+CHORE_LEASE_SECONDS = 300.0
 # Lines of a digest; the site shows all.
 DIGEST_LINES = 30
 # Of a platform's addresses: those of a gradebook's columns carry ids and queries.

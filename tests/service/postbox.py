@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +25,14 @@ USER, PASSWORD = "grader", "a mail password"
 
 @dataclass
 class Postbox:
-    """What came in, and over which transport."""
+    """What came in, and over which transport. ``most``: it answers no mail after so many, while ``asked`` counts
+    all."""
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
+    asked: int = 0
+    most: int | None = None
 
     def settings(self, **values: Any) -> dict[str, Any]:
         given = {
@@ -48,6 +52,9 @@ class Postbox:
 
     async def handle_DATA(self, _: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         assert isinstance(envelope.content, bytes)
+        self.asked += 1
+        while self.most is not None and len(self.mails) >= self.most:
+            await asyncio.sleep(0.02)
         self.encrypted.append(session.ssl is not None)
         message = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(message, EmailMessage)

@@ -1,8 +1,9 @@
 """Mails that collect what somebody was told since the last one, and the links in them that turn mail off.
 
-The web sends them: it has the mail server's settings and the secret that links are signed with. Of all its processes
-one does it at a time. A mail that was not taken is sent with the next ones; one that was is not sent twice, unless this
-process dies in the moment between.
+The web sends them, in a thread beside its answers: it has the mail server's settings and the secret that links are
+signed with. Of all its processes one does it at a time, under a lease. What it has not sent when it dies another one
+sends once the lease ended. A mail that was not taken is sent with the next ones; one that was is not sent twice, unless
+the process dies in the moment between.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ import hashlib
 import hmac
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from sqlalchemy import insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select, update
 
 from grader import limits
 from grader.errors import Unreachable
 from grader.logs import get_logger
-from grader.records.engine import changed, writing
-from grader.records.models import ChoreRow, NoticeChoiceRow, NoticeRow, UserRow, utcnow
+from grader.records.engine import writing
+from grader.records.models import NoticeChoiceRow, NoticeRow, UserRow
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeKind, Unsubscribed
 from grader.service.accounts import links
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail, notices
+from grader.service.operation import chores
 from grader.service.platform import Platform
 from grader.settings import Settings
 
@@ -44,31 +45,25 @@ def send_now_and_then(platform: Platform) -> int:
     """Send what waits, where ``settings.digest_minutes`` have gone since somebody did. How many mails went."""
     if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
         return 0
-    return send(platform) if _may_begin(platform) else 0
-
-
-def _may_begin(platform: Platform) -> bool:
-    """Whether this process is the one that does it: decided by one UPDATE or INSERT."""
-    now = utcnow()
-    before = now - timedelta(minutes=platform.settings.digest_minutes)
-    with platform.sessions() as session:
-        known = session.get(ChoreRow, CHORE)
-    if known is not None and known.begun_at > before:
-        return False
+    every = timedelta(minutes=platform.settings.digest_minutes)
+    if not chores.is_due(platform, CHORE, every):
+        return 0
+    held = chores.take(platform, CHORE)
+    if held is None:
+        return 0
     try:
-        with writing(platform.sessions) as session:
-            if known is None:
-                session.execute(insert(ChoreRow).values(name=CHORE, begun_at=now))
-                return True
-            due = (ChoreRow.name == CHORE, ChoreRow.begun_at <= before)
-            statement = update(ChoreRow).where(*due).values(begun_at=now)
-            return changed(session, statement.execution_options(synchronize_session=False)) == 1
-    except IntegrityError:  # another one was quicker
-        return False
+        if not chores.is_due(platform, CHORE, every):  # another one did it just now
+            return 0
+        sent = send(platform, held.renew)
+        if held.renew():
+            chores.done(platform, CHORE)
+        return sent
+    finally:
+        held.end()
 
 
-def send(platform: Platform) -> int:
-    """Send each person one mail of all that waits for them. How many mails went."""
+def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
+    """Send each person one mail of all that waits for them, while ``may_go_on`` says so. How many mails went."""
     row = NoticeRow
     with platform.sessions() as session:
         people = session.execute(
@@ -78,6 +73,9 @@ def send(platform: Platform) -> int:
         ).all()
     sent = failed = 0
     for user, name, email in people:
+        if not may_go_on():
+            log.warning("digests_taken_over")
+            break
         with platform.sessions() as session:
             waiting = session.scalars(
                 select(row).where(row.user_id == user, row.mail_due).order_by(row.id)

@@ -1,13 +1,19 @@
-"""Chores that one process of all does now and then."""
+"""Chores that one process of all does now and then.
+
+``may_begin`` is for what is short, or harmless if two do it. What takes long and must not be done twice is due
+(``is_due``), done under a ``Lease``, and then ``done``: if its process dies, the next one goes on once the lease ends.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import insert, update
+from sqlalchemy import ColumnElement, delete, insert, update
 from sqlalchemy.exc import IntegrityError
 
-from grader.records.engine import changed, writing
+from grader import limits
+from grader.records.engine import changed, clock, writing
 from grader.records.models import ChoreRow
 from grader.service.platform import Platform
 
@@ -29,3 +35,55 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
             return changed(session, statement.execution_options(synchronize_session=False)) == 1
     except IntegrityError:  # another one was quicker
         return False
+
+
+def is_due(platform: Platform, name: str, every: timedelta) -> bool:
+    """Whether nobody has done it for so long, or ever."""
+    with platform.sessions() as session:
+        known = session.get(ChoreRow, name)
+        return known is None or known.begun_at <= clock(session) - every
+
+
+def done(platform: Platform, name: str) -> None:
+    """It is due again after a while. Called by who has the lease."""
+    with writing(platform.sessions) as session:
+        session.merge(ChoreRow(name=name, begun_at=clock(session)))
+
+
+@dataclass
+class Lease:
+    """The right to do a chore, for ``limits.CHORE_LEASE_SECONDS`` from when it was taken or renewed, by the database's
+    clock. The row's time says who has it: it is the holder's own."""
+
+    platform: Platform
+    name: str
+    since: datetime
+
+    def renew(self) -> bool:
+        """False where it ended and somebody else has it: whoever had it stops."""
+        with writing(self.platform.sessions) as session:
+            now = clock(session)
+            statement = update(ChoreRow).where(*self._own()).values(begun_at=now)
+            if not changed(session, statement.execution_options(synchronize_session=False)):
+                return False
+        self.since = now
+        return True
+
+    def end(self) -> None:
+        with writing(self.platform.sessions) as session:
+            session.execute(delete(ChoreRow).where(*self._own()))
+
+    def _own(self) -> tuple[ColumnElement[bool], ...]:
+        return ChoreRow.name == _lease_of(self.name), ChoreRow.begun_at == self.since
+
+
+def take(platform: Platform, name: str) -> Lease | None:
+    """None where another process has it."""
+    with platform.sessions() as session:
+        now = clock(session)
+    span = timedelta(seconds=limits.CHORE_LEASE_SECONDS)
+    return Lease(platform, name, now) if may_begin(platform, _lease_of(name), span, now) else None
+
+
+def _lease_of(name: str) -> str:
+    return f"{name}.lease"

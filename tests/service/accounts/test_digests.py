@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import timedelta
+from subprocess import DEVNULL, PIPE, Popen
+from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from grader import limits
 from grader.records.engine import writing
 from grader.records.models import ChoreRow, NoticeRow, UserRow, utcnow
 from grader.schemas.notice import NoticeKind, NoticesRead
 from grader.service.accounts import accounts
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import digests, mail, notices
+from grader.service.operation import chores
 from grader.service.platform import Platform
 from tests.service.accounts.conftest import PASSWORD, Open
 from tests.service.postbox import Postbox
+from tests.service.world import until
 
 
 def tell(platform: Platform, user: int, text: str, kind: NoticeKind = NoticeKind.COMMENT) -> None:
@@ -93,3 +99,79 @@ def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> N
     message = box.wait()
     assert message["Subject"] == "grader: Your place in GPU Bcc: eve@evil.example"
     assert message["Bcc"] is None
+
+
+PROCESS = """
+import sys
+from grader.service.messages import digests
+from grader.service.platform import open_platform
+from grader.settings import Settings
+
+platform = open_platform(Settings.model_validate_json(sys.stdin.readline()), migrate=False)
+print("ready", flush=True)
+sys.stdin.readline()
+print(digests.send_now_and_then(platform))
+"""
+
+
+def process(platform: Platform) -> Popen[str]:
+    """Another process of the web; it sends once it reads a line."""
+    started = Popen([sys.executable, "-c", PROCESS], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
+    assert started.stdin
+    assert started.stdout
+    print(platform.settings.model_dump_json(), file=started.stdin, flush=True)
+    assert started.stdout.readline() == "ready\n"
+    return started
+
+
+def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
+    opened: Open, box: Postbox
+) -> None:
+    platform = opened(**box.settings())
+    for name in ("ada", "bob", "eve"):
+        user = accounts.create_user(platform, name, PASSWORD)
+        address(platform, user.id, f"{name}@uni.example")
+        tell(platform, user.id, "one")
+    processes = [process(platform) for _ in range(3)]
+    first, *others = processes
+    box.most = 1
+    print(file=first.stdin, flush=True)
+    until(lambda: box.asked == 2, "the second mail is under way", 60.0)
+    first.kill()
+    first.communicate()
+    box.most = None
+    assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
+    with writing(platform.sessions) as session:
+        past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
+        session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
+    for it in others:
+        print(file=it.stdin, flush=True)
+    assert sum(int(it.communicate(timeout=60)[0]) for it in others) == 2
+    assert sorted(it["To"] for it in box.mails) == [f"{name}@uni.example" for name in ("ada", "bob", "eve")]
+
+
+@pytest.mark.both_databases
+def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    platform = opened(**box.settings())
+    for name in ("ada", "bob"):
+        user = accounts.create_user(platform, name, PASSWORD)
+        address(platform, user.id, f"{name}@uni.example")
+        tell(platform, user.id, "one")
+    send = mail.send
+    taken: list[chores.Lease | None] = []
+
+    def slow(*args: Any) -> None:
+        """As if this process had slept past the end of its lease."""
+        if not taken:
+            with writing(platform.sessions) as session:
+                past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
+                session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
+            taken.append(chores.take(platform, digests.CHORE))
+        send(*args)
+
+    monkeypatch.setattr(mail, "send", slow)
+    assert digests.send_now_and_then(platform) == 1
+    (other,) = taken
+    assert other is not None
+    assert other.renew(), "the first one ended its own lease alone"
+    assert [it["To"] for it in box.mails] == ["ada@uni.example"]
