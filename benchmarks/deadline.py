@@ -73,6 +73,13 @@ LOOK_S, LOOKING = 5.0, 20
 SHORT_S = 4 * SERVICE_S
 LOOP = "# endless"
 SEED = 7
+# When in the window a student submits, as a share of it: most of them near the end, all at any time, or in the last
+# quarter more than in all the others.
+ARRIVING: dict[str, Callable[[random.Random], float]] = {
+    "late": lambda chance: max(chance.random(), chance.random()),
+    "evenly": lambda chance: chance.random(),
+    "at the last moment": lambda chance: max(chance.random() for _ in range(5)),
+}
 
 
 @dataclass
@@ -86,12 +93,12 @@ class Sent:
     shown: list[tuple[float, float]] = field(default_factory=list)
 
 
-def plan(students: int, loops: int) -> list[tuple[float, int, str]]:
+def plan(students: int, loops: int, seed: int = SEED, arriving: str = "late") -> list[tuple[float, int, str]]:
     """When who submits what, in seconds since the beginning, by time."""
-    chance = random.Random(SEED)
+    chance = random.Random(seed)
 
     def moment() -> float:
-        return WINDOW_S * max(chance.random(), chance.random())
+        return WINDOW_S * ARRIVING[arriving](chance)
 
     found = []
     for student in range(students):

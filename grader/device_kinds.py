@@ -14,6 +14,7 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, Literal
 
+from grader import limits
 from grader.errors import UnknownDevice
 from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
 from grader.sandbox.emulator import is_built
@@ -163,6 +164,14 @@ def caution_of(board: str) -> str:
 def resolution_of(board: str) -> float:
     """The share by which times on ``board`` must differ to be told apart; for a name of no kind, a measured GPU's."""
     return (find_kind(board) or NVIDIA_GPU).resolution
+
+
+def endless_seconds(board: str) -> float:
+    """About how long an endless loop keeps a judge busy there: until each of its boxes was ended by a call's limit."""
+    kind = find_kind(board) or NVIDIA_GPU
+    if kind.on == ON_GPU:
+        return limits.FRESH_BOXES * limits.CASE_SECONDS
+    return limits.CASE_CPU_SECONDS + (limits.FRESH_BOXES - 1) * limits.NEXT_CASE_CPU_SECONDS
 
 
 def fixed_architectures() -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""Until when people submit for a challenge: the deadlines that are ahead."""
+"""Until when people submit for a challenge: the deadlines that are ahead, and those just past."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -14,7 +14,7 @@ from grader.records.models import AssignmentPartRow, AssignmentRow, CompetitionR
 
 @dataclass(frozen=True)
 class Closing:
-    """When what is open now closes: by challenge the last of its assignments, by its number a competition."""
+    """When what is open closes or lately closed: by challenge the last assignment, by its number a competition."""
 
     challenges: Mapping[str, datetime]
     competitions: Mapping[int, datetime]
@@ -26,15 +26,16 @@ class Closing:
         return self.challenges.get(challenge)
 
 
-def closing(session: Session, now: datetime) -> Closing:
+def closing(session: Session, now: datetime, lately: timedelta = timedelta()) -> Closing:
+    """Of what is open ``now``, or was within ``lately``."""
     row, part, contest = AssignmentRow, AssignmentPartRow, CompetitionRow
     assigned = session.execute(
         select(part.challenge, func.max(row.due_at).label("closes"))
         .join(row, row.id == part.assignment_id)
-        .where(row.published_at.is_not(None), row.open_at <= now, row.due_at > now)
+        .where(row.published_at.is_not(None), row.open_at <= now, row.due_at > now - lately)
         .group_by(part.challenge)
     )
     contests = session.execute(
-        select(contest.id, contest.ends_at).where(contest.starts_at <= now, contest.ends_at > now)
+        select(contest.id, contest.ends_at).where(contest.starts_at <= now, contest.ends_at > now - lately)
     )
     return Closing({it.challenge: it.closes for it in assigned}, {it.id: it.ends_at for it in contests})

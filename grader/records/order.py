@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import (
     CTE,
     ColumnElement,
-    Double,
     and_,
     case,
     func,
@@ -22,13 +19,12 @@ from sqlalchemy import (
     select,
     union_all,
 )
-from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
 
 from grader.languages import Language
 from grader.records import queues
+from grader.records.durations import Work
+from grader.records.epoch import Seconds
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import JudgingReason, State
@@ -64,12 +60,6 @@ MANY_BACK_S = 900.0
 
 # Fairness forgets after this long: who worked hard this morning is not last all day.
 _LATELY = timedelta(hours=1)
-# So many recent judgements tell how long the next ones take.
-_SAMPLE = 100
-# A judgement of more than so many times the usual time is an outlier, such as an endless loop, while at most a tenth
-# of those who submit have any: it says what its author's next one takes, and nothing of anybody else's.
-OUTLIER = 3.0
-_OUTLIERS = 0.1
 # Those who came within this long tell who else will.
 ARRIVALS = timedelta(seconds=60)
 
@@ -143,7 +133,7 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
             priority.label("priority"),
             row.created_at,
             # A final has an order of its own, by the times that its rows are given.
-            (_Seconds(row.created_at) + case((final, 0.0), else_=back)).label("due"),
+            (Seconds(row.created_at) + case((final, 0.0), else_=back)).label("due"),
         )
         .outerjoin(lately, lately.c.user_id == row.user_id)
         .where(pending(), row.device.in_(list(devices)))
@@ -164,26 +154,9 @@ def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
 def _taken_back(now: datetime) -> ColumnElement[float]:
     """By how many seconds one that was claimed puts its author's next one back."""
     row = SubmissionRow
-    taken = _Seconds(func.coalesce(row.finished_at, now)) - _Seconds(row.claimed_at)
+    taken = Seconds(func.coalesce(row.finished_at, now)) - Seconds(row.claimed_at)
     turn = _turns() * literal(TURN_BACK_S / TURN)
     return case((taken * TAKEN_BACK > turn, taken * TAKEN_BACK), else_=turn)
-
-
-class _Seconds(FunctionElement[float]):
-    """A time as seconds since 1970."""
-
-    type = Double()
-    inherit_cache = True
-
-
-@compiles(_Seconds)
-def _seconds(element: _Seconds, compiler: SQLCompiler, **words: Any) -> str:
-    return f"EXTRACT(EPOCH FROM {compiler.process(element.clauses, **words)})"
-
-
-@compiles(_Seconds, "sqlite")
-def _seconds_of_sqlite(element: _Seconds, compiler: SQLCompiler, **words: Any) -> str:
-    return f"((julianday({compiler.process(element.clauses, **words)}) - 2440587.5) * 86400.0)"
 
 
 def _turns() -> ColumnElement[int]:
@@ -210,6 +183,7 @@ class Waiting:
     user: int
     priority: int
     due: float
+    work: Work
 
 
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
@@ -218,14 +192,24 @@ def waiting(session: Session, device: str, now: datetime, compiled: bool = True)
     While the queue ``compile`` is paused or nobody serves it (``compiled`` false), what is to be compiled stands behind
     what is not: claims pass it over.
     """
-    order = waiting_order([device], now)
-    columns = (order.c.id, order.c.user_id, order.c.priority, order.c.due)
-    query = select(*columns).order_by(order.c.place)
+    order, row = waiting_order([device], now), SubmissionRow
+    columns = (
+        order.c.id,
+        order.c.user_id,
+        order.c.priority,
+        order.c.due,
+        row.challenge,
+        row.language,
+        row.kind,
+    )
+    query = select(*columns).join(row, row.id == order.c.id)
     if not compiled or queues.COMPILE in queues.pauses(session).rows:
-        row = SubmissionRow
-        held_up = case((compilable(), 1), else_=0)
-        query = select(*columns).join(row, row.id == order.c.id).order_by(held_up, order.c.place)
-    return [Waiting(*it) for it in session.execute(query)]
+        query = query.order_by(case((compilable(), 1), else_=0))
+    found = session.execute(query.order_by(order.c.place))
+    return [
+        Waiting(id, user, priority, due, Work.of(challenge, language, kind))
+        for id, user, priority, due, challenge, language, kind in found
+    ]
 
 
 def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
@@ -234,85 +218,14 @@ def positions(session: Session, device: str, now: datetime, compiled: bool = Tru
 
 
 @dataclass(frozen=True)
-class Durations:
-    """How long judgements keep a worker of a device busy, seconds. ``usual``: the mean of recent ones without outliers;
-    ``outliers``: of each user whose last one was an outlier, what that took; ``spans``: all recent ones. ``pause``:
-    from the end of one to the same worker's next while that one waited: what a host under load takes for itself.
-    """
-
-    usual: float
-    outliers: Mapping[int, float]
-    spans: Sequence[float]
-    pause: float = 0.0
-
-    def of(self, user: int | None) -> float:
-        """What the next one of that user will take."""
-        return self.outliers.get(user, self.usual) if user is not None else self.usual
-
-    def left(self, elapsed: float, user: int | None, limit: float) -> float:
-        """Seconds until one ends that has run for ``elapsed``: as those did that ran longer than that. Where none did,
-        as long again, as far as the ``limit`` of its time lets it: an estimate that stands still while people wait is
-        wrong.
-        """
-        expected = self.of(user)
-        if elapsed < expected:
-            return expected - elapsed
-        if longer := [it for it in self.spans if it > elapsed]:
-            return sum(longer) / len(longer) - elapsed
-        return min(elapsed, max(limit - elapsed, 0.0))
-
-
-def durations(session: Session, device: str) -> Durations | None:
-    """None without a history. From the last claim on: what is compiled ahead and waits holds up nobody meanwhile. Each
-    user counts once, however much one of them sends."""
-    row = SubmissionRow
-    rows = session.execute(
-        select(row.user_id, row.worker, row.created_at, row.claimed_at, row.finished_at)
-        .where(row.device == device, row.state == State.DONE, row.claimed_at.is_not(None))
-        .order_by(row.finished_at.desc())
-        .limit(_SAMPLE)
-    ).all()
-    spans: dict[int, list[float]] = {}
-    pauses: list[float] = []
-    began: dict[str, tuple[datetime, datetime]] = {}
-    # Newest first: what a worker began next was seen before.
-    for user, worker, created, start, end in rows:
-        if not start or not end:
-            continue
-        # Two clocks that disagree may say that it ended before it began.
-        spans.setdefault(user, []).append(max(0.0, (end - start).total_seconds()))
-        after = began.get(worker or "")
-        if after is not None and after[0] <= end <= after[1]:
-            pauses.append((after[1] - end).total_seconds())
-        began[worker or ""] = (created, start)
-    if not spans:
-        return None
-    means = {user: sum(it) / len(it) for user, it in spans.items()}
-    bound = OUTLIER * statistics.median(means.values())
-    usual = [it for it in means.values() if it <= bound]
-    if len(means) - len(usual) > max(1, _OUTLIERS * len(means)):
-        usual, bound = list(means.values()), float("inf")
-    outliers = {user: it[0] for user, it in spans.items() if it[0] > bound}
-    every = [each for it in spans.values() for each in it]
-    pause = statistics.median(pauses) if pauses else 0.0
-    return Durations(sum(usual) / len(usual), outliers, every, pause)
-
-
-def mean_seconds(session: Session, device: str) -> float | None:
-    """How long one submission usually keeps a worker of ``device`` busy; None without a history."""
-    found = durations(session, device)
-    return found.usual if found is not None else None
-
-
-@dataclass(frozen=True)
 class Arrival:
-    """Submissions that came lately: what put them back, and what they were for."""
+    """A submission that came lately, and by how many seconds its author's earlier ones put it back."""
 
+    at: datetime
     priority: int
     back: float
-    challenge: str
+    work: Work
     competition: int | None
-    count: int
 
 
 def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
@@ -324,6 +237,7 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
         row.device,
         row.priority,
         row.challenge,
+        row.language,
         row.competition_id,
         row.created_at,
         row.kind,
@@ -343,13 +257,19 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     had = sent - turns
     back = (had - ahead) * literal(TURN_BACK_S / TURN) + far_back(had)
     each = select(known, back.label("back")).cte("each")
-    groups = (each.c.priority, each.c.back, each.c.challenge, each.c.competition_id)
-    query = (
-        select(*groups, func.count())
-        .where(each.c.created_at > now - ARRIVALS, each.c.device == device)
-        .group_by(*groups)
-    )
-    return [Arrival(*it) for it in session.execute(query)]
+    query = select(
+        each.c.created_at,
+        each.c.priority,
+        each.c.back,
+        each.c.challenge,
+        each.c.language,
+        each.c.kind,
+        each.c.competition_id,
+    ).where(each.c.created_at > now - ARRIVALS, each.c.device == device)
+    return [
+        Arrival(at, priority, back, Work.of(challenge, language, kind), competition)
+        for at, priority, back, challenge, language, kind, competition in session.execute(query)
+    ]
 
 
 @dataclass(frozen=True)
@@ -357,6 +277,7 @@ class Running:
     """What a worker judges now, and for how long, seconds."""
 
     user: int
+    work: Work
     elapsed: float
 
 
@@ -364,13 +285,13 @@ def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
     """By the name of its worker, of those that judge on ``device``."""
     row = SubmissionRow
     held = session.execute(
-        select(row.worker, row.user_id, row.claimed_at).where(
+        select(row.worker, row.user_id, row.challenge, row.language, row.kind, row.claimed_at).where(
             row.device == device, row.state.in_(ACTIVE), not_(pending()), row.claimed_at.is_not(None)
         )
     )
     return {
-        worker: Running(user, max(0.0, (now - since).total_seconds()))
-        for worker, user, since in held
+        worker: Running(user, Work.of(challenge, language, kind), max(0.0, (now - since).total_seconds()))
+        for worker, user, challenge, language, kind, since in held
         if worker and since
     }
 

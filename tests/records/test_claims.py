@@ -10,6 +10,7 @@ import pytest
 from grader.languages import Language
 from grader.records import artefacts, claims, leases, order, queues, workers
 from grader.records.claims import Claim
+from grader.records.durations import mean_seconds
 from grader.records.engine import Sessions, writing
 from grader.records.models import utcnow
 from grader.schemas.submission import JudgingReason, ProgressView, State
@@ -195,7 +196,7 @@ def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Se
         workers.register(session, "w", GPU, list(Language), now)
         workers.register(session, "c", "", [Language.CUDA], now, compiles=True)
     with sessions() as session:
-        assert order.mean_seconds(session, GPU) == 3.0
+        assert mean_seconds(session, GPU) == 3.0
         assert [it.name for it in workers.alive(session, now, 30.0)] == ["w"]
         assert [it.name for it in workers.compiling(session, now, 30.0)] == ["c"]
 

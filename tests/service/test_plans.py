@@ -47,7 +47,7 @@ _TOUCHED = re.compile(
 # What a plan begins at: one row, one user, one board, the last hour, what is to be removed. States are few rows but for
 # the last, "done".
 _ONES = ("rowid", "public_id", "share_key", "user_id", "rejudge_of")
-_FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<")
+_FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<", "finished_at>")
 _BOARD = "challenge=? AND version=?"
 
 

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import order, regrades
+from grader.records import regrades
+from grader.records.durations import mean_seconds
 from grader.records.models import (
     AssignmentRow,
     CourseRow,
@@ -197,7 +198,7 @@ def expected_s(session: Session, devices: Counter[str]) -> float | None:
 
 def _seconds(session: Session, devices: set[str]) -> dict[str, float | None]:
     """Of one judgement on each device."""
-    return {device: order.mean_seconds(session, device) for device in devices}
+    return {device: mean_seconds(session, device) for device in devices}
 
 
 def _takes_s(devices: Counter[str], seconds: Mapping[str, float | None]) -> float | None:

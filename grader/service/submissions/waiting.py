@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
+import math
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.device_kinds import languages_of
-from grader.records import closing as deadlines
+from grader.device_kinds import endless_seconds, languages_of
 from grader.records import order, queues, workers
+from grader.records.closing import Closing, closing
+from grader.records.durations import Durations, durations
 from grader.records.engine import clock
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
-from grader.records.order import Durations, Running, Waiting
+from grader.records.order import Arrival, Running, Waiting
 from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import State, WaitReason, WaitsFor
@@ -29,6 +32,8 @@ _FEW = 4
 # Who waits longer is overtaken by more, who make it wait longer: so often at most, and until it changes no more.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
+# Fewer seconds say nothing of how many come.
+_SEEN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -70,19 +75,18 @@ class QueueSnapshot:
         """None where it cannot be known: nothing was judged yet, no worker is alive, or staff have to act first."""
         if row.id not in self.places or self._obstacle(row) is not None:
             return None
-        return self._waits.get(row.id)
+        return self.waits.get(row.id)
 
     @cached_property
-    def _waits(self) -> dict[int, float]:
+    def waits(self) -> dict[int, float]:
         """Seconds until each begins: what is ahead now, shared among the workers, and who is expected to overtake it
         meanwhile. Empty where that cannot be known."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        free = [self._until_free(worker, known) for worker in self.judges.serving]
-        heapq.heapify(free)
+        # When each worker is free, the first one first.
+        free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
         waits, now = {}, self.now.timestamp()
-        share = (known.usual + known.pause) / len(free)
         wait, priority = 0.0, None
         for it in self.waiting:
             if it.priority != priority:
@@ -90,11 +94,11 @@ class QueueSnapshot:
             wait = max(wait, free[0])
             for _ in range(_ROUNDS):
                 overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
-                known_wait, wait = wait, free[0] + share * overtaking
+                known_wait, wait = wait, _done(free, overtaking, known.usual + known.pause)
                 if abs(wait - known_wait) < _CLOSE_SECONDS:
                     break
             waits[it.id] = round(wait, 1)
-            heapq.heapreplace(free, free[0] + known.of(it.user) + known.pause)
+            insort(free, free.pop(0) + known.of(it.work, it.user) + known.pause)
         return waits
 
     def _until_free(self, worker: str, known: Durations) -> float:
@@ -102,7 +106,8 @@ class QueueSnapshot:
         held = self.running.get(worker)
         if held is None:
             return 0.0
-        return known.left(held.elapsed, held.user, limits.BOX_WALL_SECONDS) + known.pause
+        endless = endless_seconds(self.device)
+        return known.left(held.elapsed, held.work, held.user, endless, limits.BOX_WALL_SECONDS) + known.pause
 
     @property
     def overdue(self) -> bool:
@@ -111,7 +116,7 @@ class QueueSnapshot:
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
             return False
-        return all(it is not None and it.elapsed > 2 * known.usual for it in busy)
+        return all(it is not None and it.elapsed > 2 * known.of(it.work) for it in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
         """None while a worker has it, and after its end."""
@@ -140,37 +145,53 @@ class QueueSnapshot:
         return None
 
 
+def _done(free: Sequence[float], seconds: float, each: float) -> float:
+    """When one can begin that lets others of ``seconds`` together go first, about ``each`` seconds each: the workers
+    take these as they are ``free``."""
+    # One that is free within the time that one takes has as large a part in them as the first.
+    begins = [max(free[0], it - each) for it in free]
+    begins.append(math.inf)
+    for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
+        taken = count * (next_begin - begin)
+        if seconds <= taken:
+            return begin + seconds / count
+        seconds -= taken
+    raise AssertionError("The last one has any time.")
+
+
 @dataclass(frozen=True)
 class Expected:
-    """Who else will come, as far as those tell who came lately: ``rate`` submissions a second, until ``closes`` (the
-    deadline of what they were for), each put back by ``back`` seconds."""
+    """Who else will come, as far as those tell who came lately: so much that each second of it is ``load`` seconds of
+    a worker, until ``closes`` (the deadline of what they are for), each put back by ``back`` seconds."""
 
     priority: int
     back: float
-    rate: float
+    load: float
     closes: datetime | None
 
     def before(self, it: Waiting, now: float, wait: float) -> float:
-        """How many will overtake ``it`` while it waits for ``wait`` seconds."""
+        """Seconds of a worker that those take who overtake ``it`` while it waits for ``wait`` seconds."""
         if self.priority < it.priority:
             return 0.0
         seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
         if self.priority == it.priority:
             seconds = min(seconds, it.due - self.back - now)
-        return self.rate * max(seconds, 0.0)
+        return self.load * max(seconds, 0.0)
 
 
-def _expected(session: Session, device: str, now: datetime) -> list[Expected]:
-    groups: Counter[tuple[int, float, datetime | None]] = Counter()
-    closing = deadlines.closing(session, now)
-    for it in order.arrivals(session, device, now):
-        closes = closing.of(it.challenge, it.competition)
-        groups[it.priority, it.back, closes] += it.count
-    seconds = order.ARRIVALS.total_seconds()
-    return [
-        Expected(priority, back, count / seconds, closes)
-        for (priority, back, closes), count in groups.items()
-    ]
+def expected(
+    arrivals: Iterable[Arrival], closing: Closing, known: Durations, now: datetime
+) -> list[Expected]:
+    """As ``arrivals`` came until ``now``, others come. Who came before a deadline tells nothing of who comes after."""
+    loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
+    for it in arrivals:
+        closes, seen = closing.of(it.work.challenge, it.competition), order.ARRIVALS
+        if closes is not None and closes <= now:
+            if it.at <= closes:
+                continue
+            seen, closes = max(now - closes, _SEEN), None
+        loads[it.priority, it.back, closes] += (known.of(it.work) + known.pause) / seen.total_seconds()
+    return [Expected(priority, back, load, closes) for (priority, back, closes), load in loads.items()]
 
 
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
@@ -180,15 +201,20 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     compilers = compilers_of(session, now, silent_s)
     compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
     waiting = order.waiting(session, device, now, compiled)
+    known = durations(session, device, now)
+    coming: Sequence[Expected] = ()
+    if known is not None and len(waiting) > _FEW:
+        closes = closing(session, now, order.ARRIVALS)
+        coming = expected(order.arrivals(session, device, now), closes, known, now)
     return QueueSnapshot(
         device=device,
         waiting=waiting,
-        durations=order.durations(session, device),
+        durations=known,
         running=order.running(session, device, now),
         pauses=queues.pauses(session),
         judges=judges_of(session, device, now, silent_s),
         compilers=compilers,
-        arrivals=_expected(session, device, now) if len(waiting) > _FEW else (),
+        arrivals=coming,
         now=now,
     )
 

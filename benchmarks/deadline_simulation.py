@@ -1,0 +1,274 @@
+"""The deadline of ``deadline.py`` without clocks, processes and a database, in seconds in place of minutes: who submits
+when, the order of the queue, workers that take a while between two, and a student of endless loops. The wait that each
+is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the platform.
+
+Usage: python benchmarks/deadline_simulation.py [--seeds 5] [--students 500] [--workers 4] [--loops 4] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from deadline import (
+    ARRIVING,
+    DEVICE,
+    LOOK_S,
+    LOOKING,
+    LOOP,
+    LOOP_S,
+    SERVICE_S,
+    SLUG,
+    WINDOW_S,
+    errors,
+    plan,
+    quantiles,
+)
+from results import keep
+
+from grader.languages import Language
+from grader.records import order
+from grader.records.closing import Closing
+from grader.records.durations import Judged, Work, durations_of, with_outliers
+from grader.records.order import Arrival, Running, Waiting
+from grader.records.queues import Pauses
+from grader.service.submissions.waiting import QueueSnapshot, QueueWorkers, expected
+
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+WORK = Work(SLUG, Language.TRITON)
+# Mean seconds that the platform takes of its own: within a judgement, and from one to the next.
+LOADS = {"idle": (0.1, 0.05), "busy": (0.3, 0.6)}
+# Somebody looks for the first time so long after they submitted.
+FIRST_LOOK_S = 0.5
+
+
+def at(seconds: float) -> datetime:
+    return BEGAN + timedelta(seconds=seconds)
+
+
+@dataclass
+class Row:
+    """A submission; its times in seconds since the beginning."""
+
+    id: int
+    user: int
+    endless: bool
+    created: float
+    claimed: float | None = None
+    finished: float | None = None
+    worker: str = ""
+
+
+@dataclass
+class Look:
+    row: Row
+    at: float
+    first: bool
+    shown: float
+
+
+@dataclass
+class Queue:
+    """What the database has, and the order that ``grader.records.order`` makes of it."""
+
+    rows: list[Row] = field(default_factory=list)
+    authors: dict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
+    ended: list[Row] = field(default_factory=list)
+    running: dict[str, Row] = field(default_factory=dict)
+    pending: dict[int, Row] = field(default_factory=dict)
+
+    def add(self, user: int, endless: bool, now: float) -> Row:
+        row = Row(len(self.rows) + 1, user, endless, now)
+        self.rows.append(row)
+        self.authors[user].append(row)
+        self.pending[row.id] = row
+        return row
+
+    def due(self, row: Row, now: float) -> float:
+        earlier = self.authors[row.user][: self.authors[row.user].index(row)]
+        back = 0.0
+        for it in earlier:
+            taken = 0.0 if it.claimed is None else (it.finished or now) - it.claimed
+            back += max(order.TURN_BACK_S, order.TAKEN_BACK * taken)
+        return row.created + back + far_back(len(earlier))
+
+    def waiting(self, now: float) -> list[Waiting]:
+        due = sorted((self.due(it, now), it.created, it.id) for it in self.pending.values())
+        began = BEGAN.timestamp()
+        return [Waiting(id, self.pending[id].user, 0, began + time, WORK) for time, _, id in due]
+
+    def claim(self, worker: str, now: float) -> Row | None:
+        if not self.pending:
+            return None
+        row = self.pending.pop(min((self.due(it, now), it.created, it.id) for it in self.pending.values())[2])
+        row.claimed, row.worker = now, worker
+        self.running[worker] = row
+        return row
+
+    def end(self, row: Row, now: float) -> None:
+        row.finished = now
+        self.ended.append(row)
+        del self.running[row.worker]
+
+    def arrivals(self, now: float) -> list[Arrival]:
+        since = now - order.ARRIVALS.total_seconds()
+        found = []
+        for row in reversed(self.rows):
+            if row.created <= since:
+                break
+            earlier = self.authors[row.user].index(row)
+            back = earlier * order.TURN_BACK_S + far_back(earlier)
+            found.append(Arrival(at(row.created), 0, back, WORK, None))
+        return found
+
+    def snapshot(self, now: float, workers: list[str]) -> QueueSnapshot:
+        known = durations_of([judged(it) for it in self.ended[-100:][::-1]])
+        coming = []
+        if known is not None:
+            last = [
+                found[-1] for it in self.authors.values() if (found := [each for each in it if each.finished])
+            ]
+            known = with_outliers(known, [judged(it) for it in last])
+            closes = {SLUG: at(WINDOW_S)} if now < WINDOW_S + order.ARRIVALS.total_seconds() else {}
+            coming = expected(self.arrivals(now), Closing(closes, {}), known, at(now))
+        return QueueSnapshot(
+            device=DEVICE,
+            waiting=self.waiting(now),
+            durations=known,
+            running={
+                name: Running(it.user, WORK, now - it.claimed)
+                for name, it in self.running.items()
+                if it.claimed is not None
+            },
+            pauses=Pauses({}),
+            judges=QueueWorkers(workers),
+            compilers=QueueWorkers(()),
+            arrivals=coming,
+            now=at(now),
+        )
+
+
+def far_back(earlier: int) -> float:
+    return order.MANY_BACK_S if earlier >= 4 else 0.0
+
+
+def judged(row: Row) -> Judged:
+    assert row.claimed is not None
+    assert row.finished is not None
+    return Judged(row.user, WORK, at(row.created), at(row.claimed), at(row.finished))
+
+
+def simulate(
+    seed: int, students: int, count_of_workers: int, loops: int, arriving: str, own: tuple[float, float]
+) -> tuple[list[Row], list[Look]]:
+    """``own``: what the platform takes, see ``LOADS``."""
+    chance = random.Random(seed)
+    workers = [f"worker-{number}" for number in range(count_of_workers)]
+    within, between = own
+    queue, idle, looks = Queue(), list(workers), []
+    watched: dict[int, Row] = {}
+    numbers = count()
+    events: list[tuple[float, int, Callable[[float], None]]] = []
+
+    def later(when: float, what: Callable[[float], None]) -> None:
+        heapq.heappush(events, (when, next(numbers), what))
+
+    def arrive(now: float, student: int, endless: bool) -> None:
+        row = queue.add(student, endless, now)
+        later(now + FIRST_LOOK_S, lambda now: look(now, [row], first=True))
+        if idle:
+            take(now, idle.pop())
+
+    def take(now: float, worker: str) -> None:
+        row = queue.claim(worker, now)
+        if row is None:
+            idle.append(worker)
+            return
+        watched.pop(row.id, None)
+        takes = LOOP_S if row.endless else SERVICE_S * chance.uniform(0.9, 1.1)
+        later(now + takes + chance.expovariate(1 / within), lambda now: end(now, row))
+
+    def end(now: float, row: Row) -> None:
+        queue.end(row, now)
+        later(now + chance.expovariate(1 / between), lambda now: take(now, row.worker))
+
+    def look(now: float, those: list[Row], first: bool = False) -> None:
+        waits = queue.snapshot(now, workers).waits
+        for it in those:
+            if it.id in waits:
+                looks.append(Look(it, now, first, waits[it.id]))
+                watched[it.id] = it
+
+    def look_on(now: float) -> None:
+        if watched:
+            look(now, chance.sample(list(watched.values()), min(LOOKING, len(watched))))
+        if len(queue.ended) < len(todo):
+            later(now + LOOK_S, look_on)
+
+    todo = plan(students, loops, seed, arriving)
+    for when, student, source in todo:
+        later(when, partial(arrive, student=student, endless=source.startswith(LOOP)))
+    later(LOOK_S, look_on)
+    while events:
+        when, _, what = heapq.heappop(events)
+        what(when)
+    return queue.rows, looks
+
+
+def figures_of(rows: list[Row], looks: list[Look]) -> dict[str, Any]:
+    def off(those: list[Look]) -> dict[str, Any]:
+        return errors([(it.shown, it.row.claimed - it.at) for it in those if it.row.claimed is not None], 1.0)
+
+    return {
+        "submissions": len(rows),
+        "waits_s": quantiles([it.claimed - it.created for it in rows if it.claimed is not None]),
+        "shown_at_submission": off([it for it in looks if it.first]),
+        "shown_later": off([it for it in looks if not it.first]),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--students", type=int, default=500)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--loops", type=int, default=4)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    cases = []
+    for arriving in ARRIVING:
+        for load, own in LOADS.items():
+            rows, looks = [], []
+            for seed in range(options.seeds):
+                more = simulate(seed, options.students, options.workers, options.loops, arriving, own)
+                rows += more[0]
+                looks += more[1]
+            cases.append({"arriving": arriving, "platform": load, **figures_of(rows, looks)})
+            print(json.dumps(cases[-1]), flush=True)
+    if options.json:
+        setup = {
+            "seeds": options.seeds,
+            "workers": options.workers,
+            "service_s": SERVICE_S,
+            "loops": options.loops,
+        }
+        keep("deadline_simulated", {**setup, "cases": cases})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
