@@ -158,6 +158,9 @@ class BubblewrapBox(ProcessBox):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             # Its namespace dies with it: when it is gone, all are.
             select.select([self._first], [], [], _GONE_SECONDS)
+            # Of a paused box bwrap itself stands still, and would never notice.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                self._process.send_signal(signal.SIGCONT)
         if self._process.poll() is None and not self._is_over_soon():
             for pid in reversed(descendants(self._process.pid)):
                 kill(pid)
