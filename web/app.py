@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def _document(app: OpenAPI) -> Response:
     return conditional(make_response(app.api_doc))
 
 
+@cache
 def _version() -> str:
     try:
         return version("kernel-grader")
