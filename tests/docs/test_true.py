@@ -19,7 +19,15 @@ from grader.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 # Variables that are no settings of a platform.
-OTHERS = {"GRADER_SERVER", "GRADER_TOKEN", "GRADER_DEBUG", "GRADER_BROWSER", "GRADER_PROVE", "GRADER_REQUIRE"}
+OTHERS = {
+    "GRADER_SERVER",
+    "GRADER_TOKEN",
+    "GRADER_DEBUG",
+    "GRADER_BROWSER",
+    "GRADER_PROVE",
+    "GRADER_REQUIRE",
+    "GRADER_COMMIT",
+}
 OTHERS |= {"GRADER_CLIENT_DEVICE", "GRADER_CLIENT_LANGUAGE"}
 LIMITS = {
     "a source": f"{limits.SOURCE_BYTES // limits.KIB} KiB",
