@@ -17,6 +17,7 @@ from grader.service.audit import AuditFilter
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.operation import operations, queues
 from grader.service.platform import Platform
+from grader.service.submissions.cancel import cancel
 from tests.web import builders
 
 # What changes nothing that is somebody else's: it is read, or one's own.
@@ -41,7 +42,7 @@ UNLOGGED = {
     Action.QUESTION_ASK,
     Action.QUESTION_READ,
 }
-_SERVICES = sorted(Path(grader.service.__path__[0]).glob("*.py"))
+_SERVICES = sorted(Path(grader.service.__path__[0]).rglob("*.py"))
 
 
 def noted() -> set[str]:
@@ -70,6 +71,7 @@ def _name(node: ast.AST) -> str:
 def test_each_action_that_changes_something_is_noted_somewhere() -> None:
     others = "".join(it.read_text() for it in _SERVICES if it.name != "permissions.py")
     used = {it.name for it in TABLE if f"Action.{it.name}" in others}
+    assert len(used) > len(TABLE) / 2, "the files of use cases are not where this looks"
     assert used - {it.name for it in UNLOGGED} - noted() == set()
     assert {it.name for it in UNLOGGED} <= {it.name for it in TABLE}
 
@@ -89,6 +91,10 @@ def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, st
     assert sum(it.failed for it in seen.hours) == 1
     operations.retry(platform, staff, [failed])
     assert operations.overview(platform, staff).failures == []
+    waiting = builders.hand_in(platform, student, challenge="scale").id
+    for _ in range(2):
+        cancel(platform, staff, waiting)
+    cancel(platform, student, builders.hand_in(platform, student, challenge="scale").id)
     entries = audit.of_platform(platform, staff, AuditFilter()).entries
     assert [(it.action, it.subject) for it in reversed(entries)] == [
         ("queue.pause", "/queues/cpu"),
@@ -96,6 +102,7 @@ def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, st
         ("worker.drain", "/workers/w1"),
         ("worker.resume", "/workers/w1"),
         ("submission.requeue", f"/submissions/{failed}"),
+        ("submission.cancel", f"/submissions/{waiting}/cancel"),
     ]
     of_workers = audit.of_platform(platform, staff, AuditFilter(actor=staff.name, action="worker.")).entries
     assert len(of_workers) == 2

@@ -93,6 +93,7 @@ class Action(StrEnum):
     WORKER_DRAIN = "worker.drain"
     WORKER_RESUME = "worker.resume"
     SUBMISSION_REQUEUE = "submission.requeue"
+    SUBMISSION_CANCEL = "submission.cancel"
     PLATFORM_AUDIT = "platform.audit"
     CHALLENGE_UPLOADS = "challenge.read_uploads"
     CHALLENGE_UPLOAD = "challenge.upload"
@@ -180,6 +181,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.WORKER_DRAIN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
+    # One's own is always one's own to cancel.
+    Action.SUBMISSION_CANCEL: _PLATFORM,
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
     Action.CHALLENGE_UPLOAD: _PLATFORM,

@@ -11,7 +11,10 @@ from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import State, SubmissionView
+from grader.service import audit
 from grader.service.accounts.accounts import User, lacking
+from grader.service.courses import permissions
+from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.service.submissions.submissions import find, get_submission
 
@@ -28,9 +31,15 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
         # step.
         for _ in range(3):
             row = find(session, user, submission)
-            if row.user_id != user.id and not user.staff:
+            others = row.user_id != user.id
+            if others and not permissions.may(permissions.standings(session, user), Action.SUBMISSION_CANCEL):
                 raise NotAllowed("Only its author cancels a submission.", lacking(user))
-            if row.state is State.CANCELLED or _cancel(session, row):
+            if row.state.final:
+                break
+            if _cancel(session, row):
+                if others:
+                    path = f"/submissions/{row.public_id}/cancel"
+                    audit.note(session, user, Action.SUBMISSION_CANCEL, path)
                 break
             session.expire_all()
     view = get_submission(platform, user, submission)
@@ -40,9 +49,7 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
 
 
 def _cancel(session: Session, row: SubmissionRow) -> bool:
-    """True where nothing more is to be done: cancelled, asked for, or too late."""
-    if row.state.final:
-        return True
+    """True where nothing more is to be done: cancelled, or asked for."""
     now = clock(session)
     # Overdue: its worker is gone, or learns that it lost the lease, and its verdict would come too late.
     if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
