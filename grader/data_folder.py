@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.errors import BadRequest
 from grader.logs import get_logger
 
 log = get_logger(__name__)
@@ -22,8 +23,14 @@ _DATABASE = "grader.sqlite3"
 
 def prepare(folder: Path) -> None:
     """Make the folder where it is missing. Where it was made beforehand, or by an older release, and is open to other
-    users, close it (0700, files 0600); where that is not ours to do, log the command that does it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    users, close it (0700, files 0600); where that is not ours to do, log the command that does it. Raises BadRequest
+    where it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadRequest(
+            f"The data folder '{folder}' cannot be made: {error.strerror}.", "GRADER_DATA_DIR names another."
+        ) from error
     for path in exposed(folder):
         if reason := _why_not_ours(path, folder):
             mode = "700" if path.is_dir() else "600"

@@ -25,6 +25,7 @@ from grader.sandbox.parent import (
 START_HINT = (
     "Start the Docker engine (systemctl start docker), or use the box kind 'local' for your own code."
 )
+FORBIDDEN_HINT = "This user may not use the Docker engine: add it to the group docker, and sign in again."
 
 # No call that boxes need takes this long: an engine that is silent for longer hangs.
 CALL_SECONDS = 60.0
@@ -48,7 +49,8 @@ def _engine_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except (docker.errors.DockerException, requests.RequestException, OSError) as error:
-        raise BoxUnavailable(f"Docker could not {doing}: {error}", START_HINT) from error
+        hint = FORBIDDEN_HINT if "Permission denied" in str(error) else START_HINT
+        raise BoxUnavailable(f"Docker could not {doing}: {error}", hint) from error
 
 
 def _knock(url: str) -> None:

@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader import errors, limits
 from grader.errors import GraderError
+from grader.schemas.course import SLUG_PATTERN
 from grader.schemas.submission import ErrorBody, ErrorEnvelope
 from grader.web.answers import answer
 from grader.web.auth.identity import is_staff
@@ -89,9 +90,10 @@ def invalid_request(error: ValidationError) -> Response:
         )
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(part)[:60] for part in first["loc"]) or "body"
-    return _json(
-        400, "bad_request", f"{where}: {first['msg']}", "GET /api/v1/openapi.json describes every request."
-    )
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "string_pattern_mismatch" and SLUG_PATTERN in said:
+        said = "It consists of small letters, digits, '_' and '-', and begins with a letter or a digit"
+    return _json(400, "bad_request", f"{where}: {said}.", "GET /api/v1/openapi.json describes every request.")
 
 
 def _of_ours(error: GraderError) -> BaseResponse:

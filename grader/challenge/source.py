@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 from grader import limits
 from grader.errors import BadSource, UnknownLanguage
 from grader.languages import Language, names
@@ -16,6 +18,8 @@ def decode(raw: bytes) -> str:
         )
     if not raw.strip():
         raise BadSource("The source is empty.", "`grader init SLUG` writes a starter file to begin from.")
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise BadSource("The file is UTF-16.", "Save it as UTF-8.")
     if b"\0" in raw:
         raise BadSource(
             "The file is binary (it holds NUL bytes).", "Submit the source text, not a compiled file."
@@ -26,7 +30,7 @@ def decode(raw: bytes) -> str:
         line = raw[: error.start].count(b"\n") + 1
         raise BadSource(
             f"The file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}.",
-            "Save it as UTF-8 and submit again.",
+            "Save it as UTF-8.",
         ) from error
 
 

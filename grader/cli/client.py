@@ -249,6 +249,7 @@ def server_version() -> str | None:
 _NAME_A_SERVER = (
     "`grader up` starts a server here; `grader login --server URL` or GRADER_SERVER names another."
 )
+_PLAIN = "Does that port speak plain http://? Check the scheme and port of the address."
 _NO_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 # OpenSSL's error numbers (X509_V_ERR_*); `ssl` has no names for them.
 _EXPIRED, _OTHER_NAME = (10,), (62, 64)
@@ -259,7 +260,8 @@ def unreachable(server: str, error: Exception, seconds: float, proxy: str | None
     if isinstance(error, TimeoutError):
         return Unreachable(
             f"{server} did not answer within {seconds:g} s.",
-            f"It may be busy, or a firewall drops the request; try again. {_NAME_A_SERVER}",
+            "It may be busy, or a firewall drops the request; try again. "
+            f"{_PLAIN if server.startswith('https:') else _NAME_A_SERVER}",
         )
     why, hint = _by_proxy(error, proxy) if proxy else ("", "")
     if not why:
@@ -282,7 +284,7 @@ def _reason(error: Exception) -> tuple[str, str]:
     if isinstance(error, ssl.SSLError):
         return (
             f"the TLS connection failed ({_words(error.reason)})",
-            "Does that port speak plain http://? Check the scheme and port of the address.",
+            _PLAIN,
         )
     if isinstance(error, ConnectionRefusedError):
         return "nothing listens there", _NAME_A_SERVER

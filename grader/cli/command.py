@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -10,11 +11,10 @@ from typing import Any
 import typer
 
 from grader.cli import config
-from grader.cli.output import report
+from grader.cli.interrupts import interrupts_end_this
+from grader.cli.output import EXIT_INTERRUPTED, UNWRITTEN, discard_output, report
 from grader.cli.registry import COMMANDS
-from grader.errors import BadRequest, GraderError
-
-EXIT_INTERRUPTED = 130
+from grader.errors import BadRequest, GraderError, Unreachable
 
 
 class Unexpected(GraderError):
@@ -52,15 +52,16 @@ def run(args: list[str]) -> int:
     """Run the command line ``args`` (without the program's name); returns the exit code."""
     config.forget_flags()
     try:
-        code = load(args[0])(args=args, prog_name="grader", standalone_mode=False)
+        with interrupts_end_this():
+            app = load(args[0])
+        code = app(args=args, prog_name="grader", standalone_mode=False)
         sys.stdout.flush()
     except GraderError as error:
         return report(error, args)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has ended; the flush at exit must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return EXIT_INTERRUPTED
     except ModuleNotFoundError as error:
         return report(_missing(error), args)
@@ -89,9 +90,15 @@ def _explain(error: Exception, args: list[str]) -> GraderError:
     """Typer's usage errors in our form; anything else is a defect, shown without its traceback."""
     describe = getattr(error, "format_message", None)
     if describe is not None:
-        return BadRequest(
-            str(describe()).replace("\n", " "), f"`{_path(error, args)} --help` describes its options."
+        said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # the latter is pydantic's
+        return BadRequest(said, f"`{_path(error, args)} --help` describes its options.")
+    if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
+        said = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        return Unreachable(
+            f"The database cannot be used: {said}", "GRADER_DATABASE_URL or GRADER_DATA_DIR names it."
         )
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        return BadRequest(UNWRITTEN)
     if os.environ.get("GRADER_DEBUG"):
         raise error
     return Unexpected(

@@ -141,9 +141,19 @@ def parsed(name: str, given: str, where: str) -> Value:
         if given.lower() not in _TRUE + _FALSE:
             raise BadRequest(f"{where}: '{given}' is neither true nor false.", f"It is {key.meaning}.")
         return given.lower() in _TRUE
+    if name == "server" and given:
+        _refuse_no_address(given, where)
     if (choices := key.choices()) and given not in choices:
         raise BadRequest(f"{where}: '{given}' cannot be used.", f"Use one of: {', '.join(choices)}.")
     return given
+
+
+def _refuse_no_address(given: str, where: str) -> None:
+    scheme, _, rest = given.partition("://")
+    if scheme.lower() not in ("http", "https") or not rest.strip("/"):
+        raise BadRequest(
+            f"{where}: '{given}' is not a server address.", "One looks like https://grader.example."
+        )
 
 
 def unknown(name: str, where: str = "") -> BadRequest:
@@ -274,8 +284,9 @@ def load_settings(**chosen: Any) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = f"GRADER_{'__'.join(str(part) for part in first['loc']).upper()}"
+        said = first["msg"].removeprefix("Value error, ").removesuffix(".")
         raise BadRequest(
-            f"{name} cannot be used: {first['msg']}.", "See the settings in docs/reference/settings.md."
+            f"{name} cannot be used: {said}.", "See the settings in docs/reference/settings.md."
         ) from error
     return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
 

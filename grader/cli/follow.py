@@ -15,9 +15,9 @@ from rich.text import Text
 
 from grader import errors
 from grader.cli.client import Client, segment, understood
-from grader.cli.command import EXIT_INTERRUPTED
+from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.report import put_report
-from grader.cli.terminal import aside, put_json, put_json_line, safe, say
+from grader.cli.terminal import aside, moment, put_json, put_json_line, safe, say
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
@@ -198,16 +198,17 @@ class LineDisplay(Quiet):
         self._away = True
 
 
-class JsonLines(Quiet):
-    """A line on stdout for each change: ``{"submission": {...}}``."""
+class JsonLines(LineDisplay):
+    """A line on stdout for each change: ``{"submission": {...}}``; on stderr only that the server is away."""
 
     def __init__(self) -> None:
-        self._last: SubmissionView | None = None
+        super().__init__()
+        self._shown: SubmissionView | None = None
 
     def show(self, view: SubmissionView) -> None:
-        if view != self._last:
+        if view != self._shown:
             put_json_line({"submission": view})
-        self._last = view
+        self._shown, self._away = view, False
 
 
 PHASES = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMING, State.DONE)
@@ -320,6 +321,10 @@ def _place(state: State) -> int:
     return PHASES.index(state) if state in PHASES else len(PHASES)
 
 
+# A shorter wait is no forecast.
+_SHORT_SECONDS = 0.5
+
+
 def waiting_text(view: SubmissionView) -> str:
     """``place 3, about 20 s`` while it waits, and why the queue does not move, if so; empty otherwise."""
     why = obstacle(view)
@@ -327,9 +332,11 @@ def waiting_text(view: SubmissionView) -> str:
 
 
 def place_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s``; empty where it has no place."""
-    if view.position is None:
+    """``place 3, about 20 s``, or ``next``; empty where it has no place, or is being worked on."""
+    if view.position is None or view.state is State.COMPILING:
         return ""
+    if view.position == 1 and view.expected_wait_s is not None and view.expected_wait_s < _SHORT_SECONDS:
+        return "next"
     wait = "" if view.expected_wait_s is None else f", about {duration(view.expected_wait_s)}"
     return f"place {view.position}{wait}"
 
@@ -339,7 +346,7 @@ def obstacle(view: SubmissionView) -> str:
     waits_for = view.waits_for
     if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
         return ""
-    since = f" (since {waits_for.since.astimezone():%Y-%m-%d %H:%M})" if waits_for.since else ""
+    since = f" (since {moment(waits_for.since)})" if waits_for.since else ""
     return f"{waits_for.text}{since}"
 
 

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 @contextmanager
 def here() -> Iterator[Platform]:
     """Open the platform and bring its tables up to date. Raises DatabaseDamaged, also when the caller runs into it."""
+    from grader.cli.terminal import say
     from grader.service.platform import open_platform
 
-    platform = open_platform(load_settings())
+    settings = load_settings()
+    if not settings.database_url and not (settings.data_dir / "grader.sqlite3").exists():
+        say(f"There is no platform in {settings.data_dir} yet; this makes an empty one.", "yellow")
+        say("GRADER_DATA_DIR names another folder.", "dim")
+    platform = open_platform(settings)
     try:
         with _report_damage(platform.engine):
             yield platform

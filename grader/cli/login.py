@@ -33,6 +33,10 @@ def server() -> str:
 def token() -> str | None:
     """The token to send. A kept token is sent only to the server that issued it."""
     if from_environment := os.environ.get("GRADER_TOKEN"):
+        if not (from_environment.isascii() and from_environment.isprintable()):
+            raise BadRequest(
+                "GRADER_TOKEN holds characters that no token has.", "Unset it, then: grader login"
+            )
         return from_environment
     kept = _kept()
     return kept.get("token") if kept.get("server", "").rstrip("/") == server() else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from grader.cli.output import degrade_output, report
+from grader.cli.output import EXIT_INTERRUPTED, UNWRITTEN, degrade_output, discard_output, report
 from grader.cli.registry import COMMANDS, GROUPS
 
 TYPE_CHECKING = False
@@ -32,20 +32,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     degrade_output()
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in ("--help", "-h", "help"):
-        print(listing())
-        return 0
+        return _print(listing(), args)
     if args[0] in ("--version", "-V"):
         from grader import __version__
 
-        print(f"grader {__version__}")
-        return 0
+        return _print(f"grader {__version__}", args)
     if args[0] not in COMMANDS:
         return _unknown(args)
     if args == ["challenges", "--json"] and _quick_challenges():
         return 0
-    from grader.cli.command import run
+    from grader.cli.interrupts import interrupts_end_this
 
+    with interrupts_end_this():
+        from grader.cli.command import run
     return run(args)
+
+
+def _print(text: str, args: list[str]) -> int:
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        discard_output()
+        if isinstance(error, BrokenPipeError):
+            return EXIT_INTERRUPTED
+        from grader.errors import BadRequest
+
+        return report(BadRequest(UNWRITTEN), args)
+    return 0
 
 
 def listing() -> str:

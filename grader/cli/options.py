@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -63,8 +64,24 @@ Server = Annotated[
 ]
 
 
-def read_source(path: Path) -> bytes:
-    """The file's bytes, at most one more than allowed. Raises BadRequest where it cannot be read."""
+def read_source(path: Path) -> str:
+    """The text of a source file. Raises BadRequest where it cannot be read, and BadSource, which names the file."""
+    from grader.challenge.source import decode
+
+    raw = read_bytes(path)
+    if len(raw) > limits.SOURCE_BYTES:
+        raise BadSource(
+            f"{path}: The source is larger than {limits.SOURCE_BYTES:,} bytes.",
+            "Leave out data and generated tables.",
+        )
+    try:
+        return decode(raw)
+    except BadSource as error:
+        raise BadSource(f"{path}: {error.message}", error.hint) from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes, at most one more than a source may have. Raises BadRequest where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(limits.SOURCE_BYTES + 1)
@@ -118,13 +135,38 @@ def syntax_error(source: str, language: Language) -> str:
 
 
 def check_syntax(name: str, source: str, language: Language) -> None:
-    """Raises BadSource where the source of the file ``name`` has a syntax error."""
-    if wrong := syntax_error(source, language):
+    """Raises BadSource where the source of the file ``name`` has a syntax error or is of another language."""
+    wrong, other = syntax_error(source, language), looks_like(source, language)
+    if other and (wrong or not language.python):
+        problem = wrong or f"This is no {language.display_name}."
+        raise BadSource(f"{name}: {problem}", f"Nothing was sent. {other}")
+    if wrong:
         version = ".".join(map(str, sys.version_info[:2]))
         raise BadSource(
             f"{name}: {wrong}",
             f"Nothing was sent. If the server runs a newer Python than {version}, --no-check sends it anyway.",
         )
+
+
+# What only sources of that language say at the beginning of a line.
+_SIGNS = {
+    Language.CUDA: re.compile(r'^\s*(?:#\s*include\s*[<"]|__global__\b|extern\s+"C")', re.MULTILINE),
+    Language.TRITON: re.compile(r"^\s*(?:import triton\b|from triton\b|@triton\.)", re.MULTILINE),
+}
+
+
+def looks_like(source: str, language: Language) -> str:
+    """A hint where the source is clearly of another language than ``language``; else empty."""
+    own = _SIGNS.get(language)
+    if own is not None and own.search(source):
+        return ""
+    other = next((it for it, signs in _SIGNS.items() if it is not language and signs.search(source)), None)
+    if other is None:
+        return ""
+    return (
+        f"It looks like {other.display_name}: end the file's name in {other.suffix}, or say "
+        f"--language {other.value}."
+    )
 
 
 def _described(error: SyntaxError, source: str) -> str:

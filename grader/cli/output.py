@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from grader.errors import GraderError
 
 ERRORS = "grader-plain"
+EXIT_INTERRUPTED = 130
+UNWRITTEN = "The output cannot be written: no space is left there."
 # One character for one where possible: bars and columns stay aligned.
 _PLAIN = {
     "✓": "+",
@@ -45,7 +47,10 @@ _PLAIN = {
 
 def report(error: GraderError, args: Sequence[str]) -> int:
     """Print the error and its hint on stderr, and with --json an error object on stdout; returns the exit code."""
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
     bold, dim, plain = ("\033[1;31m", "\033[2m", "\033[0m") if _coloured() else ("", "", "")
     print(f"{bold}error:{plain} {printable(error.message)}", file=sys.stderr)
     if error.hint:
@@ -72,12 +77,21 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
 
 
 def degrade_output() -> None:
-    """From now on stdout and stderr replace what they cannot encode, in place of an error."""
+    """From now on stdout and stderr replace what they cannot encode, in place of an error, and exist: a shell may start
+    us without one of them (``>&-``)."""
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - no pathlib here, and open until the end
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     codecs.register_error(ERRORS, plainly)
     for stream in (sys.stdout, sys.stderr):
         change = getattr(stream, "reconfigure", None)
         if change is not None:
             change(errors=ERRORS)
+
+
+def discard_output() -> None:
+    """From now on stdout goes nowhere: what cannot be written now must not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _coloured() -> bool:

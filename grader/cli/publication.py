@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
-from grader.cli.terminal import put_json, put_table, safe, say
+from grader.cli.terminal import moment, put_json, put_table, safe, say
 from grader.errors import BadRequest
 from grader.schemas.publication import (
     BoardAudience,
@@ -97,7 +97,7 @@ def board(
     if json:
         put_json(found)
     else:
-        frozen = f", frozen at {found.frozen_at.astimezone():%Y-%m-%d %H:%M}" if found.frozen_at else ""
+        frozen = f", frozen at {moment(found.frozen_at)}" if found.frozen_at else ""
         say(f"The board of {found.challenge}: {found.board}{frozen}", "green")
     return 0
 
@@ -121,7 +121,7 @@ def _put(slug: str, body: PublicationBody, json: bool) -> int:
 
 def _state(view: PublicationView) -> Text:
     at = view.publish_at
-    when = f" {at.astimezone():%Y-%m-%d %H:%M}" if at and view.state is PublicationState.SCHEDULED else ""
+    when = f" {moment(at)}" if at and view.state is PublicationState.SCHEDULED else ""
     broken = ", broken" if view.broken else ""
     return Text(f"{view.state}{when}{broken}", _COLOURS.get(view.state, "yellow"))
 

@@ -53,6 +53,9 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = [_verdict_line(report)]
     advice = advise(report).text
     parts.append(safe(advice, "bold"))
+    if report.workloads and not report.representative and caution_of(report.device) not in advice:
+        caution = f"Times on {report.device} are not representative: they {caution_of(report.device)}."
+        parts.append(safe(caution, "yellow"))
     if report.detail and not any(report.detail in text for text in (advice, report.compiler_log)):
         parts.append(safe(report.detail))
     parts += [safe(remark, "yellow") for remark in report.remarks]
@@ -259,13 +262,6 @@ def workloads(report: Report, width: int) -> list[RenderableType]:
     for it in report.workloads:
         parts += [_workload_line(it), bars(it, width), *_remarks(it)]
     parts.append(_score(report))
-    if not report.representative:
-        parts.append(
-            safe(
-                f"Times on {report.device} are not representative: they {caution_of(report.device)}.",
-                "yellow",
-            )
-        )
     return parts
 
 
@@ -304,7 +300,7 @@ def _score(report: Report) -> Text:
     if score.time_us is None:
         return Text(f"\nNot ranked: {score.unranked}", "yellow") if score.unranked else Text("")
     line = Text.assemble("\nScore  ", (time_text(score.time_us), "bold"))
-    if score.ci is not None:
+    if score.ci is not None and score.ci[0] < score.ci[1]:
         line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")
     if score.speedup is not None:
         line.append(f"  speedup {factor_text(score.speedup)}", "bold")

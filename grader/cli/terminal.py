@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -17,16 +18,22 @@ from rich.text import Text
 from grader.cli.output import printable
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich would exit with 1, our code for a submission that is not accepted."""
+        raise BrokenPipeError
+
+
 @cache
 def out() -> Console:
     """The console of results."""
-    return Console(highlight=False, soft_wrap=False)
+    return _Console(highlight=False, soft_wrap=False)
 
 
 @cache
 def aside() -> Console:
     """The console of progress and remarks."""
-    return Console(stderr=True, highlight=False)
+    return _Console(stderr=True, highlight=False)
 
 
 # Wider than any table: output to a program or a file is not wrapped.
@@ -39,12 +46,19 @@ _GAP = 2
 
 @cache
 def _unbounded() -> Console:
-    return Console(highlight=False, width=_UNBOUNDED_COLUMNS)
+    return _Console(highlight=False, width=_UNBOUNDED_COLUMNS)
 
 
 def put_table(table: Table) -> None:
-    """Print a table on stdout: in full, unless a terminal is too narrow for it."""
-    (out() if out().is_terminal else _unbounded()).print(table)
+    """Print a table on stdout: in full, unless a terminal is too narrow for it. An empty one is named so on stderr."""
+    if out().is_terminal:
+        out().print(table)
+    else:
+        with _unbounded().capture() as captured:
+            _unbounded().print(table)
+        sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    if not table.row_count:
+        say("There are none.", "dim")
 
 
 def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
@@ -86,6 +100,16 @@ def say(text: str, style: str = "") -> None:
 def tell(text: str, style: str = "") -> None:
     """Print one line on stdout, never wrapped: a program may read it."""
     out().print(Text(printable(text), style), soft_wrap=True)
+
+
+def moment(at: datetime | None, zone: bool = False) -> str:
+    """``2026-01-31 18:00`` in this machine's time zone, which is named where ``zone``; empty for None."""
+    return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M{' %Z' if zone else ''}}"
+
+
+def size_text(count: int) -> str:
+    """``45 KiB``, ``1.2 MiB``."""
+    return f"{count / 2**20:.1f} MiB" if count >= 2**20 else f"{count / 2**10:.0f} KiB"
 
 
 def safe(text: object, style: str = "") -> Text:

@@ -25,7 +25,7 @@ def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> lis
     if not found:
         raise BoxUnavailable(
             "No NVIDIA GPU answers on this machine.",
-            "`nvidia-smi` must list it; without a GPU: grader worker --device cpu",
+            "`nvidia-smi` must list it; without a GPU: grader worker --device emulated",
         )
     if wanted == ALL:
         return found

@@ -95,7 +95,7 @@ def _of_loading(report: Report) -> Advice:
     said = _first_line(report.detail)
     found = _LINE.search(report.detail)
     if found is None:
-        return Advice(f"Look first at what is said of it: {said}" if said else report.verdict.row.advice)
+        return Advice(said or report.verdict.row.advice)
     line = int(next(number for number in found.groups() if number))
     return Advice(f"Look first at line {line}: {said}", line=line or None)
 

@@ -10,11 +10,12 @@ from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from grader import limits
 from grader.languages import Language
+from grader.schemas.course import SLUG_PATTERN
 from grader.schemas.report import Sizes, Verdict
 from grader.schemas.strict import Moment, Strict
 from grader.schemas.submission import State
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=limits.SLUG_CHARS)]
+Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Title = Annotated[str, Field(min_length=1, max_length=limits.TITLE_CHARS)]
 # Workload rows are named after their sizes; the column that baselines are kept by has this many characters.
 WORKLOAD_CHARS = 40

@@ -33,7 +33,8 @@ class Visibility(StrEnum):
 
 
 # As one stands in an address; the database is asked for nothing longer.
-CourseSlug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=limits.SLUG_CHARS)]
+SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]*$"
+CourseSlug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Revision = Annotated[
     StrictInt | None,
     Field(

@@ -16,7 +16,7 @@ from grader.languages import Language
         (b"", "empty"),
         (b" \n\t\r\n", "empty"),
         (b"\x7fELF\0\0\0", "binary"),
-        ("def solve(): pass".encode("utf-16"), "binary"),
+        ("def solve(): pass".encode("utf-16"), "UTF-16"),
         (b"# fine\n# caf\xe9\n", "not UTF-8: byte 0xe9 in line 2"),
         (b"#" * (limits.SOURCE_BYTES + 1), "at most"),
     ],

@@ -188,3 +188,18 @@ def test_no_variable_is_also_one_of_the_platform() -> None:
 
     platform = {f"GRADER_{name.upper()}" for name in Settings.model_fields}
     assert not platform & {config.variable(name) for name in config.KEYS}
+
+
+def test_an_address_is_checked_where_it_is_given(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = cli("config", "set", "server", "ftp://grader.example")
+    assert (ran.code, "is not a server address" in ran.err) == (2, True)
+    monkeypatch.setenv("GRADER_SERVER", "grader.example")
+    ran = cli("history")
+    assert (ran.code, "GRADER_SERVER: 'grader.example'" in ran.err) == (2, True)
+
+
+def test_a_token_that_no_header_can_hold(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_TOKEN", "t\u00f6k\nen")
+    ran = cli("history")
+    assert (ran.code, server.asked) == (2, [])
+    assert "GRADER_TOKEN" in ran.err

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from grader.cli import output
 from grader.cli.report import factor_text, put_report, replay_command, time_text
+from grader.device_kinds import caution_of
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
     CaseReport,
@@ -184,9 +185,10 @@ def test_what_was_out_of_the_ordinary_with_the_judging_is_said() -> None:
 
 
 def test_times_on_cpu_are_marked() -> None:
-    assert "not representative" in _text(accepted())
-    assert "not representative" not in _text(accepted(representative=True, device="h200"))
-    assert "not representative" not in _text(wrong())
+    caution = caution_of("cpu")
+    assert _text(accepted()).count(caution) == 1
+    assert caution not in _text(accepted(representative=True, device="h200"))
+    assert caution not in _text(wrong())
 
 
 def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> None:

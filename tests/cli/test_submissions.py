@@ -199,7 +199,7 @@ def test_a_syntax_error_is_shown_before_anything_is_sent(server: Stub, cli: Cli,
         ("empty.py", b"", "empty"),
         ("binary.py", b"\x00\x01", "binary"),
         ("latin.py", b"# \xe9\n", "not UTF-8"),
-        ("large.py", b"#" * (limits.SOURCE_BYTES + 1), "at most"),
+        ("large.py", b"#" * (limits.SOURCE_BYTES + 1), "larger than"),
         ("what.txt", b"x", "names no language"),
     ],
 )
@@ -211,7 +211,34 @@ def test_files_that_are_refused_before_anything_is_sent(
     ran = cli(command, name, "-c", "vector_add")
     assert ran.code == 2
     assert words in ran.err
+    assert name in ran.err
     assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "other"),
+    [
+        ("vector_add.cu", "import triton\n\n@triton.jit\ndef add(a): pass\n", "triton"),
+        ("vector_add.py", "__global__ void add() {}\n", "cuda"),
+    ],
+)
+def test_a_source_of_another_language_is_not_sent(
+    server: Stub, cli: Cli, home: Path, name: str, source: str, other: str
+) -> None:
+    (home / name).write_text(source)
+    ran = cli("submit", name)
+    assert (ran.code, server.asked) == (2, [])
+    assert f"--language {other}" in ran.err
+
+
+def test_what_it_counts_for_is_said(server: Stub, cli: Cli, kernel: str) -> None:
+    done(server, accepted())
+    sent = view(State.QUEUED, competition="spring-cup")
+    server.answer("POST /submissions", sent.model_dump(mode="json"), 201)
+    assert (
+        "Submitted abc123 for the competition spring-cup."
+        in cli("submit", kernel, "-c", "vector_add", "--wait").err
+    )
 
 
 def test_files_that_are_none(server: Stub, cli: Cli, home: Path) -> None:

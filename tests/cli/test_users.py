@@ -94,3 +94,21 @@ def test_the_first_admin_and_roles(cli: Cli, opened: Platform) -> None:
     assert cli("user", "email", "ada").code == 0
     assert "ada  staff  -" in cli("user", "list").out
     assert cli("user", "email", "ada", "no address").code == 2
+
+
+def test_whoever_looks_in_the_wrong_folder_is_told(cli: Cli, tmp_path: Path) -> None:
+    assert f"There is no platform in {tmp_path / 'data'} yet" in cli("user", "list").err
+    assert "There is no platform" not in cli("user", "list").err
+
+
+def test_a_data_folder_that_cannot_be_made(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_DATA_DIR", "/proc/grader")
+    ran = cli("user", "list")
+    assert (ran.code, "The data folder '/proc/grader' cannot be made" in ran.err) == (2, True)
+
+
+def test_a_database_that_does_not_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv("GRADER_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/x")
+    ran = cli("user", "list")
+    assert (ran.code, "The database cannot be used" in ran.err) == (4, True)

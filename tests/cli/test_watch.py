@@ -168,3 +168,11 @@ def test_asking_too_often_ends_no_watch(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(following, "SLOWEST_S", 0.0)
     script = _Script(errors.TooMany("Slower."), view(State.DONE))
     assert following.follow(script, "abc123", timeout=0).state is State.DONE
+
+
+def test_a_server_that_is_away_from_the_start_is_not_waited_for(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADER_SERVER", "http://127.0.0.1:9")
+    monkeypatch.setattr(following, "follow", lambda *_: pytest.fail("it was followed"))
+    assert cli("watch", "abc123").code == 4

@@ -18,7 +18,8 @@ from flask import Flask
 
 from grader import errors
 from grader.cli import config
-from grader.cli.command import EXIT_INTERRUPTED, load
+from grader.cli.command import load
+from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.registry import COMMANDS
 from grader.manual.pages import Manual
 from grader.oidc_settings import OidcProvider

@@ -5,6 +5,7 @@ and retention, in the database of this machine, without a token.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.local_platform import database, here
 from grader.cli.report import factor_text, time_text, verdict_text
-from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
+from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, size_text, tell
 from grader.errors import BadRequest, Conflict
 from grader.schemas.queue import (
     ChallengeKind,
@@ -160,7 +161,7 @@ def _show_versions(found: VersionList) -> None:
             if each.shown
             else Text("" if each.published_at else "not published", "yellow")
         )
-        served = each.served_at.astimezone().strftime("%Y-%m-%d %H:%M")
+        served = moment(each.served_at)
         table.add_row(str(each.version), state, str(each.judged), served, safe(each.fingerprint[:12], "dim"))
     put_table(table)
     if found.folder not in [each.version for each in found.versions]:
@@ -323,7 +324,7 @@ def _put_queues(found: QueueList, json: bool) -> int:
 
 
 def _paused(pause: Pause) -> Text:
-    since = f"paused since {pause.since.astimezone():%Y-%m-%d %H:%M}"
+    since = f"paused since {moment(pause.since)}"
     return Text.assemble((since, "yellow"), safe(f": {pause.reason}" if pause.reason else ""))
 
 
@@ -359,7 +360,7 @@ def backup(file: _File, json: options.Json = False) -> int:
         put_json({"file": str(file), "bytes": file.stat().st_size, **manifest.model_dump(mode="json")})
         return 0
     rows = sum(member.rows or 0 for member in manifest.members.values())
-    tell(f"Wrote {file}: {rows} rows, {file.stat().st_size / 2**20:.1f} MiB.", "green")
+    tell(f"Wrote {file}: {rows} rows, {size_text(file.stat().st_size)}.", "green")
     say("It holds sources, password hashes and secret keys: protect it like the server.", "dim")
     return 0
 
@@ -410,22 +411,26 @@ def prune(
     listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
     tell(f"{'Removed' if yes else 'Would remove'}: {listed or 'nothing'}.")
     if done.report_bytes:
-        say(f"The reports take {done.report_bytes / 2**20:.1f} MiB.", "dim")
+        say(f"The reports take {size_text(done.report_bytes)}.", "dim")
     if not yes and listed:
         say("--yes removes it.", "dim")
     return 0
 
 
+_SAID_EVERY_SECONDS = 5.0
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int], None]]:
-    """On a terminal one line that counts rows; elsewhere a line for each table."""
+    """On a terminal one line that counts rows; elsewhere a line now and then."""
     if not aside().is_terminal:
-        seen: set[str] = set()
+        said_at = time.monotonic()
 
-        def each(table: str, _rows: int) -> None:
-            if table not in seen:
-                seen.add(table)
-                say(f"{table} ...", "dim")
+        def each(table: str, rows: int) -> None:
+            nonlocal said_at
+            if time.monotonic() - said_at > _SAID_EVERY_SECONDS:
+                said_at = time.monotonic()
+                say(f"{table}: {rows} rows", "dim")
 
         yield each
         return
@@ -490,7 +495,7 @@ def submissions(
     for name in ("submission", "submitted", "user", "challenge", "device", "state", "verdict", "failures"):
         table.add_column(name)
     for it in found:
-        when = it.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
+        when = moment(it.created_at)
         ended = it.verdict.value if it.verdict else ""
         words = (it.user, it.challenge, it.device, it.state.value, ended, it.failures or "")
         table.add_row(Text(it.id, "cyan"), when, *(safe(word) for word in words))

@@ -9,8 +9,8 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands.grading import table, when
-from grader.cli.terminal import out, put_json, put_table, safe, say, tell
+from grader.cli.commands.grading import table
+from grader.cli.terminal import moment, out, put_json, put_table, safe, say, tell
 from grader.schemas.announcement import AnnouncementList, QuestionList
 
 app = make_app()
@@ -108,7 +108,7 @@ def _announcements(answer: object, json: bool) -> int:
     for each in found.announcements:
         about = f" about {each.assignment}" if each.assignment else ""
         out().print(safe(f"{each.number}  {each.title}", "bold"))
-        out().print(safe(f"  {each.made_by or 'staff'}, {when(each.created_at)}{about}", "dim"))
+        out().print(safe(f"  {each.made_by or 'staff'}, {moment(each.created_at)}{about}", "dim"))
         if each.text:
             tell(each.text)
     if not found.announcements:
@@ -126,7 +126,7 @@ def _questions(answer: object, json: bool) -> int:
         to = "all" if each.to_all else "who asked" if each.answered_at else ""
         rows.add_row(
             str(each.number),
-            when(each.created_at),
+            moment(each.created_at),
             safe(each.asked_by or ""),
             safe(each.about or ""),
             safe(each.text),

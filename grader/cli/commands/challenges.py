@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -113,7 +114,7 @@ def _show(detail: ChallengeDetail) -> None:
     if detail.prerequisites:
         console.print(safe(f"builds on {', '.join(detail.prerequisites)}", "dim"))
     console.print()
-    console.print(Markdown(detail.spec, hyperlinks=False))
+    console.print(Markdown(_with_summaries(detail.spec), hyperlinks=False))
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
         syntax = Syntax("", Language.named(language).lexer, background_color="default")
@@ -136,6 +137,11 @@ def _show(detail: ChallengeDetail) -> None:
         versions = ", ".join(f"{name} {version}" for name, version in detail.judged_with.items())
         console.print(safe(f"Triton is judged with {versions}", "dim"), soft_wrap=True)
     console.print(Text(detail.library_told, "dim"))
+
+
+def _with_summaries(spec: str) -> str:
+    """Rich leaves out HTML, and so what a hint is about."""
+    return re.sub(r"<details>\s*<summary>(.*?)</summary>", r"\n**\1**\n", spec, flags=re.DOTALL)
 
 
 def _arguments(detail: ChallengeDetail) -> Table:

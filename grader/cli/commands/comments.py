@@ -12,7 +12,7 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import out, put_json, safe, say, tell
+from grader.cli.terminal import moment, out, put_json, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.feedback import CommentList, CommentView, ThreadView
 
@@ -145,7 +145,7 @@ def _who(comment: CommentView, thread: ThreadView) -> Text:
     marks = [word for word, holds in (("staff", comment.staff), ("draft", comment.draft)) if holds]
     marks += ["edited"] if comment.edited_at and not comment.deleted_at else []
     number = f"  {comment.number}" if comment.number != thread.number else ""
-    at = f"{comment.created_at.astimezone():%Y-%m-%d %H:%M}"
+    at = moment(comment.created_at)
     return safe(
         f"  {comment.author or 'somebody'}{f' ({chr(44).join(marks)})' if marks else ''}, {at}{number}", "dim"
     )

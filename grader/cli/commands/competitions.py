@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as jsons
 import sys
 import tomllib
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
-from grader.cli.terminal import put_columns, put_json, safe, say, tell
+from grader.cli.terminal import moment, put_columns, put_json, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.competition import (
     BoardKind,
@@ -100,8 +99,8 @@ def list_competitions(json: options.Json = False) -> int:
             "competition": [safe(it.slug, "cyan") for it in rows],
             "title": [safe(it.title) for it in rows],
             "state": [_phase(it.phase) for it in rows],
-            "starts": [Text(_clock(it.starts_at)) for it in rows],
-            "ends": [Text(_clock(it.ends_at)) for it in rows],
+            "starts": [Text(moment(it.starts_at)) for it in rows],
+            "ends": [Text(moment(it.ends_at)) for it in rows],
             "teams": [Text(str(it.teams)) for it in rows],
             "your team": [safe(", ".join(team.name for team in it.own)) for it in rows],
         },
@@ -200,7 +199,7 @@ def certificate(
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadRequest(f"{output} cannot be written: {error.strerror}.") from error
-    say(f"Check it with: grader verify {output} --key KEY", "dim")
+    say(f"Wrote {output}. Check it with: grader verify {output} --key KEY", "dim")
     return 0
 
 
@@ -369,7 +368,8 @@ def _definition(file: Path) -> CompetitionBody:
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{file} cannot be read: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise BadRequest(f"'{file}' cannot be read: {why}.") from error
     try:
         given = jsons.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
         return CompetitionBody.model_validate(given)
@@ -392,18 +392,14 @@ def _phase(phase: Phase) -> Text:
     return Text(phase.value, _STYLES.get(phase, ""))
 
 
-def _clock(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
-
-
 def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
     if json:
         put_json(view)
         return 0
     tell(f"{view.title} ({view.slug}), {view.phase.value}", "bold")
-    tell(f"{_clock(view.starts_at)} to {_clock(view.ends_at)}, by {view.scoring.value}")
+    tell(f"{moment(view.starts_at, zone=True)} to {moment(view.ends_at, zone=True)}, by {view.scoring.value}")
     if view.freeze_at is not None:
-        tell(f"The board stops at {_clock(view.freeze_at)}.")
+        tell(f"The board stops at {moment(view.freeze_at, zone=True)}.")
     tell(f"Devices: {', '.join(view.devices)}. Languages: {', '.join(view.languages)}.")
     if view.challenges:
         tell(f"Challenges: {', '.join(it.challenge for it in view.challenges)}")

@@ -12,7 +12,7 @@ from grader import roster_file, spreadsheet
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.course import (
     AuditLog,
@@ -174,7 +174,7 @@ def log(
     table = _table("when", "who", "did", "to", "before", "after", "why")
     for each in found.entries:
         table.add_row(
-            _when(each.at),
+            moment(each.at),
             safe(each.actor),
             safe(each.action),
             safe(each.subject.removeprefix(f"/courses/{slug}")),
@@ -194,7 +194,7 @@ def _show_course(found: CourseView, json: bool) -> int:
     if json:
         put_json(found)
         return 0
-    say(f"{found.name} ({found.slug}){', archived' if found.archived else ''}", "bold")
+    tell(f"{found.name} ({found.slug}){', archived' if found.archived else ''}", "bold")
     tell(f"{found.term or 'no term'}, {found.time_zone}, grace days of each student: {found.grace_days}")
     tell("taught by " + ", ".join(f"{name} ({role.value})" for name, role in found.staff.items()))
     if found.students is not None:
@@ -261,6 +261,11 @@ def _show_import(found: RosterResult) -> None:
     )
     if not found.applied and not found.dry_run:
         say("Correct the rows, or import the others with --skip-bad.", "dim")
+    elif found.dry_run and found.problems:
+        say(
+            "The bad rows keep all of it from being imported. Correct them, or leave them out with --skip-bad.",
+            "dim",
+        )
     elif found.dry_run:
         say("Do it with: --apply", "dim")
 
@@ -375,7 +380,7 @@ def _show_roster(found: Roster, json: bool) -> int:
             safe(each.came_by),
         )
     for waiting in found.invited:
-        link = f"link of {_when(waiting.issued_at)}" if waiting.issued_at else "no link yet"
+        link = f"link of {moment(waiting.issued_at)}" if waiting.issued_at else "no link yet"
         table.add_row(
             "",
             safe(waiting.full_name or waiting.email),
@@ -387,10 +392,6 @@ def _show_roster(found: Roster, json: bool) -> int:
         )
     put_table(table)
     return 0
-
-
-def _when(at: object) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M") if hasattr(at, "astimezone") else ""
 
 
 def _table(*names: str) -> Table:

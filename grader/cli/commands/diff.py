@@ -205,7 +205,7 @@ def side(client: Client, name: str) -> ComparedSide:
 
 def _read(path: Path) -> str:
     try:
-        return options.read_source(path).decode("utf-8-sig")
+        return options.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadRequest(f"'{path}' is not UTF-8.", "Save it as UTF-8.") from error
 

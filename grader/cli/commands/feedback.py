@@ -9,8 +9,8 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands.grading import Course, Slug, table, when
-from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.cli.commands.grading import Course, Slug, table
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.feedback import FeedbackView, RequestList, ScoreSheet
 
@@ -193,7 +193,7 @@ def _requests(found: RequestList, json: bool) -> int:
             safe(it.assignment),
             safe(it.challenge),
             it.state.value,
-            when(it.created_at),
+            moment(it.created_at),
             safe(it.text),
             safe(it.answer),
         )
@@ -205,12 +205,12 @@ def _show(found: FeedbackView, json: bool) -> int:
     if json:
         put_json(found)
         return 0
-    released = f", released {when(found.released_at)}" if found.released_at else ""
+    released = f", released {moment(found.released_at)}" if found.released_at else ""
     say(f"Feedback on {found.course}/{found.assignment}", "bold")
     tell(f"shown {found.shown.value.replace('_', ' ')}{released}")
     most = "any number of" if found.regrade_limit is None else str(found.regrade_limit)
     left = "" if found.requests_left is None else f"; you have {found.requests_left} left"
-    until = f" until {when(found.regrade_until)}" if found.regrade_until else ""
+    until = f" until {moment(found.regrade_until)}" if found.regrade_until else ""
     tell(f"{most} regrade requests of each student{until}{left}")
     rows = table("criterion", "challenge", "points", "title", "about")
     for challenge, criteria in found.rubric.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +13,7 @@ from grader import spreadsheet
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
@@ -49,9 +48,9 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
         rows.add_row(
             safe(each.slug, "cyan"),
             safe(each.title),
-            when(each.open_at),
-            when(each.due_at) + (" (extended)" if each.extended else ""),
-            when(each.late_until),
+            moment(each.open_at),
+            moment(each.due_at) + (" (extended)" if each.extended else ""),
+            moment(each.late_until),
             state,
             f"{points:g}",
         )
@@ -239,7 +238,7 @@ def _show_extensions(found: ExtensionList, json: bool) -> int:
     rows = table("number", "for", "due", "late until", "why", "by")
     for each in found.extensions:
         whom = each.student or f"section {each.section}"
-        times = when(each.due_at), when(each.late_until)
+        times = moment(each.due_at), moment(each.late_until)
         rows.add_row(str(each.id), safe(whom), *times, safe(each.reason), safe(each.made_by or ""))
     put_table(rows)
     return 0
@@ -249,14 +248,17 @@ def _show(found: AssignmentView, json: bool) -> int:
     if json:
         put_json(found)
         return 0
-    say(
+    tell(
         f"{found.title} ({found.course}/{found.slug}), {found.phase.value if found.published_at else 'draft'}",
         "bold",
     )
     extended = ", extended for you" if found.extended else ""
-    tell(f"due {when(found.due_at)}{extended}; opens {when(found.open_at)}; course zone {found.time_zone}")
+    tell(
+        f"opens {moment(found.open_at, zone=True)}; due {moment(found.due_at, zone=True)}{extended}; "
+        f"course zone {found.time_zone}"
+    )
     if found.late_until:
-        late = f"late until {when(found.late_until)}: {found.late_percent:g} % less a day"
+        late = f"late until {moment(found.late_until, zone=True)}: {found.late_percent:g} % less a day"
         tell(f"{late}; {found.grace_days} grace days may be used")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {it.challenge: it for it in found.left}
@@ -317,7 +319,7 @@ def similar(
             pair.decision.value,
         )
     put_table(rows)
-    say(f"Compared {found.sources} sources on {when(found.made_at)}: {len(found.pairs)} pairs.", "green")
+    say(f"Compared {found.sources} sources on {moment(found.made_at)}: {len(found.pairs)} pairs.", "green")
     return 0
 
 
@@ -393,14 +395,14 @@ def grades(
         put_json(found)
         return 0
     for given in found.assignments:
-        say(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
+        tell(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
             tell(f"  {part.challenge}: {part.points:.4g} of {part.most:.4g}{which}")
             for line in part.lines:
                 most = f" of {line.most:.4g}" if line.most is not None else ""
                 tell(f"    {line.points:+.4g}{most}  {line.text}")
-    say(f"Altogether {found.points:.4g} of {found.most:.4g}; {found.grace_left} grace days left.", "green")
+    tell(f"Altogether {found.points:.4g} of {found.most:.4g}; {found.grace_left} grace days left.", "green")
     return 0
 
 
@@ -455,11 +457,6 @@ def override(
 
 def _path(course: str, slug: str) -> str:
     return f"/courses/{segment(course)}/assignments/{segment(slug)}"
-
-
-def when(at: datetime | None) -> str:
-    """A time in this machine's zone."""
-    return at.astimezone().strftime("%Y-%m-%d %H:%M") if at is not None else ""
 
 
 def table(*names: str) -> Table:

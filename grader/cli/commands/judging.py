@@ -16,7 +16,7 @@ from grader.cli.call_profile import put_profile
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.follow import PHASES, exit_code, fetch, fetch_report
-from grader.cli.options import syntax_error
+from grader.cli.options import looks_like, syntax_error
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, put_json, safe, say
 from grader.device_kinds import EMULATED, home_board, kind_of
@@ -65,13 +65,13 @@ def judge_here(
         raise BadRequest("--seed needs --case NAME: a seed belongs to one case.")
     if not sys.platform.startswith("linux"):
         raise NotAllowed("Judging needs Linux.", "Submit to a server: grader submit")
-    from grader.challenge.source import decode, language_of
+    from grader.challenge.source import language_of
 
-    source = decode(options.read_source(file))
+    source = options.read_source(file)
     chosen = language_of(file.name, language)
     loaded = catalogue.local_catalogue().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
-        return _finish(_not_python(loaded, chosen, wrong, device or home_board(chosen)), file, json)
+        return _finish(_not_python(loaded, chosen, source, wrong, device or home_board(chosen)), file, json)
 
     from grader.judge.at_home import judge_at_home
     from grader.sandbox.choose import make_boxes
@@ -162,13 +162,13 @@ def profile_here(
     """Count what a file's kernels ask of a GPU, without one: by line, with what bounds the time."""
     if not sys.platform.startswith("linux"):
         raise NotAllowed("The emulated GPU needs Linux.", "Submit to a server: grader submit")
-    from grader.challenge.source import decode, language_of
+    from grader.challenge.source import language_of
 
-    source = decode(options.read_source(file))
+    source = options.read_source(file)
     chosen = language_of(file.name, language)
     loaded = catalogue.local_catalogue().load(catalogue.challenge_of(file, challenge, local=True))
     if wrong := syntax_error(source, chosen):
-        return _finish(_not_python(loaded, chosen, wrong, EMULATED), file, json)
+        return _finish(_not_python(loaded, chosen, source, wrong, EMULATED), file, json)
 
     from grader.judge.at_home import profile_at_home
     from grader.sandbox.choose import make_boxes
@@ -198,7 +198,7 @@ def _finish(report: Report, file: Path, json: bool) -> int:
     return exit_code(report.verdict)
 
 
-def _not_python(challenge: Challenge, language: Language, wrong: str, device: str) -> Report:
+def _not_python(challenge: Challenge, language: Language, source: str, wrong: str, device: str) -> Report:
     """The judge's report of a syntax error, without the seconds that a box takes to start."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
@@ -209,6 +209,7 @@ def _not_python(challenge: Challenge, language: Language, wrong: str, device: st
         representative=False,
         score=Score(total=len(challenge.suite(kind_of(device).workloads))),
         detail=wrong,
+        hint=looks_like(source, language),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import typer
@@ -12,7 +11,7 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.lti import LtiCourse, LtiPlatformList, LtiPlatformView, PlatformKind
 
@@ -226,19 +225,19 @@ def _show_course(found: LtiCourse, json: bool) -> int:
     for context in found.contexts:
         say(f"{context.id}: {context.title or 'a course'} of {context.platform}", "bold")
         for link in context.links:
-            state = f"released {_when(link.released_at)}" if link.released_at else "not released"
+            state = f"released {moment(link.released_at)}" if link.released_at else "not released"
             tell(f"link {link.id}: {link.assignment}, {state}")
             if link.why_not:
                 say(link.why_not, "red")
             table = _table("student", "points", "of", "state", "sent", "why not")
             for each in link.scores:
-                again = f", again {_when(each.next_at)}" if each.next_at and each.tries else ""
+                again = f", again {moment(each.next_at)}" if each.next_at and each.tries else ""
                 table.add_row(
                     safe(each.student, "cyan"),
                     f"{each.points:.4g}",
                     f"{each.most:.4g}",
                     f"{each.state.value}{again}",
-                    _when(each.sent_at),
+                    moment(each.sent_at),
                     safe(each.error),
                 )
             if link.scores:
@@ -248,10 +247,6 @@ def _show_course(found: LtiCourse, json: bool) -> int:
     if not found.contexts:
         say("No course of a learning platform is linked.", "dim")
     return 0
-
-
-def _when(at: datetime | None) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M") if at is not None else ""
 
 
 def _table(*names: str) -> Table:

@@ -10,7 +10,7 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, say, tell
+from grader.cli.terminal import moment, put_json, say, tell
 from grader.errors import BadRequest
 from grader.schemas.personal import DeletionBody, DeletionView
 
@@ -87,5 +87,5 @@ def _show(found: DeletionView) -> None:
         for line in lines:
             tell(f"  {line}")
     if found.due_at is not None:
-        say(f"{found.name} will be deleted on {found.due_at.astimezone():%Y-%m-%d %H:%M}.", "yellow")
+        say(f"{found.name} will be deleted on {moment(found.due_at)}.", "yellow")
         say("Until then: grader account keep", "dim")

@@ -36,7 +36,9 @@ def up(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port. (GRADER_PORT)")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="How many workers serve the board cpu.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="How many workers serve the board without a GPU.")
+    ] = 1,
     gpu: GpuOption = None,
     compilers: Annotated[
         int | None,
@@ -59,8 +61,8 @@ def up(
 ) -> int:
     """Start everything on this machine: Redis, web and workers. Ctrl-C stops all.
 
-    It starts workers for the board cpu, one worker for each GPU that --gpu names (by default all), and workers that
-    compile ahead while a GPU is busy.
+    It starts workers for the board without a GPU (GRADER_DEVICE), one worker for each GPU that --gpu names (by default
+    all), and workers that compile ahead while a GPU is busy.
     """
     _need_linux()
     from grader.cli.config import load_settings
@@ -106,7 +108,8 @@ def worker(
     """Serve the queue of a device until stopped.
 
     With --gpu: one worker for each named GPU, which no other worker can then serve; the GPU's model names the board.
-    Without: the board cpu. With --compile and no GPU: only compile, for all hosts of the platform.
+    Without: the board that --device or GRADER_DEVICE names. With --compile and no GPU: only compile, for all hosts of
+    the platform.
     """
     _need_linux()
     if device is not None and gpu is not None:

@@ -19,7 +19,7 @@ from grader.cli.commands.comments import put_comments
 from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
 from grader.cli.options import check_syntax
 from grader.cli.report import put_report, time_text, verdict_text
-from grader.cli.terminal import out, put_columns, put_json, safe, say, tell
+from grader.cli.terminal import moment, out, put_columns, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import RunBody, State, SubmissionList, SubmissionView, SubmitBody
@@ -65,10 +65,11 @@ def submit(
     view = understood(SubmissionView, send(client, "/submissions", body))
     names.add(names.SUBMISSIONS, view.id)
     if view.reused:
-        say(f"You submitted the same at {view.created_at.astimezone():%Y-%m-%d %H:%M}; this is its result.")
+        say(f"You submitted the same at {moment(view.created_at)}; this is its result.")
     if wait:
         if not view.reused:
-            say(f"Submitted {view.id}.")
+            for_what = "" if view.competition is None else f" for the competition {view.competition}"
+            say(f"Submitted {view.id}{for_what}.")
         return to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
     if json:
         put_json(view)
@@ -109,9 +110,9 @@ def _read(
     file: Path, challenge: str | None, language: str | None, device: str | None, check: bool
 ) -> dict[str, Any]:
     """The fields of a body. Raises BadSource, BadRequest, UnknownLanguage."""
-    from grader.challenge.source import decode, language_of
+    from grader.challenge.source import language_of
 
-    source = decode(options.read_source(file))
+    source = options.read_source(file)
     chosen = language_of(file.name, language)
     if check:
         check_syntax(str(file), source, chosen)
@@ -180,8 +181,9 @@ def watch(
 ) -> int:
     """Follow a submission to its end and print its report."""
     client = connect()
-    chosen = submission or fetch_last(client).id
-    return to_the_end(client, chosen, timeout, json="lines" if json else "")
+    # A server that cannot be reached from the start is not waited for.
+    chosen = fetch(client, submission) if submission else fetch_last(client)
+    return to_the_end(client, chosen.id, timeout, json="lines" if json else "")
 
 
 @app.command()
@@ -207,7 +209,7 @@ def history(
         str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 20,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Of all users (staff only).")] = False,
+    everyone: Annotated[bool, typer.Option("--all", "--everyone", help="Everyone's (staff only).")] = False,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
@@ -328,7 +330,7 @@ def _put_history(found: SubmissionList, users: bool = False) -> None:
             "time": [
                 Text(time_text(score.time_us) if score and score.time_us else "") for _, score in scored
             ],
-            "submitted": [Text(f"{view.created_at.astimezone():%Y-%m-%d %H:%M}") for view, _ in scored],
+            "submitted": [Text(moment(view.created_at)) for view, _ in scored],
         },
         optional=("language", "device", "submitted", "cases"),
     )

@@ -55,7 +55,10 @@ def verify(
         trusted = certificate.read_key(_key_text(key))
     elif client is not None:
         trusted = certificate.read_key(_platform_key(client))
-    checked = certificate.check(text, trusted)
+    try:
+        checked = certificate.check(text, trusted)
+    except BadRequest as error:
+        raise BadRequest(f"{file}: {error.message}", error.hint) from error
     changes = _changes(client, checked) if client is not None and checked.genuine else None
     found = Verified(
         genuine=checked.genuine,
@@ -96,12 +99,17 @@ def _read(file: Path) -> str:
             raise BadRequest(f"{file} is too large for a certificate.")
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{file} cannot be read: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise BadRequest(f"'{file}' cannot be read: {why}.") from error
 
 
 def _key_text(key: str) -> str:
     path = Path(key)
     try:
+        if not path.is_file() and path.suffix:
+            raise BadRequest(
+                f"There is no file '{key}'.", "Take the one that the platform serves at /signing-key.pem."
+            )
         return path.read_text(encoding="utf-8") if path.is_file() else key
     except (OSError, ValueError) as error:  # a key is a strange name of a file
         raise BadRequest(f"{key} cannot be read: {error}.") from error

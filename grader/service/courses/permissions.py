@@ -250,7 +250,12 @@ def check(user: User, standing: frozenset[Standing], action: Action) -> None:
     """Raises NotAllowed."""
     if not may(standing, action):
         needed = ", ".join(it.value for it in Standing if it in TABLE[action])
-        raise NotAllowed(f"'{action.value}' is for: {needed}.", _hint(user) or "Ask who owns the course.")
+        own = ", ".join(it.value for it in Standing if it in standing and it is not Standing.VISITOR)
+        whom = "the platform's staff" if TABLE[action] <= _PLATFORM else "who teaches the course"
+        raise NotAllowed(
+            f"Only {needed} may do this ({action.value}); you are {own or 'no member'}.",
+            _hint(user) or f"Ask {whom}.",
+        )
 
 
 def _hint(user: User) -> str:
