@@ -4,7 +4,7 @@ sizes for a processor. SLUG names a challenge, SLUG/FILE one of its sources, con
 
     python benchmarks/gpu/agreement.py --device h200 --json      on the card's machine
     python benchmarks/gpu/agreement.py --device emulated --json  anywhere
-    ... --missing                                                only what no kept file of this half has, CUDA first
+    ... --missing                                                only sources that no kept file of this half has, CUDA first
     python benchmarks/gpu/agreement.py --compare                 both kept: the table of differences
 
 Both see the same inputs: seeds are fixed, and inputs are drawn on the processor. Times are of the sizes that the board
@@ -81,6 +81,10 @@ class Subject:
     def source(self) -> str:
         return self.path.read_text(encoding="utf-8")
 
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
+
 
 def subjects(catalogue: Catalogue, wanted: Sequence[str]) -> Iterator[Subject]:
     """``wanted``: slugs, ``CONTROLS``, or names of subjects; all where there are none."""
@@ -132,6 +136,7 @@ def judged(subject: Subject, catalogue: Catalogue, device: Device, boxes: BoxMak
     report = Session(request, device, boxes, lambda _: None, interrupt=lambda: None).run().report
     return {
         "name": subject.name,
+        "source": subject.digest,
         "verdict": report.verdict.value,
         "cases": {it.name: it.verdict.value for it in report.cases if not it.hidden},
         "details": {
@@ -163,9 +168,11 @@ def measure(options: argparse.Namespace) -> int:
     half = f"{NAME}_{'emulated' if device.name == EMULATED else 'card'}"
     wanted = list(subjects(catalogue, options.slugs))
     if options.missing:
-        kept = {row["name"] for row in kept_rows(half)}
+        # Earlier rows do not say what their source was.
+        kept = {row["name"]: row.get("source") for row in kept_rows(half)}
         wanted = sorted(
-            (it for it in wanted if it.name not in kept), key=lambda it: (not it.language.compiled, it.name)
+            (it for it in wanted if kept.get(it.name, "") not in (it.digest, None)),
+            key=lambda it: (not it.language.compiled, it.name),
         )
     began = time.perf_counter()
     if device.name != EMULATED:
