@@ -4,7 +4,7 @@ sizes for a processor. SLUG names a challenge, SLUG/FILE one of its sources, con
 
     python benchmarks/gpu/agreement.py --device h200 --json      on the card's machine
     python benchmarks/gpu/agreement.py --device emulated --json  anywhere
-    ... --missing                                                only sources that no kept file of this half has, CUDA first
+    ... --missing                                                only sources that this half lacks, CUDA first
     python benchmarks/gpu/agreement.py --compare                 both kept: the table of differences
 
 Both see the same inputs: seeds are fixed, and inputs are drawn on the processor. Times are of the sizes that the board
