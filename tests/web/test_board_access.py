@@ -11,13 +11,16 @@ from flask import Flask
 
 from grader.schemas.account import Role
 from grader.schemas.assignment import AssignmentBody, PartBody
-from grader.schemas.course import CourseBody, RosterBody
+from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.leaderboard import Leaderboard
+from grader.schemas.preferences import PreferencesBody
 from grader.schemas.publication import BoardAudience, BoardBody
-from grader.service.accounts.accounts import User, create_user
+from grader.service.accounts import preferences
+from grader.service.accounts.accounts import User, create_user, user_by_id
 from grader.service.boards import board_access
 from grader.service.boards.leaderboard import leaderboard
 from grader.service.boards.profile import profile
+from grader.service.boards.track_board import leaderboards, track_board
 from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform, open_platform
 from tests.service.boards.rows import SLUG, START, enter
@@ -148,6 +151,40 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
     assert again.entries[0].user == board.entries[0].user
     of_staff = told(app, visit, call, people["tom"])
     assert naming(of_staff, "zelda") >= set(PATHS) - {"/users/zelda"}
+
+
+def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, people: dict[str, User]) -> None:
+    """Whoever teaches can assign any challenge: that opens no names of another course's students."""
+    tom = people["tom"]
+    courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
+    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nada\n", dry_run=False))
+    courses.set_staff(platform, tom, "gpu", "eve", CourseRole.INSTRUCTOR)
+    eve = user_by_id(platform, people["eve"].id)
+    assert eve is not None
+    body = AssignmentBody(
+        title="Week 1", parts=[PartBody(challenge=SLUG)], open_at="2026-01-01", due_at="2999-12-31"
+    )
+    assignments.put_assignment(platform, eve, "gpu", "week1", body)
+    set_board(platform, people, BoardAudience.HIDDEN)
+    assert not leaderboard(platform, SLUG, viewer=eve).open, "a draft assigns nothing"
+    assignments.publish_assignment(platform, eve, "gpu", "week1")
+    set_board(platform, people, BoardAudience.PSEUDONYMOUS)
+
+    def shown() -> list[bool]:
+        return [it.anonymous for it in leaderboard(platform, SLUG, viewer=eve).entries]
+
+    assert shown() == [True, True, False]
+    assert not best_told(platform, eve)
+    track = track_board(platform, "first", viewer=eve)
+    assert [it.anonymous for it in track.entries] == [True, True, False]
+    (leader,) = [it.leader for it in leaderboards(platform, viewer=eve).tracks[0].boards]
+    assert leader is not None
+    assert leader.anonymous
+    # Nor of who asked to be named otherwise.
+    set_board(platform, people, BoardAudience.HIDDEN)
+    assert shown() == [False, False, False]
+    preferences.change(platform, people["zelda"], PreferencesBody(anonymous=True))
+    assert shown() == [True, False, False]
 
 
 def test_a_courses_board_is_for_its_members(

@@ -2,18 +2,19 @@
 stood at a moment, or nothing but one's own entry.
 
 Whatever shows a name, a time or a rank of others asks here: boards, records, tracks, leaders, profiles and badges.
-Staff see everything: the platform's, and of a challenge that a course assigns that course's.
+The platform's staff see everything. The staff of a course see all of the boards of what it assigns, and its students by
+their names; others as they want to be named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from grader.errors import BadRequest, Conflict
 from grader.records import publications
@@ -33,17 +34,21 @@ from grader.service.platform import Platform
 @dataclass(frozen=True)
 class BoardAccess:
     """What one viewer sees of one board. ``full``: the entries of others, else one's own alone and no rank.
-    ``made_up``: others by made-up names. ``until``: as it stood then; None: as it is now."""
+    ``made_up``: others by made-up names. ``until``: as it stood then; None: as it is now. ``taught``: a course of the
+    viewer's assigns the challenge, so they see all of it, and their own students by name."""
 
     audience: BoardAudience
     staff: bool
     full: bool
     made_up: bool
     until: datetime | None
+    taught: bool = False
 
-    def tells_rank_of(self, own: bool) -> bool:
-        """Whether the rank that somebody has now may be told beside their name; ``own``: to themselves."""
-        return self.staff or (self.full and self.until is None and (own or not self.made_up))
+    def tells_rank_of(self, own: bool, student: bool = False) -> bool:
+        """Whether the rank that somebody has now may be told beside their name; ``own``: to themselves; ``student``: a
+        student of the viewer's."""
+        named = own or not self.made_up or (self.taught and student)
+        return self.staff or (self.full and self.until is None and named)
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,11 @@ class BoardAccesses:
     def of(self, challenge: str) -> BoardAccess:
         row = self.rows.get(challenge)
         audience = row.board if row is not None else BoardAudience.PUBLIC
-        if self.staff or challenge in self.taught:
+        if self.staff:
             return BoardAccess(audience, staff=True, full=True, made_up=False, until=None)
+        if challenge in self.taught:
+            made_up = audience is BoardAudience.PSEUDONYMOUS
+            return BoardAccess(audience, staff=False, full=True, made_up=made_up, until=None, taught=True)
         frozen = row is not None and row.frozen_at is not None and row.frozen_at <= self.now
         return BoardAccess(
             audience,
@@ -77,7 +85,8 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
     """``viewer`` None: who is not signed in."""
     staff = viewer is not None and viewer.staff
     rows = publications.states(session)
-    member_of, taught = set(), set()
+    member_of: set[str] = set()
+    taught: set[str] = set()
     if (
         viewer is not None
         and not staff
@@ -85,17 +94,30 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
     ):
         part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
         found = session.execute(
-            select(part.challenge, member.role, row.published_at)
+            select(part.challenge, member.role)
             .join(row, row.id == part.assignment_id)
             .join(member, member.course_id == row.course_id)
-            .where(member.user_id == viewer.id, member.left_at.is_(None))
+            .where(member.user_id == viewer.id, member.left_at.is_(None), row.published_at.is_not(None))
         )
         for it in found:
-            if Scope.STAFF in viewer.scopes and CourseRole(it.role) in STAFF_OF_COURSE:
-                taught.add(it.challenge)
-            elif it.published_at is not None:
-                member_of.add(it.challenge)
+            teaches = Scope.STAFF in viewer.scopes and CourseRole(it.role) in STAFF_OF_COURSE
+            (taught if teaches else member_of).add(it.challenge)
     return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow())
+
+
+def students_of(session: Session, viewer: User, users: Collection[int]) -> frozenset[int]:
+    """Which of these (ids) are students of a course that ``viewer`` teaches."""
+    if Scope.STAFF not in viewer.scopes or not viewer.teaches:
+        return frozenset()
+    theirs, mine = MemberRow, aliased(MemberRow)
+    query = (
+        select(theirs.user_id)
+        .join(mine, mine.course_id == theirs.course_id)
+        .where(mine.user_id == viewer.id, mine.left_at.is_(None))
+        .where(mine.role.in_([it.value for it in STAFF_OF_COURSE]))
+        .where(theirs.role == CourseRole.STUDENT.value, theirs.left_at.is_(None))
+    )
+    return frozenset(session.scalars(query)) & frozenset(users)
 
 
 def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> BoardSettings:

@@ -161,7 +161,10 @@ def _names(
 ) -> Names:
     users = [place.user for place in shown]
     scope = ranking.board.challenge
-    return names_for(platform, session, viewer, scope, users, access.made_up, access.staff)
+    students: frozenset[int] = frozenset()
+    if access.taught and viewer is not None:
+        students = board_access.students_of(session, viewer, users)
+    return names_for(platform, session, viewer, scope, users, access.made_up, students)
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:

@@ -40,23 +40,26 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
             raise NotFound("There is no such profile.", "See how the name is spelt.")
         accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
+        student = viewer is not None and row.id in board_access.students_of(session, viewer, [row.id])
         open_to = own or (viewer is not None and viewer.staff)
         frozen = competitions.with_frozen_boards(session)
         hidden = [] if open_to else frozen
         tried = attempts.of_user(session, row.id, hidden)
         # A speedup stands on the board, where it may be under a made-up name.
         tried = [
-            it if own or accesses.of(it.challenge).tells_rank_of(own) else replace(it, speedup=None)
+            it if own or accesses.of(it.challenge).tells_rank_of(own, student) else replace(it, speedup=None)
             for it in tried
         ]
         done = sum_up(platform, row.name, tried, viewer)
         deeds = activity.deeds(session, row.id, hidden)
         staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []
-        mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own)]
+        mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own, student)]
         ranks = _ranks(session, mine, _titles(done), staff)
         firsts = {
-            it for it in activity.first_solved(session, row.id, frozen) if accesses.of(it).tells_rank_of(own)
+            it
+            for it in activity.first_solved(session, row.id, frozen)
+            if accesses.of(it).tells_rank_of(own, student)
         }
         given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
         return Profile(

@@ -59,7 +59,7 @@ def _mixed(secret: bytes, said: str) -> int:
 @dataclass(frozen=True)
 class Names:
     """Whom one viewer sees on the boards of one scope (the slug of a challenge, or a track). ``made_up``: everybody by
-    a made-up name, whatever they chose."""
+    a made-up name, whatever they chose, but ``students`` (ids), whom the viewer teaches."""
 
     secret: bytes
     scope: str
@@ -67,11 +67,13 @@ class Names:
     staff: bool
     known: Mapping[int, Person]
     made_up: bool = False
+    students: frozenset[int] = frozenset()
 
     def of(self, user: int) -> tuple[str, bool]:
         """What the viewer sees user ``user`` (an id) called, and whether that is made up."""
         person = self.known[user]
-        if not (person.anonymous or self.made_up) or self.staff or user == self.viewer:
+        known = self.staff or user == self.viewer or user in self.students
+        if known or not (person.anonymous or self.made_up):
             return person.name, False
         return made_up_name(self.secret, self.scope, user), True
 
@@ -83,15 +85,16 @@ def names_for(
     scope: str,
     users: Sequence[int],
     made_up: bool = False,
-    staff: bool = False,
+    students: frozenset[int] = frozenset(),
 ) -> Names:
-    """The names of ``users`` (ids) as ``viewer`` may see them: staff see real ones, and everyone sees their own.
-    ``staff``: the viewer is as good as staff here."""
+    """The names of ``users`` (ids) as ``viewer`` may see them: staff see real ones, teachers those of their
+    ``students``, and everyone sees their own."""
     return Names(
         secret=platform.settings.secret("pseudonyms"),
         scope=scope,
         viewer=viewer.id if viewer else None,
-        staff=staff or (viewer is not None and viewer.staff),
+        staff=viewer is not None and viewer.staff,
         known=names.people(session, users),
         made_up=made_up,
+        students=students,
     )

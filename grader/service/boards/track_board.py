@@ -77,7 +77,7 @@ def track_board(
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
         # One name for both would say who is who on the board of made-up names.
-        made_up = any(accesses.of(it.slug).made_up for it in members)
+        disguised = [accesses.of(it.slug) for it in members if accesses.of(it.slug).made_up]
         members = [it for it in members if accesses.of(it.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
         standings = platform.rankings.derived(rankings, standings_of)
@@ -85,9 +85,11 @@ def track_board(
         own = next((n for n, it in enumerate(standings) if viewer and it.user == viewer.id), None)
         last = len(standings) if limit is None else offset + limit
         wanted = [*range(len(standings))[offset:last], *([own] if own is not None else [])]
-        names = names_for(
-            platform, session, viewer, f"track {track}", [standings[n].user for n in wanted], made_up
-        )
+        users = [standings[n].user for n in wanted]
+        students: frozenset[int] = frozenset()
+        if viewer is not None and all(it.taught for it in disguised):
+            students = board_access.students_of(session, viewer, users)
+        names = names_for(platform, session, viewer, f"track {track}", users, bool(disguised), students)
     shown = [_entry(standings[n], places[n], names) for n in wanted]
     return TrackBoard(
         track=track,
@@ -154,7 +156,8 @@ def leaderboards(
         accesses = board_access.accesses(session, viewer)
         rankings = _rankings(platform, session, challenges, chosen, accesses)
         leaders = [place.user for ranking in rankings for place in ranking.places[:1]]
-        names = names_for(platform, session, viewer, "", leaders)
+        students = board_access.students_of(session, viewer, leaders) if viewer else frozenset()
+        names = names_for(platform, session, viewer, "", leaders, students=students)
         summaries = [
             _summary(session, challenge, ranking, names, accesses.of(challenge.slug))
             for challenge, ranking in zip(challenges, rankings, strict=True)
@@ -190,9 +193,8 @@ def _summary(
 ) -> BoardSummary:
     leader = None
     if access.full and (first := ranking.places[:1]):
-        of_board = replace(
-            names, scope=challenge.slug, made_up=access.made_up, staff=names.staff or access.staff
-        )
+        students = names.students if access.taught else frozenset()
+        of_board = replace(names, scope=challenge.slug, made_up=access.made_up, students=students)
         user, anonymous = of_board.of(first[0].user)
         leader = Leader(
             user=user,
