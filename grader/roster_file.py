@@ -77,7 +77,8 @@ class RosterFile:
 
 def decode(content: bytes) -> str:
     """The text of a file: UTF-8 or UTF-16 with a mark, UTF-8 without one, else Windows-1252, which older spreadsheets
-    write. Raises BadRequest where it is none of them."""
+    write. Raises BadRequest where it is none of them, or some lines are in one and some in another, as after two files
+    were put together."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -85,21 +86,49 @@ def decode(content: bytes) -> str:
     ):
         if content.startswith(mark):
             return _decoded(content, encoding)
+    if b"\0" in content:  # UTF-16 without a mark, or no text at all
+        raise _no_text(content, content.index(b"\0"))
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
+        _check_mixed(content)
         return _decoded(content, "cp1252")
+
+
+def _check_mixed(content: bytes) -> None:
+    """``content`` is not UTF-8 as a whole. Text in Windows-1252 is hardly ever UTF-8 by chance, so where a line with
+    letters beyond ASCII is, the names of one part would come out wrong. Raises BadRequest."""
+    right, wrong = False, 0
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.isascii():
+            continue
+        try:
+            line.decode("utf-8")
+            right = True
+        except UnicodeDecodeError:
+            wrong = wrong or number
+    if right:
+        raise BadRequest(
+            f"Line {wrong} of the roster is not text in UTF-8, and other lines are.",
+            "Two files were put together: save each as CSV in UTF-8 before.",
+        )
 
 
 def _decoded(content: bytes, encoding: str) -> str:
     try:
-        return content.decode(encoding)
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise BadRequest(
-            f"Line {line} of the roster is not text in UTF-8, UTF-16 or Windows-1252.",
-            "Save it as CSV in UTF-8.",
-        ) from error
+        raise _no_text(content, error.start) from error
+    if "\0" in text:  # UTF-32 has the mark of UTF-16, too
+        raise _no_text(content, 0)
+    return text
+
+
+def _no_text(content: bytes, at: int) -> BadRequest:
+    line = content[:at].count(b"\n") + 1
+    return BadRequest(
+        f"Line {line} of the roster is not text in UTF-8, UTF-16 or Windows-1252.", "Save it as CSV in UTF-8."
+    )
 
 
 def parse(text: str) -> RosterFile:

@@ -33,6 +33,27 @@ def test_encodings(encoding: str) -> None:
     assert decode("name,id\nJürgen Straße,1\n".encode(encoding)) == "name,id\nJürgen Straße,1\n"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
+    names = ["Zoë O’Brien", "Jürgen Straße", "Ñandú, María", "=HYPERLINK(1)"]
+    rows = "".join(f'{n};s{n}@uni.edu;"{names[n % 4]}"\r\n' for n in range(limits.ROSTER_ROWS))
+    file = parse(decode(f"id;email;name\r\n{rows}".encode(encoding)))
+    assert (len(file.lines), file.problems) == (limits.ROSTER_ROWS, [])
+    assert [it[FULL_NAME] for it in file.lines[-4:]] == names
+
+
+def test_of_a_file_in_two_encodings_no_name_comes_out_wrong() -> None:
+    content = "name,id\nJürgen,1\n".encode() + "Zoë,2\n".encode("cp1252")
+    with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, and other lines are"):
+        decode(content)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
+def test_what_no_spreadsheet_writes_is_no_roster(encoding: str) -> None:
+    with pytest.raises(BadRequest):
+        parse(decode("name,id\nJürgen,1\n".encode(encoding)))
+
+
 def test_bytes_that_are_no_text_are_named_by_their_line() -> None:
     with pytest.raises(BadRequest, match="Line 2 of the roster is not text"):
         decode(b"name,id\nAda \x81\xff,1\n")

@@ -70,7 +70,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     )
     if user is not None and user.staff:
         return Visible(True, frozenset())
-    moment = now or utcnow()
+    moment = now or clock(session)
     found = publications.published(session, moment)
     if user is not None:
         found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)

@@ -20,9 +20,10 @@ from grader.diff import unified
 from grader.errors import BadBundle, ChallengeInvalid, Conflict, GraderError, NotFound
 from grader.records import rejudges, uploads, versions
 from grader.records.engine import clock, writing
-from grader.records.models import BaselineRow, UploadRow, UserRow
+from grader.records.models import BaselineRow, ChallengeStateRow, UploadRow, UserRow
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Proof
+from grader.schemas.publication import PublicationState
 from grader.schemas.upload import (
     BaselineView,
     CheckProgress,
@@ -282,8 +283,9 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
 
 
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
-    """Use none of a challenge's uploads: its folder in the course is served again, or nothing is. Raises NotAllowed,
-    NotFound, and Conflict where that would leave a challenge with submissions without files."""
+    """Use none of a challenge's uploads: its folder in the course is served again, or nothing is, and then it is no
+    longer published or scheduled. Raises NotAllowed, NotFound, and Conflict where that would leave a challenge with
+    submissions without files."""
     with _changing(platform, user, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
@@ -293,16 +295,25 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
                 f"{slug} has submissions, and the course has no folder of it.", "Hide the challenge instead."
             )
         uploads.use(session, slug, None, clock(session))
+        state = session.get(ChallengeStateRow, slug)
+        if state is not None and not platform.catalogue.has_folder(slug):
+            # What is uploaded under this name next is new: it must not come out by an old plan, nor unseen.
+            state.state, state.publish_at = PublicationState.DRAFT, None
+            state.changed_at, state.changed_by = clock(session), user.id
         audit.note(session, user, Action.CHALLENGE_USE, f"/challenges/{slug}", before=_facts(row), after={})
     platform.forget_uploads()
     return list_uploads(platform, user, slug)
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
-    """Take an upload in use where there is no other challenge of its slug: as a draft. Called by who examined it."""
+    """Take an upload in use where there is no other challenge of its slug: as a draft. One of a name that is published
+    or scheduled, since a folder of it was there, waits for staff. Called by who examined it."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:
+        known = session.get(ChallengeStateRow, slug)
+        if known is not None and known.state in (PublicationState.PUBLISHED, PublicationState.SCHEDULED):
+            return False
         if uploads.in_use(session, slug) is None:
             uploads.use(session, slug, number, clock(session))
     platform.forget_uploads()

@@ -25,6 +25,7 @@ from grader.errors import (
 )
 from grader.languages import Language
 from grader.records import competitions, publications
+from grader.records.engine import clock
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
@@ -110,7 +111,7 @@ def _challenges(
     if twins := sorted({it for it in slugs if slugs.count(it) > 1}):
         raise BadRequest(f"The challenge {twins[0]} stands there twice.", "Name each once, with its weight.")
     if not course.user.staff:
-        now = utcnow()
+        now = clock(course.session)
         kept = competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
         kept -= set(_slugs(course.session, row)) if row is not None else set()
         known = sorted(set(platform.catalogue.slugs()) - kept)
@@ -298,7 +299,7 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
 def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> AssignmentView:
     session = course.session
     window, extended = window_of(session, course.row, row, course.user.id)
-    now = utcnow()
+    now = clock(session)
     parts = parts_of(session, [row.id]).get(row.id, [])
     student = not course.may(Action.GRADES_READ)
     if student and window.phase(now) is Phase.BEFORE:

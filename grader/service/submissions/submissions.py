@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import competitions, histories, order, regrades, rejudges, similar, taught, voids
+from grader.records.engine import clock
 from grader.records.histories import History, Taught
 from grader.records.models import (
     CommentRow,
@@ -21,7 +22,6 @@ from grader.records.models import (
     ReportRow,
     SubmissionRow,
     VoidRow,
-    utcnow,
 )
 from grader.records.regrades import Published
 from grader.schemas.report import Flag, Report, Score
@@ -256,7 +256,7 @@ def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
     """Whether ``user``, who may see the submission, reads its hidden cases, too."""
     if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
         return True
-    return assignments.hidden_revealed(session, user.id, row.challenge, utcnow())
+    return assignments.hidden_revealed(session, user.id, row.challenge, clock(session))
 
 
 def _views(

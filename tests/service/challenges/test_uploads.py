@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import shutil
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,11 @@ from grader.errors import ChallengeChanged, Conflict, NotAllowed, NotFound, Unkn
 from grader.records import uploads as records
 from grader.records import versions
 from grader.records.engine import clock, writing
-from grader.records.models import AuditRow, UploadRow
+from grader.records.models import AuditRow, ChallengeStateRow, UploadRow, utcnow
+from grader.schemas.publication import PublicationState
 from grader.schemas.upload import CheckState, SpecBody, UploadBody, UseBody
 from grader.service.accounts.accounts import User
-from grader.service.challenges import uploads
+from grader.service.challenges import publication, uploads
 from grader.service.platform import Platform, open_platform
 from tests.service.examining import examine
 from tests.web import builders
@@ -206,3 +209,53 @@ def test_what_is_uploaded_can_be_submitted_for(platform: Platform, staff: User, 
     assert (view.challenge, view.version) == ("mine", 1)
     with platform.sessions() as session:
         assert session.scalar(select(UploadRow.in_use).where(UploadRow.challenge == "mine"))
+
+
+def test_an_upload_is_published_or_scheduled_as_a_folder_is(
+    platform: Platform, staff: User, student: User, scale: Bundle
+) -> None:
+    made = renamed(scale, "mine")
+    uploads.upload(platform, staff, body(made))
+    examine(platform)
+    assert publication.get_state(platform, staff, "mine").state is PublicationState.DRAFT
+    with pytest.raises(UnknownChallenge):
+        publication.load(platform, student, "mine")
+    with pytest.raises(UnknownChallenge):
+        builders.hand_in(platform, student, challenge="mine")
+    publication.schedule(platform, staff, "mine", utcnow() + timedelta(hours=1))
+    assert "mine" not in publication.visible(platform, student)
+    # Another text meanwhile comes out at the same time.
+    uploads.edit_spec(platform, staff, "mine", SpecBody(text="# Better\n", base=1))
+    uploads.use(platform, staff, "mine", 2, UNPROVEN)
+    with writing(platform.sessions) as session:
+        session.get_one(ChallengeStateRow, "mine").publish_at = utcnow() - timedelta(seconds=1)
+    assert publication.load(platform, student, "mine").spec == "# Better\n"
+    assert builders.hand_in(platform, student, challenge="mine").version == 1
+
+
+def test_what_is_uploaded_under_a_withdrawn_name_comes_out_by_no_old_plan(
+    platform: Platform, staff: User, student: User, scale: Bundle
+) -> None:
+    made = renamed(scale, "mine")
+    uploads.upload(platform, staff, body(made))
+    examine(platform)
+    publication.publish(platform, staff, "mine")
+    uploads.withdraw(platform, staff, "mine")
+    uploads.upload(platform, staff, body(made.with_file(made.spec_path, "# Another\n")))
+    examine(platform)
+    assert publication.get_state(platform, staff, "mine").state is PublicationState.DRAFT
+    assert "mine" not in publication.visible(platform, student)
+
+
+def test_an_upload_in_place_of_a_published_folder_that_is_gone_waits_for_staff(
+    platform: Platform, staff: User, student: User, scale: Bundle
+) -> None:
+    publication.publish(platform, staff, "scale")
+    for part in ("challenges", "reference"):
+        shutil.rmtree(platform.catalogue.root / part / "scale")
+    uploads.upload(platform, staff, body(scale))
+    examine(platform)
+    with pytest.raises(UnknownChallenge):
+        publication.load(platform, student, "scale")
+    uploads.use(platform, staff, "scale", 1, UNPROVEN)
+    assert publication.load(platform, student, "scale").slug == "scale"

@@ -1,4 +1,5 @@
-"""Web and workers live on hosts whose clocks differ: who is alive is told by the database's clock alone."""
+"""Web and workers live on hosts whose clocks differ: who is alive, what was received in time and what is shown when are
+told by the database's clock alone."""
 
 from __future__ import annotations
 
@@ -7,13 +8,22 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from grader.deadlines import Phase
 from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import base
+from grader.schemas.course import CourseBody
 from grader.service import devices
+from grader.service.accounts.accounts import User
+from grader.service.challenges import publication
+from grader.service.courses import assignments, courses, gradebook
 from grader.service.operation import figures, health, queues
 from grader.service.platform import Platform
+from grader.service.submissions import submissions, submit
+from tests.service.competitions.builders import judge
+from tests.service.courses.scenes import assign, enrol
+from tests.service.world import body
 
 pytestmark = pytest.mark.both_databases
 
@@ -25,7 +35,8 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     def later() -> datetime:
         return base.utcnow() + timedelta(hours=1)
 
-    for module in (devices, figures, health, queues):
+    ours = (assignments, gradebook, publication, submissions, submit)
+    for module in (devices, figures, health, queues, *ours):
         if hasattr(module, "utcnow"):
             monkeypatch.setattr(module, "utcnow", later)
 
@@ -43,3 +54,21 @@ def test_a_worker_whose_heart_beats_is_alive(platform: Platform, served: Callabl
     with writing(platform.sessions) as session:
         workers.register(session, "w", "h200", [Language.CUDA], clock(session), "GPU-1")
     assert served(platform)
+
+
+@pytest.mark.usefixtures("ahead")
+def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
+    platform: Platform, staff: User, student: User
+) -> None:
+    courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
+    enrol(platform, staff, student)
+    assign(platform, staff, due_at=timedelta(minutes=30), reveal_hidden=True)
+    publication.schedule(platform, staff, "only_cuda", base.utcnow() + timedelta(minutes=30))
+    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.OPEN
+    sent = submit.submit(platform, student, body()).id
+    judge(platform, sent, 10.0, 3.0)
+    (part,) = gradebook.get_grades(platform, student, "gpu").assignments[0].parts
+    assert (part.submission, part.late_days, part.attempts) == (sent, 0, 1)
+    with platform.sessions() as session:
+        assert not submissions.reads_hidden(session, student, submissions.find(session, student, sent))
+    assert "only_cuda" not in publication.visible(platform, student)
