@@ -28,9 +28,15 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS"}
 _home = pytest.StashKey[Path]()
-# Their tests share something that takes long to make, or take every processor for themselves: one process runs them
-# all. They take longest, so they are begun first: whoever comes last runs alone.
+# Their tests share what takes long to make, or take every processor for themselves: one process runs them all.
 _FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]
+# These take longest, so they are begun first: whoever comes last runs alone.
+_FIRST = [
+    *_FOLDERS_AS_ONE,
+    "tests/hostile/test_attacks.py",
+    "tests/emulator/test_challenges.py",
+    "tests/hostile/test_of_boxes.py",
+]
 # How many files are named with the seconds that they took.
 _COSTLIEST = 40
 # Of Python's garbage collector: ten times the objects before it looks, with little for it to look at.
@@ -125,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("matrix") or is_second_twin(item)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
-    first = {name: place for place, name in enumerate(_FOLDERS_AS_ONE)}
+    first = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: first.get(_group(item.nodeid.partition("::")[0]), len(first)))
 
 
