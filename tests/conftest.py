@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.applications import cheap_applications  # noqa: F401 - for every folder
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,
     database_url,
