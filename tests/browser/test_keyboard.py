@@ -1,4 +1,4 @@
-"""The main path by keyboard alone: no step of it takes a pointer."""
+"""The main path, and comments, by keyboard alone: no step of it takes a pointer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import live, steps
 from tests.browser.conftest import Visit
+from tests.browser.furnished import Site
 from tests.web import builders
 
 # More than any page has to step over; only a trap is longer.
@@ -82,3 +83,54 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     steps.sees_board(page, "kay", ranked)
     press(page, page.get_by_role("button", name="Sign out"))
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+def test_comments_on_lines_by_click_and_by_keyboard(visit: Visit, site: Site) -> None:
+    """Protects teachers and students who discuss a source: lines are chosen by clicks or keys, and all that follows
+    takes no pointer.
+    """
+    view = builders.judged(site.platform, site.ada, builders.accepted())
+    page = visit("boss").go(f"/submissions/{view.id}")
+    text = page.locator("#comment-form").get_by_label("Comment, in Markdown")
+    page.locator("#L-1").click()
+    page.locator("#L-4").click(modifiers=["Shift"])
+    page.get_by_role("button", name="Comment on lines 1 to 4").click()
+    expect(text).to_be_focused()
+    page.keyboard.type("Why **here**?")
+    press(page, page.get_by_role("button", name="Comment", exact=True))
+    thread = page.get_by_role("article", name="Comment ").first
+    expect(thread.get_by_role("link", name="Lines 1 to 4")).to_be_visible()
+    expect(thread.locator(".prose strong")).to_have_text("here")
+
+    reach(page, page.locator("#source"))
+    page.keyboard.type("jjjk")
+    page.keyboard.press("Shift+J")
+    expect(page.locator("#announce")).to_have_text("Lines 2 to 3")
+    expect(page.locator("#source .chosen")).to_have_count(2)
+    page.keyboard.press("c")
+    expect(text).to_be_focused()
+    page.keyboard.type("A draft.")
+    reach(page, page.get_by_label("Draft: only staff see it"))
+    page.keyboard.press("Space")
+    press(page, page.get_by_role("button", name="Comment", exact=True))
+    draft = page.get_by_role("article").filter(has_text="Lines 2 to 3")
+    expect(draft.locator(".chip.warn")).to_have_text("draft")
+    reach(page, draft.get_by_text("Edit", exact=True))
+    page.keyboard.press("Enter")
+    fill(page, draft.get_by_label("Comment, in Markdown"), "Still ")
+    press(page, draft.get_by_role("button", name="Save"))
+    press(page, draft.get_by_role("button", name="Send"))
+    expect(draft.locator(".chip.warn")).to_have_count(0)
+
+    student = visit("ada").go(f"/submissions/{view.id}")
+    asked = student.get_by_role("article").filter(has_text="Lines 1 to 4")
+    fill(student, asked.get_by_label("Reply, in Markdown"), "It is *needed*.")
+    press(student, asked.get_by_role("button", name="Reply"))
+    expect(asked.locator(".comment em")).to_have_text("needed")
+    press(student, asked.get_by_role("button", name="Resolve"))
+    expect(asked.get_by_text("resolved", exact=True)).to_be_visible()
+    reach(student, asked.locator("summary").filter(has_text="Delete"))
+    student.keyboard.press("Enter")
+    press(student, asked.get_by_role("button", name="Delete comment"))
+    expect(asked.locator(".comment em")).to_have_count(0)
+    expect(asked.get_by_text("Deleted")).to_be_visible()

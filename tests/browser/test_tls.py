@@ -39,7 +39,7 @@ def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
 
         sign_up(visit(), "eve")
         staff = visit("boss").go("/people")
-        staff.get_by_role("button", name="Make a link").click()
+        staff.get_by_role("button", name="Create a link").click()
         invited = visit().page
         invited.goto(new_link(staff))
         invited.get_by_label("Name").fill("mallory")
@@ -47,7 +47,7 @@ def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
         invited.get_by_role("button", name="Make the account").click()
         expect(invited.get_by_role("button", name="Sign out")).to_be_visible()
         staff.goto(f"{site.url}/people")
-        staff.get_by_role("row", name="mallory").get_by_role("button", name="Password link").click()
+        staff.get_by_role("row", name="mallory").get_by_role("button", name="Reset password").click()
         forgetful = visit().page
         forgetful.goto(new_link(staff))
         forgetful.get_by_label("New password").fill("a new password")

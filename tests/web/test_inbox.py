@@ -46,13 +46,13 @@ def test_a_regrade_is_ordered_compared_and_published(
     ordered = staff.post("/regrades", data=form | {"reason": "A card was slow."})
     assert (ordered.status_code, ordered.location) == (303, "/regrades/1")
     page = staff.get("/regrades/1").text
-    assert "Being judged" in page
+    assert "It can be published when all are judged" in page
     assert 'http-equiv="refresh"' in page
     early = staff.post("/regrades/1", data=form | {"action": "publish"})
     assert (early.status_code, "still to be judged" in early.text) == (409, True)
     builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
     page = staff.get("/regrades/1").text
-    assert "Ready to be published" in page
+    assert "Ready to publish" in page
     assert '<span class="badge good">up</span>' in page
     assert "Regraded" not in visit(ada).get(f"/submissions/{id_}").text
     assert staff.post("/regrades/1", data=form | {"action": "publish"}).status_code == 303

@@ -39,7 +39,7 @@ def test_the_pages_from_the_archive_to_its_use(
     assert post("/uploads", archive=(io.BytesIO(packed), "a.zip"), note="<b>first</b>")[0] == 303
     path = f"/uploads/{builders.SLUG}/1"
     waiting = client.get(path).text
-    assert "It waits for a worker." in waiting
+    assert "Waiting for a worker." in waiting
     assert "&lt;b&gt;first&lt;/b&gt;" in waiting
     assert client.get(f"{path}/preview").status_code == 409
     examine(platform)
@@ -49,7 +49,7 @@ def test_the_pages_from_the_archive_to_its_use(
     panel = client.get(f"{path}/panel")
     assert 'data-final="1"' in panel.text
     assert client.get(f"{path}/panel", headers={"If-None-Match": panel.headers["ETag"]}).status_code == 304
-    assert "As a student would see it" in client.get(f"{path}/preview").text
+    assert "As students see it" in client.get(f"{path}/preview").text
     assert bundle.read_archive(client.get(f"{path}/archive.zip").data).slug == builders.SLUG
     assert post(f"{path}/use")[0] == 303
     assert platform.catalogue.is_uploaded(builders.SLUG)

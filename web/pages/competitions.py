@@ -223,11 +223,11 @@ def _page(slug: str, error: GraderError | None) -> str:
 def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
     """What the page counts down to."""
     if view.phase in (Phase.DRAFT, Phase.UPCOMING):
-        return "It starts in", view.starts_at
+        return "Starts in", view.starts_at
     if view.phase is Phase.RUNNING and view.freeze_at is not None:
-        return "The board stops in", view.freeze_at
+        return "The board freezes in", view.freeze_at
     if view.phase in (Phase.RUNNING, Phase.FROZEN):
-        return "It ends in", view.ends_at
+        return "Ends in", view.ends_at
     return None
 
 

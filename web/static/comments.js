@@ -6,6 +6,11 @@ class LineChooser {
     Object.assign(this, { source, form, anchor: 0, end: 0 });
     this.count = source.querySelectorAll("[id^='L-']").length;
     for (const hint of form.querySelectorAll("[data-with-script]")) hint.hidden = false;
+    this.announce = document.getElementById("announce");
+    this.button = document.createElement("button");
+    Object.assign(this.button, { type: "button", className: "remark" });
+    this.button.dataset.count = "comment"; // drawn by the style sheet: who copies the source does not get it
+    this.button.addEventListener("click", () => form.elements.text.focus());
     source.addEventListener("click", (event) => this.click(event));
     source.addEventListener("keydown", (event) => this.key(event));
     for (const field of [form.elements.first_line, form.elements.last_line]) {
@@ -18,11 +23,13 @@ class LineChooser {
 
   click(event) {
     const line = event.target.closest("[id^='L-']");
-    // Who marks text wants to copy it.
-    if (!line || !getSelection().isCollapsed) return;
+    const range = event.shiftKey && this.anchor;
+    // Who marks text wants to copy it. With Shift the browser marks what lies between.
+    if (!line || !(range || getSelection().isCollapsed)) return;
+    if (range) getSelection().removeAllRanges();
     const number = LineChooser.number(line);
-    if (number === this.anchor && number === this.end && !event.shiftKey) this.choose(0, 0);
-    else this.choose(event.shiftKey && this.anchor ? this.anchor : number, number);
+    if (number === this.anchor && number === this.end && !range) this.choose(0, 0);
+    else this.choose(range ? this.anchor : number, number);
   }
 
   key(event) {
@@ -31,11 +38,17 @@ class LineChooser {
     if (step) {
       const next = Math.min(this.count, Math.max(1, this.end + step));
       this.choose(event.shiftKey && this.anchor ? this.anchor : next, next);
+      if (this.announce) this.announce.textContent = this.about;
       document.getElementById(`L-${next}`).scrollIntoView({ block: "nearest" });
     } else if (event.key === "c" && this.anchor) {
       this.form.elements.text.focus();
     } else return;
     event.preventDefault();
+  }
+
+  get about() {
+    const [first, last] = [Math.min(this.anchor, this.end), Math.max(this.anchor, this.end)];
+    return first === last ? `Line ${last}` : `Lines ${first} to ${last}`;
   }
 
   // From where it was begun to where it ends, which may be above.
@@ -56,6 +69,9 @@ class LineChooser {
       const number = LineChooser.number(line);
       line.classList.toggle("chosen", number >= Math.min(anchor, end) && number <= Math.max(anchor, end));
     }
+    this.button.remove();
+    this.button.setAttribute("aria-label", `Comment on ${this.about.toLowerCase()}`);
+    document.getElementById(`L-${Math.max(anchor, end)}`)?.after(this.button);
   }
 }
 

@@ -96,7 +96,8 @@ class Resolver {
   }
 
   key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("button, input, a")) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === " " && event.target.closest("button, a")) return; // it presses that
     const step = { " ": "1", ArrowRight: "1", ArrowDown: "1", ArrowLeft: "-1", ArrowUp: "-1", a: "all", r: "begin", f: "full" }[event.key];
     if (!step) return;
     event.preventDefault();
