@@ -161,7 +161,10 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
     device = CudaDevice.__new__(CudaDevice)
     shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
     device._memories, device._staging = shared, private  # type: ignore[assignment]
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free * GIB, 80 * GIB))
+    in_all = (free + held) * GIB
+    monkeypatch.setattr(
+        torch.cuda, "mem_get_info", lambda: (in_all - shared.kept_bytes - private.kept_bytes, 80 * GIB)
+    )
     for name in ("memory_reserved", "memory_allocated"):
         monkeypatch.setattr(torch.cuda, name, lambda: held * GIB // 2)
     lacking = device._lacks(needed * GIB, 12 * GIB)

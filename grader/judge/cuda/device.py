@@ -168,14 +168,17 @@ class CudaDevice:
         free, _ = torch.cuda.mem_get_info()
         held = self._memories.kept_bytes + self._staging.kept_bytes
         available = free + held + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-        if needed > available * _PLANNED_SHARE - kept:
-            room = max(0.0, available - kept / _PLANNED_SHARE)
-            return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
-        if needed > free * _PLANNED_SHARE - max(0, kept - held):
+        if kept + needed <= available * _PLANNED_SHARE:
+            if needed <= free * _PLANNED_SHARE - max(0, kept - held):
+                return ""
             self._memories.give_back()
             self._staging.give_back()
             torch.cuda.empty_cache()
-        return ""
+            available, _ = torch.cuda.mem_get_info()
+        if kept + needed <= available * _PLANNED_SHARE:
+            return ""
+        room = max(0.0, available - kept / _PLANNED_SHARE)
+        return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
 
     def has_room(self, challenge: Challenge, case: Case) -> bool:
         torch.cuda.empty_cache()
