@@ -284,6 +284,15 @@ def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[Ass
     return found
 
 
+def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[AssignmentPartRow]:
+    """Those that students know of: before it opens, drafts are not among them."""
+    parts = parts_of(session, [row.id]).get(row.id, [])
+    if now >= row.open_at:
+        return parts
+    published = publications.published(session, now)
+    return [it for it in parts if it.challenge in published]
+
+
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     """What the audit log keeps of it."""
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
@@ -300,11 +309,8 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
     session = course.session
     window, extended = window_of(session, course.row, row, course.user.id)
     now = clock(session)
-    parts = parts_of(session, [row.id]).get(row.id, [])
     student = not course.may(Action.GRADES_READ)
-    if student and window.phase(now) is Phase.BEFORE:
-        published = publications.published(session, now)
-        parts = [it for it in parts if it.challenge in published]
+    parts = known_parts(session, row, now) if student else parts_of(session, [row.id]).get(row.id, [])
     left = (
         [_left(session, row, course.row, part.challenge, course.user.id, now) for part in parts]
         if student and window.phase(now) in (Phase.OPEN, Phase.LATE)

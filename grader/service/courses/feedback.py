@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from grader.deadlines import parse_moment
 from grader.errors import BadRequest, Conflict, NotFound
+from grader.records.engine import clock
 from grader.records.models import (
     AssignmentRow,
     CriterionRow,
@@ -147,10 +148,12 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
 def _view(course: OpenCourse, row: AssignmentRow) -> FeedbackView:
     session = course.session
     settings = settings_of(session, row.id)
+    student = course.may(Action.REGRADE_ASK)
+    known = {it.challenge for it in assignments.known_parts(session, row, clock(session))}
     rubric: dict[str, list[CriterionView]] = {}
     for it in rubrics(session, [row.id]):
-        rubric.setdefault(it.challenge, []).append(criterion_view(it))
-    student = course.may(Action.REGRADE_ASK)
+        if it.challenge in known or course.may(Action.GRADES_READ):
+            rubric.setdefault(it.challenge, []).append(criterion_view(it))
     return FeedbackView(
         course=course.row.slug,
         assignment=row.slug,

@@ -20,6 +20,7 @@ from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import BadRequest, ChallengeInvalid, NotFound, UnknownChallenge
 from grader.records import grades, versions
+from grader.records.engine import clock
 from grader.records.grades import Judgement
 from grader.records.models import (
     AssignmentPartRow,
@@ -360,7 +361,11 @@ def _book(
         .where(AssignmentRow.course_id == course.id, AssignmentRow.published_at.is_not(None))
         .order_by(AssignmentRow.due_at, AssignmentRow.id)
     ).all()
-    parts = assignments.parts_of(session, [row.id for row in rows])
+    if own:
+        now = clock(session)
+        parts = {row.id: assignments.known_parts(session, row, now) for row in rows}
+    else:
+        parts = assignments.parts_of(session, [row.id for row in rows])
     known = {
         slug: _grading(platform, slug) for slug in {it.challenge for found in parts.values() for it in found}
     }

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import BadRequest, Conflict, NotFound, TooMany
+from grader.records.engine import clock
 from grader.records.models import (
     AssignmentRow,
     MemberRow,
@@ -47,7 +48,7 @@ def ask(platform: Platform, user: User, course_slug: str, body: RequestBody) -> 
 def _ask(course: OpenCourse, body: RequestBody) -> None:
     session, user = course.session, course.user
     row = assignments.find(course, body.assignment)
-    if body.challenge not in {it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])}:
+    if body.challenge not in {it.challenge for it in assignments.known_parts(session, row, clock(session))}:
         raise BadRequest(f"'{body.challenge}' is no part of {row.slug}.", "Name one of its challenges.")
     settings = feedback.settings_of(session, row.id)
     if settings.regrade_until is not None and utcnow() > settings.regrade_until:

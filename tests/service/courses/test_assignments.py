@@ -12,10 +12,13 @@ from grader.records.engine import writing
 from grader.records.models import MemberRow, ReportRow, SubmissionRow
 from grader.schemas.assignment import AssignmentBody, AttemptLimits, ExtensionBody, PartBody
 from grader.schemas.course import CourseRole, CourseView, MemberChange
+from grader.schemas.feedback import CriterionBody, FeedbackBody, RequestBody
 from grader.schemas.submission import State, SubmissionFilter
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses, rosters
+from grader.service.challenges import publication
+from grader.service.courses import assignments, courses, feedback, gradebook, rosters
 from grader.service.platform import Platform
+from grader.service.review import regrade_requests
 from grader.service.submissions import quotas, submissions
 from grader.service.submissions.cancel import cancel
 from grader.service.submissions.submit import submit
@@ -193,6 +196,32 @@ def test_course_staff_read_what_their_students_submit(
     assert submissions.get_source(platform, bob, shown).source == "x = 1\n"
     with pytest.raises(NotFound):
         submissions.get_source(platform, bob, judged(platform, student, -HOUR, challenge="only_cuda"))
+
+
+def test_what_is_not_open_yet_names_no_draft(platform: Platform, staff: User, student: User) -> None:
+    publication.hide(platform, staff, "scale")
+    assign(platform, staff, open_at=HOUR)
+    rubric = {"scale": [CriterionBody(title="Clarity", points=5)]}
+    feedback.put_feedback(platform, staff, "gpu", "week1", FeedbackBody(rubric=rubric))
+
+    def told() -> list[str]:
+        answers = (
+            assignments.get_assignment(platform, student, "gpu", "week1"),
+            gradebook.get_grades(platform, student, "gpu"),
+            feedback.get_feedback(platform, student, "gpu", "week1"),
+        )
+        return ["scale" in it.model_dump_json().lower() for it in answers]
+
+    def refusal(challenge: str) -> str:
+        body = RequestBody(assignment="week1", challenge=challenge, text="Why?")
+        with pytest.raises(BadRequest) as refused:
+            regrade_requests.ask(platform, student, "gpu", body)
+        return refused.value.message.replace(challenge, "")
+
+    assert told() == [False, False, False]
+    assert refusal("scale") == refusal("only_cuda")
+    assign(platform, staff, open_at=-HOUR)
+    assert told() == [True, True, True]
 
 
 def test_a_draft_and_the_time_after_leaving_give_staff_nothing_to_read(
