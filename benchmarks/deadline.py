@@ -5,8 +5,9 @@ measured is how far the wait that each is shown, when they submit and later, lie
 
 The judge sleeps. ``--scale 5`` divides all times by five: those of the students and of the judge, and those of the
 queue's order and of its snapshots, in every process; what the platform itself takes then weighs five times as much.
+``--window 300 --students 250 --loops 2`` is half of it at its own pace. ``deadline_simulation.py`` needs no clocks.
 
-Usage: python benchmarks/deadline.py [--scale 1] [--students 500] [--workers 4] [--loops 4] [--json]
+Usage: python benchmarks/deadline.py [--scale 1] [--window 600] [--students 500] [--workers 4] [--loops 4] [--json]
 """
 
 from __future__ import annotations
@@ -93,12 +94,14 @@ class Sent:
     shown: list[tuple[float, float]] = field(default_factory=list)
 
 
-def plan(students: int, loops: int, seed: int = SEED, arriving: str = "late") -> list[tuple[float, int, str]]:
+def plan(
+    students: int, loops: int, window_s: float = WINDOW_S, seed: int = SEED, arriving: str = "late"
+) -> list[tuple[float, int, str]]:
     """When who submits what, in seconds since the beginning, by time."""
     chance = random.Random(seed)
 
     def moment() -> float:
-        return WINDOW_S * ARRIVING[arriving](chance)
+        return window_s * ARRIVING[arriving](chance)
 
     found = []
     for student in range(students):
@@ -377,6 +380,7 @@ def quantiles(values: list[float], digits: int = 1) -> dict[str, float]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--window", type=float, default=WINDOW_S, help="seconds until the deadline")
     parser.add_argument("--students", type=int, default=500)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--loops", type=int, default=4)
@@ -391,16 +395,17 @@ def main() -> int:
             workers(settings, platform, options.scale, options.workers),
         ):
             began = time.time() + 3.0
-            due = utcnow() + timedelta(seconds=3.0 + WINDOW_S / options.scale)
+            due = utcnow() + timedelta(seconds=3.0 + options.window / options.scale)
             users = enter(platform, options.students + 1, due)
             everything = [
                 Sent(users[student], at / options.scale, source)
-                for at, student, source in plan(options.students, options.loops)
+                for at, student, source in plan(options.students, options.loops, options.window)
             ]
             run(platform, everything, began, options.scale)
             figures = figures_of(platform, everything, options.scale)
     setup = {
         "scale": options.scale,
+        "window_s": options.window,
         "workers": options.workers,
         "service_s": SERVICE_S,
         "loops": options.loops,
@@ -408,7 +413,9 @@ def main() -> int:
     figures = {**setup, **figures}
     print(json.dumps(figures, indent=2))
     if options.json:
-        keep("deadline" if options.scale == 1 else f"deadline_scaled_{options.scale:g}", figures)
+        scaled = [f"scaled_{options.scale:g}"] if options.scale != 1 else []
+        changed = [*scaled, f"{options.window:g}_s"] if options.window != WINDOW_S else scaled
+        keep("_".join(["deadline", *changed]), figures)
     held = not figures["lost"] and not figures["judged_twice"] and not figures["firsts_behind_a_fifth"]
     return 0 if held else 1
 

@@ -18,7 +18,7 @@ from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
 # So many recent judgements tell how long the next ones take.
-_SAMPLE = 100
+SAMPLE = 100
 # A judgement of more than so many times the usual time is an outlier, such as an endless loop, while at most a tenth
 # of those who submit have any: it says what its author's next one takes, and nothing of anybody else's.
 OUTLIER = 3.0
@@ -143,7 +143,7 @@ def _judged_on(device: str) -> tuple[ColumnElement[bool], ...]:
 
 def _recent(session: Session, device: str) -> Durations | None:
     query = select(*_COLUMNS).where(*_judged_on(device))
-    return durations_of(_read(session, query.order_by(SubmissionRow.finished_at.desc()).limit(_SAMPLE)))
+    return durations_of(_read(session, query.order_by(SubmissionRow.finished_at.desc()).limit(SAMPLE)))
 
 
 def _read(session: Session, query: Executable) -> list[Judged]:
