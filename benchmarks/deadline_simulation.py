@@ -67,10 +67,11 @@ def at(seconds: float) -> datetime:
 
 @dataclass
 class Row:
-    """A submission; its times in seconds since the beginning."""
+    """A submission, with how many its author sent earlier; its times in seconds since the beginning."""
 
     id: int
     user: int
+    earlier: int
     endless: bool
     created: float
     claimed: float | None = None
@@ -97,19 +98,18 @@ class Queue:
     pending: dict[int, Row] = field(default_factory=dict)
 
     def add(self, user: int, endless: bool, now: float) -> Row:
-        row = Row(len(self.rows) + 1, user, endless, now)
+        row = Row(len(self.rows) + 1, user, len(self.authors[user]), endless, now)
         self.rows.append(row)
         self.authors[user].append(row)
         self.pending[row.id] = row
         return row
 
     def due(self, row: Row, now: float) -> float:
-        earlier = self.authors[row.user][: self.authors[row.user].index(row)]
-        back = 0.0
-        for it in earlier:
+        back = far_back(row.earlier)
+        for it in self.authors[row.user][: row.earlier]:
             taken = 0.0 if it.claimed is None else (it.finished or now) - it.claimed
             back += max(order.TURN_BACK_S, order.TAKEN_BACK * taken)
-        return row.created + back + far_back(len(earlier))
+        return row.created + back
 
     def waiting(self, now: float) -> list[Waiting]:
         due = sorted((self.due(it, now), it.created, it.id) for it in self.pending.values())
@@ -135,8 +135,7 @@ class Queue:
         for row in reversed(self.rows):
             if row.created <= since:
                 break
-            earlier = self.authors[row.user].index(row)
-            back = earlier * order.TURN_BACK_S + far_back(earlier)
+            back = row.earlier * order.TURN_BACK_S + far_back(row.earlier)
             found.append(Arrival(at(row.created), 0, back, WORK, None))
         return found
 
@@ -251,7 +250,7 @@ def figures_of(rows: list[Row], looks: list[Look]) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--students", type=int, default=200)
+    parser.add_argument("--students", type=int, default=500)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--loops", type=int, default=4)
     parser.add_argument("--json", action="store_true")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Executable, func, select
 from sqlalchemy.orm import Session
 
+from grader import limits
 from grader.languages import Language
 from grader.records.epoch import Seconds
 from grader.records.models import SubmissionRow
@@ -168,7 +169,7 @@ def durations_of(judged: Sequence[Judged]) -> Durations | None:
     }
     usual = statistics.fmean(each for it in means.values() for each in it)
     works = {work: (sum(it) + _PRIOR * usual) / (len(it) + _PRIOR) for work, it in means.items()}
-    return Durations(usual, works, {}, spans, _pause(judged, OUTLIER * usual))
+    return Durations(usual, works, {}, spans, _pause(judged))
 
 
 def _without_outliers(seconds: list[float]) -> list[float]:
@@ -177,10 +178,10 @@ def _without_outliers(seconds: list[float]) -> list[float]:
     return seconds if len(seconds) - len(usual) > max(1, _OUTLIERS * len(seconds)) else usual
 
 
-def _pause(judged: Sequence[Judged], most: float) -> float:
+def _pause(judged: Sequence[Judged]) -> float:
     """Seconds from one's end until its worker takes the next, where that waited already. A row forgets its worker when
     it ends; but who takes the next is a worker that is free, and which of them does not matter to the mean. One that
-    was free for longer than ``most`` was away.
+    was free for longer than a lease was away.
     """
     ends = deque(sorted(it.finished for it in judged))
     free: list[datetime] = []
@@ -191,6 +192,6 @@ def _pause(judged: Sequence[Judged], most: float) -> float:
         if free:
             since = free.pop()
             pause = (it.claimed - since).total_seconds()
-            if it.created <= since and pause <= most:
+            if it.created <= since and pause <= limits.LEASE_SECONDS:
                 pauses.append(pause)
     return statistics.fmean(pauses) if pauses else 0.0

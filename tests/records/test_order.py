@@ -38,6 +38,26 @@ def test_priority_comes_before_all(sessions: Sessions) -> None:
     assert _served(sessions) == [urgent, old]
 
 
+def test_those_who_came_lately_stand_as_far_back_as_their_turns(sessions: Sessions) -> None:
+    """Whether what they sent before waits or was taken."""
+    ada, bob = add_user(sessions), add_user(sessions, "bob")
+    add_submission(sessions, bob, 300)
+    assert take(sessions) is not None
+    for age_s in (200, 30, 20):
+        add_submission(sessions, ada, age_s)
+    add_submission(sessions, ada, 10, kind=JudgingReason.RUN)
+    add_submission(sessions, bob, 15, challenge="saxpy")
+    add_submission(sessions, bob, 5, device="another")
+    with sessions() as session:
+        found = order.arrivals(session, DEVICE, utcnow())
+    assert sorted((it.work.challenge, it.work.run, it.back) for it in found) == [
+        ("saxpy", False, 20.0),
+        ("vector_add", False, 20.0),
+        ("vector_add", False, 40.0),
+        ("vector_add", True, 20.0),
+    ]
+
+
 def test_who_floods_the_queue_does_not_hold_up_who_comes_later(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [add_submission(sessions, greedy, 20 - number) for number in range(4)]

@@ -45,10 +45,10 @@ def waits(
     return [snapshot.waits[it.id] for it in queue]
 
 
-def arrivals(rate: float, until: float = 0.0, back: float = 0.0) -> list[Arrival]:
+def arrivals(rate: float, until: float = 0.0) -> list[Arrival]:
     """So many a second within the last minute, until ``until`` seconds from now."""
     times = [NOW - timedelta(seconds=number / rate) for number in range(int(60 * rate))]
-    return [Arrival(it, 0, back, WORK, None) for it in times if it <= NOW + timedelta(seconds=until)]
+    return [Arrival(it, 0, 0.0, WORK, None) for it in times if it <= NOW + timedelta(seconds=until)]
 
 
 def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
