@@ -26,6 +26,14 @@ class GraderError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """Message and hint as sentences, one behind the other."""
+        message = (
+            self.message if self.message.endswith((".", "!", "?")) or not self.hint else f"{self.message}."
+        )
+        return f"{message} {self.hint}".strip()
+
     def as_dict(self) -> dict[str, str]:
         """The one error shape: ``code``, ``message``, ``hint``."""
         return {"code": self.code, "message": self.message, "hint": self.hint}

@@ -70,6 +70,7 @@ class Language(str, metaclass=_Rows):
     libraries away that torch needs.
     ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
     ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
+    ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
     """
 
     value: str
@@ -85,6 +86,7 @@ class Language(str, metaclass=_Rows):
     torch: bool
     running: Mapping[str, Running]
     compiler: str | None = None
+    signs: str = ""
 
     CUDA: ClassVar[Language]
     TRITON: ClassVar[Language]
@@ -114,6 +116,10 @@ class Language(str, metaclass=_Rows):
     @property
     def compiled(self) -> bool:
         return self.compiler is not None
+
+    def begins_in(self, source: str) -> bool:
+        """Whether a line of it begins as in this language alone."""
+        return bool(self.signs) and re.search(rf"^\s*(?:{self.signs})", source, re.MULTILINE) is not None
 
     def runs_on(self, kind: str) -> bool:
         """``kind``: ON_HOST, ON_GPU or ON_EMULATED."""
@@ -215,6 +221,7 @@ $declaration {
         }
     ),
     compiler="nvcc",
+    signs=r'#\s*include\s*[<"]|__global__\b|extern\s+"C"',
 )
 
 Language.TRITON = Language(
@@ -257,6 +264,7 @@ $declaration:
             ON_EMULATED: Running("triton_loader", preload="emulated-triton"),
         }
     ),
+    signs=r"import triton\b|from triton\b|@triton\.",
 )
 
 LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}

@@ -20,7 +20,7 @@ def examine(root: Path, slug: str, say: Say) -> None:
     try:
         text = dump(_examined(Catalogue(root).load(slug)))
     except ChallengeInvalid as error:
-        say({"op": "broken", "message": f"{error.message} {error.hint}".strip().replace(f"{root}/", "")})
+        say({"op": "broken", "message": error.told.replace(f"{root}/", "")})
         return
     say({"op": "examined", "text": text})
 
@@ -30,7 +30,7 @@ def examine(root: Path, slug: str, say: Say) -> None:
     try:
         proofs = prove(root, [slug], Options(here=True), told)
     except GraderError as error:
-        say({"op": "failed", "message": f"{error.message} {error.hint}".strip()})
+        say({"op": "failed", "message": error.told})
         return
     say({"op": "proof", "proof": proofs.challenges[0].model_dump(mode="json")})
 

@@ -20,7 +20,7 @@ from grader.authoring.versioned import version_check
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import kind_of
-from grader.errors import BoxUnavailable, ChallengeInvalid, GraderError, JudgeFailure
+from grader.errors import BoxUnavailable, ChallengeInvalid, JudgeFailure
 from grader.judge.request import CPU
 from grader.languages import Language
 from grader.schemas.proof import (
@@ -91,11 +91,12 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [it for slug in slugs for it in _plan(Catalogue(catalogue), drafts[slug], options)]
     # Timed runs come last, one at a time on each GPU, when nothing else runs; so do workloads of full size.
+    loaded = list(dict.fromkeys(it.slug for it in work))
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
-        work += approximated(Catalogue(catalogue), slugs)
+        work += approximated(Catalogue(catalogue), loaded)
     else:
-        timed += [it for it in approximated(Catalogue(catalogue), slugs) if it.slug in _timed(work, options)]
+        timed += approximated(Catalogue(catalogue), loaded)
     done = 0
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
         for one, result in _results(catalogue, options, part, workers):
@@ -119,7 +120,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
         chosen = subjects(challenge, options.languages)
         version = version_check(catalogue, challenge)
     except ChallengeInvalid as error:
-        draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=_told(error)))
+        draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=error.told))
         return
     wanted = [it for it in challenge.manifest.prerequisites if it not in catalogue.slugs()]
     problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
@@ -140,10 +141,6 @@ def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
                 label = f"approximations at {workload.name}"
                 found.append(Work(slug, Part.APPROXIMATIONS, number, label))
     return found
-
-
-def _told(error: GraderError) -> str:
-    return f"{error.message} {error.hint}".strip()
 
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:

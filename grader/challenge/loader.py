@@ -264,12 +264,12 @@ def parse_manifest(path: Path, text: str) -> Manifest:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # of numbers too long and lists too deep, too
         raise ChallengeInvalid(
-            f"{path}: not TOML: {error}", "See challenges/vector_add/challenge.toml."
+            f"{path}: not TOML: {error}", "docs/authoring.md describes each key."
         ) from error
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
-        raise ChallengeInvalid(_explain(path, error), "See challenges/vector_add/challenge.toml.") from error
+        raise ChallengeInvalid(_explain(path, error), "docs/authoring.md describes each key.") from error
 
 
 def _explain(path: Path, error: ValidationError) -> str:

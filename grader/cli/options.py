@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -148,19 +147,11 @@ def check_syntax(name: str, source: str, language: Language) -> None:
         )
 
 
-# What only sources of that language say at the beginning of a line.
-_SIGNS = {
-    Language.CUDA: re.compile(r'^\s*(?:#\s*include\s*[<"]|__global__\b|extern\s+"C")', re.MULTILINE),
-    Language.TRITON: re.compile(r"^\s*(?:import triton\b|from triton\b|@triton\.)", re.MULTILINE),
-}
-
-
 def looks_like(source: str, language: Language) -> str:
     """A hint where the source is clearly of another language than ``language``; else empty."""
-    own = _SIGNS.get(language)
-    if own is not None and own.search(source):
+    if language.begins_in(source):
         return ""
-    other = next((it for it, signs in _SIGNS.items() if it is not language and signs.search(source)), None)
+    other = next((it for it in Language if it.begins_in(source)), None)
     if other is None:
         return ""
     return (

@@ -353,6 +353,7 @@ def run_platform(plan: PlatformPlan) -> int:
         children: list[ChildProcess] = []
         redis = None if settings.redis_url else _Redis(settings)
         try:
+            say("Starting web and workers ...", "dim")
             env = environment(settings)
             children.append(ChildProcess("web", lambda: start_python(["-m", "grader.web.server"], env)))
             children += [board_child(number, settings.device, env) for number in range(1, plan.workers + 1)]

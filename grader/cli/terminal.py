@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli.output import printable
+from grader.errors import BadRequest
 
 
 class _Console(Console):
@@ -47,6 +50,11 @@ _GAP = 2
 @cache
 def _unbounded() -> Console:
     return _Console(highlight=False, width=_UNBOUNDED_COLUMNS)
+
+
+def busy(label: str) -> AbstractContextManager[object]:
+    """On a terminal, a line that moves while something takes seconds; elsewhere nothing."""
+    return aside().status(label) if aside().is_terminal else nullcontext()
 
 
 def put_table(table: Table) -> None:
@@ -105,6 +113,14 @@ def tell(text: str, style: str = "") -> None:
 def moment(at: datetime | None, zone: bool = False) -> str:
     """``2026-01-31 18:00`` in this machine's time zone, which is named where ``zone``; empty for None."""
     return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M{' %Z' if zone else ''}}"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file that the user named, its line ends as they are. Raises BadRequest."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
 
 
 def size_text(count: int) -> str:

@@ -76,14 +76,22 @@ def test_an_unknown_challenge(cli: Cli, write: Write, catalogue: Catalogue) -> N
     assert "no challenge 'stale'" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [("challenge.toml", "version = 1", "version = 0"), ("cases.py", "def ", "dfe ")],
+)
 def test_a_folder_that_does_not_load_is_an_error_of_its_own(
     cli: Cli,  # noqa: F811
     write: Write,
     catalogue: Catalogue,
+    file: str,
+    right: str,
+    wrong: str,
 ) -> None:
     """No process is started for it, and others would go on."""
-    write().edit("challenge.toml", "version = 1", "version = 0")
+    write().edit(file, right, wrong)
     ran = cli("challenge", "check", "--all")
     assert ran.code == 1
-    assert "version" in ran.out
+    assert file in ran.out
+    assert "done after" not in ran.err
     assert "0 of 1 proven" in ran.out

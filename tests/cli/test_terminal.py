@@ -14,6 +14,7 @@ from rich.table import Table
 from grader.cli import output, terminal
 from grader.cli.interrupts import interrupts_end_this
 from grader.cli.main import main
+from grader.errors import BadRequest
 
 
 def test_a_table_in_a_pipe_has_no_spaces_at_its_ends(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,3 +80,8 @@ def test_ctrl_c_during_an_import_prints_no_traceback() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="cannot be written: No such file"):
+        terminal.write(tmp_path / "nowhere" / "x.csv", "a")

@@ -104,7 +104,8 @@ def _ask(what: str, default: str) -> str:
 def _ask_track(tracks: list[str]) -> str:
     """Raises BadRequest where stdin is no terminal: no track is a good default."""
     if not sys.stdin.isatty():
-        raise BadRequest("Which track?", f"--track is one of: {', '.join(tracks) or 'any text'}.")
+        known = f"There are: {', '.join(tracks)}." if tracks else "There is none yet; any text will do."
+        raise BadRequest("A challenge needs a track: --track NAME.", known)
     return _ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
 
 

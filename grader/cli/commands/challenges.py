@@ -79,7 +79,8 @@ def init(
         ) from error
     except OSError as error:
         raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
-    say(f"Wrote {path}. Judge it here with: grader test {path} -c {slug}", "green")
+    which = "" if output is None else f" -c {slug}"
+    say(f"Wrote {path}. Judge it here with: grader test {path}{which}", "green")
     return 0
 
 

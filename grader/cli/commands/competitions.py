@@ -16,7 +16,7 @@ from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, time_text
-from grader.cli.terminal import moment, put_columns, put_json, safe, say, tell
+from grader.cli.terminal import moment, put_columns, put_json, safe, say, tell, write
 from grader.errors import BadRequest
 from grader.schemas.competition import (
     BoardKind,
@@ -195,10 +195,7 @@ def certificate(
     if output is None:
         sys.stdout.write(text)
         return 0
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadRequest(f"{output} cannot be written: {error.strerror}.") from error
+    write(output, text)
     say(f"Wrote {output}. Check it with: grader verify {output} --key KEY", "dim")
     return 0
 

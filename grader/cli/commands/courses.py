@@ -12,7 +12,7 @@ from grader import roster_file, spreadsheet
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
 from grader.errors import BadRequest
 from grader.schemas.course import (
     AuditLog,
@@ -306,7 +306,7 @@ def invite(
         put_json(sheet)
         return 0
     if output is not None and not mail:
-        output.write_text("".join(spreadsheet.table(PersonalLink, sheet.links)), encoding="utf-8", newline="")
+        write(output, "".join(spreadsheet.table(PersonalLink, sheet.links)))
         output.chmod(0o600)
         say(f"Wrote {len(sheet.links)} links to {output}, valid until {sheet.expires_at:%Y-%m-%d}.", "green")
         return 0

@@ -9,7 +9,7 @@ from typer import Option
 from grader.cli import options
 from grader.cli.checks import as_dict, as_table
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, put_table
+from grader.cli.terminal import busy, put_json, put_table
 
 app = make_app()
 
@@ -30,7 +30,8 @@ def doctor(
         from grader.cli.machine_checks import machine_findings as examine
 
         name = "findings"
-    found = examine()
+    with busy("Looking at this machine"):
+        found = examine()
     if json:
         put_json({name: [as_dict(each) for each in found]})
     else:

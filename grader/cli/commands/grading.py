@@ -13,7 +13,7 @@ from grader import spreadsheet
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
@@ -424,7 +424,7 @@ def export(
     if output is None:
         tell(text.replace("\r\n", "\n").rstrip("\n"))
         return 0
-    output.write_text(text, encoding="utf-8", newline="")
+    write(output, text)
     say(f"Wrote {len(found.rows)} rows to {output}.", "green")
     return 0
 

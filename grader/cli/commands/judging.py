@@ -218,7 +218,7 @@ class Display:
 
     def __init__(self) -> None:
         self._live = aside().is_terminal
-        self._status = Status("", console=aside()) if self._live else None
+        self._status = Status("Starting the judge", console=aside()) if self._live else None
         self._last: State | None = None
 
     def __enter__(self) -> Display:
