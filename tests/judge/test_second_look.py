@@ -31,6 +31,8 @@ def solve(x, out, n):
     out.copy_((2 if began_with[0] < 1000 else 3) * x)
 """
 CHARGED_S = 1e-3
+# What a round costs, whatever it does on this host: how much drift is doubtful goes by it.
+ROUND_S = 5e-3
 JudgeBy = Callable[..., tuple[Report, list[BoxPurpose]]]
 
 
@@ -63,6 +65,7 @@ class Rule:
             time=Estimate(seconds, (0.9 * seconds, 1.1 * seconds)),
             charged=charged,
             noise=CHARGED_S / 4,
+            fixed=ROUND_S,
             drift=self.drifts.pop(0) if self.drifts else 0.0,
             disturbed=0.0,
         )
