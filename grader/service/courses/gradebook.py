@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -107,6 +107,7 @@ class _Student:
     full_name: str
     number: str
     section: str
+    joined_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,9 @@ class _Book:
                     _weigh(
                         assignment,
                         part,
-                        by_part.get((part.challenge, student.id), ()),
+                        self._admitted(
+                            assignment.row, student, timed, by_part.get((part.challenge, student.id), ())
+                        ),
                         again,
                         voided,
                         timed,
@@ -208,6 +211,27 @@ class _Book:
                 grace -= max((it.grace for it in of_parts), default=0)
                 found.append(self._assignment_grade(student, assignment, of_parts, timed.window, explained))
             yield student, _student_grades(student, found, grace)
+
+    def _admitted(
+        self, row: AssignmentRow, student: _Student, timed: _Timed, found: Sequence[Sequence[Any]]
+    ) -> Sequence[Sequence[Any]]:
+        """Without what the assignment's limits would have refused, had the student been in the course: whoever is in it
+        was refused it at once."""
+        joined = grades.stored(self.session, student.joined_at)
+        limited = row.devices or row.attempts_total is not None or row.attempts_day is not None
+        if not limited or not found or found[0][2] >= joined:
+            return found
+        kept, total, days = [], 0, Counter[date]()
+        for it in found:
+            if timed.opens <= it[2] < joined and it[5] != _OURS:
+                day = grades.moment(it[2]).astimezone(self.windows.zone).date()
+                used_up = row.attempts_total is not None and total >= row.attempts_total
+                used_up |= row.attempts_day is not None and days[day] >= row.attempts_day
+                if used_up or (row.devices and it[7] not in row.devices):
+                    continue
+                total, days[day] = total + 1, days[day] + 1
+            kept.append(it)
+        return kept
 
     def _timed(self, row: AssignmentRow, student: _Student | None = None) -> _Timed:
         own = (student.id, student.section) if student is not None else (0, "")
@@ -439,7 +463,7 @@ def scheme(grading: Grading, weight: float = 1.0) -> Scheme:
 def _students(session: Session, course: int, only: Collection[int] | None) -> list[_Student]:
     row = MemberRow
     query = (
-        select(UserRow.id, UserRow.name, row.full_name, row.student_number, row.section)
+        select(UserRow.id, UserRow.name, row.full_name, row.student_number, row.section, row.joined_at)
         .join(UserRow, UserRow.id == row.user_id)
         .where(row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
         .order_by(UserRow.name_key)

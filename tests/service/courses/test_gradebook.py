@@ -8,7 +8,7 @@ import pytest
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
-from grader.schemas.assignment import Counts, ExtensionBody, PartBody
+from grader.schemas.assignment import AttemptLimits, Counts, ExtensionBody, PartBody
 from grader.schemas.course import CourseChange, CourseView, MemberChange
 from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartProgress, StudentGrades
 from grader.schemas.report import Verdict
@@ -259,3 +259,22 @@ def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: U
     rosters.change_member(platform, staff, "gpu", "bob", MemberChange(on_roster=False))
     (ada,) = book(platform, staff).students
     assert (ada.name, ada.assignments, ada.most) == ("ada", [], 0)
+
+
+def test_limits_hold_for_what_was_handed_in_before_joining(
+    platform: Platform, staff: User, student: User
+) -> None:
+    """Or who waits with a join code would try as often, and on whatever device, as they like."""
+    for speedup in (1.0, 1.0, 3.0):
+        judged(platform, student, -6 * HOUR, speedup=speedup)
+
+    def found(**values: Any) -> tuple[float, int]:
+        assign(platform, staff, **values)
+        it = part(platform, staff)
+        return it.points, it.attempts
+
+    assert found() == (100, 3)
+    assert found(attempts=AttemptLimits(total=2)) == (80, 2)
+    assert found(attempts=AttemptLimits(total=3)) == (100, 3)
+    assert found(attempts=AttemptLimits(day=1)) == (80, 1)
+    assert found(devices=["h200"]) == (0, 0)
