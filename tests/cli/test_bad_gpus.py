@@ -19,6 +19,7 @@ import pytest
 from grader.cli import processes
 from grader.queue.gpu_lock import holder
 from grader.sandbox.toolkit import nvcc_version
+from tests.patience import pause
 from tests.queue.gpus import H200, T4, fake_smi
 
 PATIENCE_SECONDS = 120.0
@@ -40,11 +41,13 @@ def _settings_of(folder: Path) -> dict[str, str]:
 
 def _until(true: Any, process: subprocess.Popen[bytes], log: Path) -> Any:
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (value := true()):
+    while True:
+        began = time.monotonic()
+        if value := true():
+            return value
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
-    return value
+        pause(began)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.patience import pause
+
 # Far more than a loaded machine needs; only a failure waits that long.
 PATIENCE_SECONDS = 120.0
 
@@ -82,10 +84,12 @@ def alive(pid: int) -> bool:
 
 def until(true: Callable[[], Any], up: Up) -> Any:
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (value := true()):
+    while True:
+        began = time.monotonic()
+        if value := true():
+            return value
         assert time.monotonic() < deadline, f"it did not come true in time\n{up.log}"
-        time.sleep(0.05)
-    return value
+        pause(began)
 
 
 def start(folder: Path, *args: str) -> Up:

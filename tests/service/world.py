@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from grader.schemas.submission import SubmitBody
 from grader.settings import Settings
+from tests.patience import pause
 
 T = TypeVar("T")
 
@@ -121,9 +122,10 @@ def until(look: Callable[[], T | None], what: str, seconds: float = 30.0) -> T:
     """Ask again until ``look`` gives something; fails with ``what`` at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
+        began = time.monotonic()
         found = look()
         if found:
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
+        pause(began)

@@ -1,0 +1,15 @@
+"""How often a test looks whether what it waits for has come."""
+
+from __future__ import annotations
+
+import time
+
+_SHORTEST, _LONGEST = 0.02, 0.5
+
+
+def pause(began: float) -> None:
+    """Sleep before the next look; the last one began at ``began`` (monotonic). What is waited for needs the processor,
+    and some looks take much of it: no more than a quarter of the time goes into them.
+    """
+    took = time.monotonic() - began
+    time.sleep(min(max(_SHORTEST, 3 * took), _LONGEST))
