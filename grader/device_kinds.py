@@ -137,7 +137,7 @@ def find_kind(board: str) -> DeviceKind | None:
 def kind_of(board: str) -> DeviceKind:
     """As ``find_kind``. Raises UnknownDevice."""
     if (found := find_kind(board)) is None:
-        kinds = ", ".join(it.title for it in DEVICE_KINDS.values())
+        kinds = ", ".join(f"{it.title} ({it.only_board or 'by its model'})" for it in DEVICE_KINDS.values())
         raise UnknownDevice(f"'{board}' is the name of no known device.", f"Kinds of device: {kinds}.")
     return found
 

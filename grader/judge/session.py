@@ -12,6 +12,7 @@ from typing import Unpack
 
 from grader import limits
 from grader.challenge.model import Workload
+from grader.device_kinds import home_board
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
 from grader.judge.compilation import compile_error, compile_source, compiler_of, request_of, result_of
@@ -46,11 +47,6 @@ PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submi
 _SILENCED = "What it printed while its work was counted is not shown; what it prints in a case is."
 # A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
-
-
-def _titles(device: Device) -> str:
-    """The languages that run on ``device``, for a sentence."""
-    return " or ".join(it.display_name for it in device.languages())
 
 
 class OutOfTime(Exception):
@@ -194,8 +190,8 @@ class Session:
             self._launcher.artefact = compiled.artefact
         if self.request.language not in self.device.languages():
             raise LanguageNotServed(
-                "It compiles, but this machine cannot run it: grader found no NVIDIA GPU that it can use.",
-                f"Submit to a server whose workers have a GPU, or judge the {_titles(self.device)} version here.",
+                f"It compiles, but the board {self.device.name} does not run {self.request.language.display_name}.",
+                f"The board {home_board(self.request.language)} does, and a GPU.",
             )
         control = self._timekeeper.control() if self.request.timing else None
         halves = self._timekeeper.ahead(control) if self.request.timing else []

@@ -166,7 +166,7 @@ def test_a_gpu_that_was_found_has_a_board_of_its_kind(model: str, board: str) ->
 
 @pytest.mark.parametrize("name", ["mi300x", "abacus", "gfx942", "max-1550", "CPU", "cpu2", "emu-sm90", ""])
 def test_a_name_of_no_kind_is_an_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = "Kinds of device: the host's processor, an emulated GPU, an NVIDIA GPU."
+    known = "Kinds of device: the host's processor (cpu), an emulated GPU (emulated), an NVIDIA GPU (by its model)."
     for refuse in (kind_of, make_device, check_device):
         with pytest.raises(UnknownDevice, match=f"'{name}' is the name of no known device") as caught:
             refuse(name)
