@@ -9,7 +9,10 @@ from typing import Any
 from grader.authoring.proof import Options, prove
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.examined import Examined, dump
+from grader.device_kinds import CPU, EMULATED
 from grader.errors import ChallengeInvalid, GraderError
+from grader.sandbox.emulator import HOST, is_built
+from grader.sandbox.toolkit import find_toolkit
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -28,11 +31,20 @@ def examine(root: Path, slug: str, say: Say) -> None:
         say({"op": "progress", "done": done, "total": total, "label": label.removeprefix(f"{slug}: ")})
 
     try:
-        proofs = prove(root, [slug], Options(here=True), told)
+        proofs = prove(root, [slug], Options(device=_board(), here=True), told)
     except GraderError as error:
         say({"op": "failed", "message": error.told})
         return
     say({"op": "proof", "proof": proofs.challenges[0].model_dump(mode="json")})
+
+
+def _board() -> str:
+    """The emulated GPU, on which CUDA sources run, too, where its engine came with the platform's files and this box
+    has nvcc; else the processor."""
+    if not is_built() or find_toolkit() is None:
+        return CPU
+    HOST.chmod(0o700)  # it is a program, and came in an archive
+    return EMULATED
 
 
 def _examined(challenge: Any) -> Examined:

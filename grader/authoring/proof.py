@@ -227,6 +227,7 @@ def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
         )
     return Proof(
         slug=draft.slug,
+        device=options.device,
         checks=checks,
         tried=draft.tried,
         approximations=draft.approximations,

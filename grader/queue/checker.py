@@ -39,6 +39,7 @@ from grader.records import uploads
 from grader.records.engine import clock, writing
 from grader.records.models import UploadRow
 from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.emulator import BUILT, PREBUILT
 from grader.sandbox.processor import Share, background_cores
 from grader.schemas.proof import Proof
 from grader.schemas.upload import CheckProgress, CheckState
@@ -308,8 +309,13 @@ def _platform_archive() -> bytes:
 
 
 def _below(folder: Path, name: str) -> dict[str, Path]:
-    found = (it for it in folder.rglob("*") if it.suffix in _SUFFIXES and "__pycache__" not in it.parts)
-    return {f"{name}/{path.relative_to(folder).as_posix()}": path for path in found}
+    found = (it for it in folder.rglob("*") if it.is_file() and "__pycache__" not in it.parts)
+    engine = (BUILT.name, PREBUILT.name)  # of the emulated GPU
+    return {
+        f"{name}/{path.relative_to(folder).as_posix()}": path
+        for path in found
+        if path.suffix in _SUFFIXES or path.parent.name in engine
+    }
 
 
 def _packed(files: dict[str, bytes]) -> bytes:

@@ -105,6 +105,7 @@ class Proof(Strict):
     """What is known of one challenge."""
 
     slug: str
+    device: str = Field(default="cpu", description="the board that it was proven on")
     checks: list[Check]
     tried: list[CandidateResult] = Field(default_factory=list)
     approximations: list[ApproximationResult] = Field(default_factory=list)
