@@ -97,14 +97,17 @@ def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
     """Those that a workload is asked: what a case wants to be timed, one of each category that no kernel may be spared,
-    and of the others as many as there is room for."""
+    and as many more as there are others and room. These are drawn from all of them, and a coin adds one, so that who
+    has seen what must come cannot know that it comes no more."""
     drawn = [it for it in specials if it.always]
     for category in _ALWAYS:
         found = [it for it in specials if it.category is category]
         if found and not any(it in drawn for it in found):
             drawn.append(dice.choice(found))
-    others = [it for it in specials if it not in drawn]
-    return drawn + dice.sample(others, min(max(0, _MOST_SPECIALS - len(drawn)), len(others)))
+    if not specials:
+        return []
+    more = min(max(0, _MOST_SPECIALS - len(drawn)), len(specials) - len(drawn)) + dice.randrange(2)
+    return drawn + dice.choices(specials, k=more)
 
 
 def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
