@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,24 +58,28 @@ def exists(tag: str) -> bool:
 def build_all(folder: Path) -> Images:
     """Make what is not there yet; ``folder`` takes the wheels."""
     made = Images()
-    base = threading.Thread(target=_make_base, args=(made.base,))
-    base.start()  # it waits for the network as long as the wheels do
-    run(sys.executable, "scripts/wheelhouse.py", str(folder))
-    base.join()
-    assert exists(made.base)
-    with _served(folder):
-        # The worker's stages are above all others, so they are made by this one.
-        for target in ("worker", "box", "server"):
-            _build(target, getattr(made, target))
-    for target in ("postgres", "redis"):
-        arguments = ("--build-arg", f"BASE={made.base}", "--target", target, "--tag", getattr(made, target))
-        run("docker", "build", "--network", "host", *arguments, "-f", "images/services.Dockerfile", "images")
+    with ThreadPoolExecutor(1) as beside:  # it waits for the network as long as the wheels do
+        base = beside.submit(_make_base, made.base)
+        services = beside.submit(_build_services, made)
+        run(sys.executable, "scripts/wheelhouse.py", str(folder))
+        base.result()
+        with _served(folder):
+            # The worker's stages are above all others, so they are made by this one.
+            for target in ("worker", "box", "server"):
+                _build(target, getattr(made, target))
+        services.result()
     return made
 
 
 def _make_base(tag: str) -> None:
     if not exists(tag):
         run("scripts/base_image", tag)
+
+
+def _build_services(made: Images) -> None:
+    for target in ("postgres", "redis"):
+        arguments = ("--build-arg", f"BASE={made.base}", "--target", target, "--tag", getattr(made, target))
+        run("docker", "build", "--network", "host", *arguments, "-f", "images/services.Dockerfile", "images")
 
 
 def _build(target: str, tag: str) -> None:
