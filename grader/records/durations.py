@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Executable, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Executable, exists, select
+from sqlalchemy.orm import Session, aliased
 
 from grader import limits
 from grader.languages import Language
@@ -98,20 +98,17 @@ def durations(session: Session, device: str, now: datetime) -> Durations | None:
     if found is None:
         return None
     # Of the last hour, not of the sample: who sends endless loops sends the next one later than a hundred others.
-    row = SubmissionRow
-    age = func.row_number().over(
-        partition_by=(row.user_id, row.challenge), order_by=(row.finished_at.desc(), row.id.desc())
+    row, later = SubmissionRow, aliased(SubmissionRow)
+    superseded = exists().where(
+        later.user_id == row.user_id,
+        later.challenge == row.challenge,
+        later.device == device,
+        later.state == State.DONE,
+        later.finished_at > row.finished_at,
     )
-    lately = (
-        select(*_COLUMNS, age.label("age"))
-        .where(*_judged_on(device), row.finished_at > now - _REMEMBERED)
-        .subquery()
-    )
-    shortest = OUTLIER * min(found.works.values())
-    last = select(*lately.c[:-1]).where(
-        lately.c.age == 1, Seconds(lately.c.finished_at) - Seconds(lately.c.claimed_at) > shortest
-    )
-    return with_outliers(found, _read(session, last))
+    long = Seconds(row.finished_at) - Seconds(row.claimed_at) > OUTLIER * min(found.works.values())
+    lately = (*_judged_on(device), row.finished_at > now - _REMEMBERED)
+    return with_outliers(found, _read(session, select(*_COLUMNS).where(*lately, long, ~superseded)))
 
 
 def with_outliers(found: Durations, last: Iterable[Judged]) -> Durations:

@@ -72,6 +72,8 @@ def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessio
     judged(mended, 2.0, ago=900)
     for number in range(100):
         judged(users[number % 4], 2.0, ago=500 - number)
+    for user in (users[0], looping, mended, past):
+        add_submission(sessions, user)
     with sessions() as session:
         found = durations(session, DEVICE, now)
     assert found is not None
