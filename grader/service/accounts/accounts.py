@@ -93,7 +93,7 @@ def new_row(
     if not _NAME.fullmatch(name):
         raise BadRequest(
             "That name cannot be used.",
-            f"1 to {limits.NAME_CHARS} letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+            f"1 to {limits.NAME_CHARS} of a to z, A to Z, 0 to 9, '.', '_' and '-', the first a letter or digit.",
         )
     return UserRow(
         name=name,

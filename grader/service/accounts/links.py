@@ -59,7 +59,7 @@ class LinkUseless(BadRequest):
     code = "link_useless"
 
     def __init__(self, hint: str = "Ask for a new one.") -> None:
-        super().__init__("This link does not work (any more).", hint)
+        super().__init__("This link or code does not work (any more).", hint)
 
 
 def base_url(settings: Settings) -> str:
