@@ -19,6 +19,7 @@ class NoticeKind(StrEnum):
     RESULT = "result"
     ANNOUNCEMENT = "announcement"
     QUESTION = "question"
+    COURSE = "course"
 
 
 WORDS = {
@@ -28,6 +29,7 @@ WORDS = {
     NoticeKind.RESULT: "Your results that were regraded or voided",
     NoticeKind.ANNOUNCEMENT: "Announcements of courses and competitions",
     NoticeKind.QUESTION: "Questions and their answers",
+    NoticeKind.COURSE: "Courses that staff added you to",
 }
 
 

@@ -4,7 +4,7 @@ know of it, it is not there."""
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +26,12 @@ from grader.schemas.course import (
     CourseView,
     Visibility,
 )
+from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action, Standing
+from grader.service.messages import notices
 from grader.service.platform import Platform
 
 _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
@@ -218,11 +220,20 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
         else:
             row.role, row.left_at = role.value, None
         session.flush()
+        if role is not None and role is not present:
+            tell_added(course, [person.id], role)
         note_teaching(session, person.id)
         words = {"role": present.value if present else None}, {"role": role.value if role else None}
         course.note(Action.COURSE_STAFF, f"/staff/{person.name}", before=words[0], after=words[1])
         standing = permissions.standings(session, user, course.row.id)
         return _view(OpenCourse(session, course.row, user, standing))
+
+
+def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
+    """Tell those that staff put into a course: its staff read from then on what they hand in for it."""
+    text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
+    whom = set(users) - {course.user.id}
+    notices.tell(course.session, whom, NoticeKind.COURSE, text, f"/courses/{course.row.slug}")
 
 
 def _owners(session: Session, course: CourseRow) -> int:

@@ -108,6 +108,8 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
                 f"'{person.name}' teaches {slug}.", "Take away their role in the course's staff."
             )
         before = _facts(row)
+        if body.on_roster and row.left_at is not None:
+            courses.tell_added(course, [person.id])
         for name_of, value in body.model_dump(exclude_none=True, exclude={"on_roster"}).items():
             setattr(row, "group_name" if name_of == "group" else name_of, " ".join(value.split()))
         if body.on_roster is not None:
@@ -203,6 +205,7 @@ class _Plan:
     _new: list[MemberRow | CourseInvitationRow] = field(default_factory=list)
     _gone: list[CourseInvitationRow] = field(default_factory=list)
     _values: list[tuple[MemberRow | CourseInvitationRow, dict[str, object]]] = field(default_factory=list)
+    _added: list[int] = field(default_factory=list)
 
     def make(self) -> None:
         """Find out what is to be done; nothing of the database is changed."""
@@ -288,6 +291,7 @@ class _Plan:
                 setattr(new, attribute, value)
             new.came_by = f"roster, by {self.course.user.name}"[: limits.TITLE_CHARS]
             self._new.append(new)
+            self._added.append(user)
             self._note(line, name, "add", [])
         elif row.role != CourseRole.STUDENT and row.left_at is None:
             self._wrong(line, "", f"'{name}' teaches this course")
@@ -297,6 +301,7 @@ class _Plan:
             back = row.left_at is not None
             if what or back:
                 self._values.append((row, {**values, "left_at": None, "role": CourseRole.STUDENT.value}))
+                self._added += [user] if back else []
                 self._note(line, name, "return" if back else "change", what)
             else:
                 self.unchanged += 1
@@ -364,6 +369,7 @@ class _Plan:
         session.flush()
         session.add_all(self._new)
         session.flush()
+        courses.tell_added(self.course, self._added)
 
     def counts(self) -> Counter[RosterKind]:
         return Counter(change.kind for change in self.changes)

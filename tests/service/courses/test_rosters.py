@@ -21,6 +21,7 @@ from grader.service.accounts import sign_up
 from grader.service.accounts.accounts import User, create_user
 from grader.service.accounts.links import LinkUseless
 from grader.service.courses import courses, joining, rosters
+from grader.service.messages import notices
 from grader.service.platform import Platform
 from tests.service.accounts.conftest import Open, box, opened  # noqa: F401 - fixtures
 from tests.service.postbox import Postbox, link_in
@@ -121,6 +122,8 @@ def test_accounts_are_named_and_must_be_there(
     ]
     assert take(platform, staff, text, skip_bad=True).counts == {"add": 1}
     assert courses.get_course(platform, student, "gpu").name == "GPU programming"
+    (told,) = notices.list_notices(platform, student).notices
+    assert told.text == "teacher added you to the course GPU programming as student."
 
 
 def test_five_hundred_students_in_five_seconds_and_five_thousand_too(platform: Platform, staff: User) -> None:
