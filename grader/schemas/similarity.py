@@ -67,13 +67,15 @@ class MatchedLines(Strict):
 
 
 class SimilarSources(Strict):
-    """A pair with both sources, for a view side by side."""
+    """A pair with both sources, for a view side by side. ``excerpt``: of ``right``, which was handed in outside the
+    course, only the lines alike are there, and the others are empty."""
 
     pair: SimilarPair
     language: Language
     left: str
     right: str
     matches: list[MatchedLines]
+    excerpt: bool = False
 
 
 class DecisionBody(Strict):

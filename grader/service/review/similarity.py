@@ -345,6 +345,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         left=left.source,
         right=right,
         matches=[MatchedLines(**it) for it in matches],
+        excerpt=not open_to,
     )
 
 

@@ -115,6 +115,7 @@ def test_of_strangers_only_the_lines_alike_are_told(
     shown = similarity.sources(platform, tom, *WEEK, number)
     assert "fabsf" in shown.right
     assert secret not in shown.right
+    assert shown.excerpt
     assert secret in similarity.sources(platform, staff, *WEEK, number).right
 
 
