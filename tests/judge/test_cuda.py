@@ -56,5 +56,5 @@ def test_what_each_kernel_takes_is_in_the_report(catalogue: Catalogue, boxes: Bo
 
 
 def test_what_compiles_is_refused_for_want_of_a_gpu(catalogue: Catalogue, boxes: BoxMaker) -> None:
-    with pytest.raises(LanguageNotServed, match="no NVIDIA GPU"):
+    with pytest.raises(LanguageNotServed, match="the board cpu does not run CUDA"):
         judge(catalogue, boxes, RIGHT, device=CPU)

@@ -257,4 +257,7 @@ def test_what_is_special_is_asked_as_often_however_many_rounds_there_were(
             deck.append((case.name, counts))
             rounds += [(Timed(0.0, gate, 0.0, 0.0), 0.0)] * counts
         assert sum("outliers in x" in name for name, _ in deck) == 4
-        assert ["nan" in name for name, counts in deck if not counts] == [True] * number
+        specials = [name for name, counts in deck if not counts]
+        assert all("nan" in name for name in specials)
+        # A coin adds one, so that who has seen the one that must come does not know that none is left.
+        assert len(specials) in ({number, number + 1} if number else {0})
