@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from grader.languages import Language
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow, new_public_id
+from grader.records.models import NoticeRow, SubmissionRow, new_public_id
 from grader.schemas.assignment import AssignmentBody, AssignmentView, PartBody
 from grader.schemas.course import RosterBody
+from grader.schemas.notice import NoticeKind
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
@@ -22,8 +23,11 @@ NOW = datetime.now(UTC)
 
 
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
+    """Students of the course ``gpu``, who are told nothing of it: tests count what else they are told."""
     text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
+    with writing(platform.sessions) as session:
+        session.execute(delete(NoticeRow).where(NoticeRow.kind == NoticeKind.COURSE))
 
 
 def assign(
