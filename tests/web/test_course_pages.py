@@ -177,5 +177,6 @@ def test_a_comment_on_lines_is_answered_on_the_page(
     assert "It is." in post(student, f"{at}/comments", text="It is.", thread="1")
     assert "resolved" in post(student, f"{at}/comments/1", action="resolve")
     assert "commented on your submission" in student.get("/notices").text
-    assert student.get("/notices/1").headers["Location"] == f"{at}#comments"
+    (notice,) = student.get("/api/v1/notices?limit=1").json["notices"]
+    assert student.get(f"/notices/{notice['id']}").headers["Location"] == f"{at}#comments"
     assert student.get("/api/v1/notices?limit=0").json == {"notices": [], "unread": 0}
