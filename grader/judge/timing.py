@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count, repeat
+from itertools import repeat
 
 from grader.challenge.cases import Case
 from grader.challenge.draw import Room
@@ -274,28 +274,28 @@ class Stopwatch:
         """What a submission is asked, without end, and whether that round counts; it cannot tell. ``kept``: the rounds
         made so far.
 
-        In decks as long as the fewest rounds: each has every recipe of outliers as often as it must, and what is
+        In series as long as the fewest rounds: each has every recipe of outliers as often as it must, and what is
         special in between. Were nothing special asked beyond the fewest rounds, a submission that brings about more
-        (by uneven calls, by heating the GPU) could leave out there what special values alone show. The first deck is
+        (by uneven calls, by heating the GPU) could leave out there what special values alone show. The first series is
         enough where rounds are too short to be ranked.
         """
-        for number in count():
-            asked = not number or midmean([it.gate for it, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
+        while True:
+            asked = not kept or midmean([it.gate for it, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
             specials = [
                 (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, it))
                 for it in (drawn_specials(self._special, self._dice) if asked else ())
             ]
-            for place, case in enumerate(self._deck(fewest)):
+            for place, case in enumerate(self._series(fewest)):
                 yield from ((special, False) for at, special in specials if at == place)
                 yield case, True
 
-    def _deck(self, fewest: int) -> list[Case]:
+    def _series(self, fewest: int) -> list[Case]:
         """What so many rounds that count ask, in the dice's order."""
         counts = rare_counts(fewest, len(self._rare))
-        deck = [case for case, times in zip(self._rare, counts, strict=True) for _ in range(times)]
-        deck += [self.case] * (fewest - len(deck))
-        self._dice.shuffle(deck)
-        return deck
+        series = [case for case, times in zip(self._rare, counts, strict=True) for _ in range(times)]
+        series += [self.case] * (fewest - len(series))
+        self._dice.shuffle(series)
+        return series
 
     def _round(
         self, client: RunnerClient, case: Case, *, checked: bool, gated: bool, inputs: bool = True

@@ -160,7 +160,8 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
 ) -> None:
     device = CudaDevice.__new__(CudaDevice)
     shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
-    device._memories, device._staging = shared, private  # type: ignore[assignment]
+    monkeypatch.setattr(device, "_memories", shared, raising=False)
+    monkeypatch.setattr(device, "_staging", private, raising=False)
     in_all = (free + held) * GIB
     monkeypatch.setattr(
         torch.cuda, "mem_get_info", lambda: (in_all - shared.kept_bytes - private.kept_bytes, 80 * GIB)
