@@ -41,10 +41,13 @@ _UNTIMED = (
     "vector_add/descriptors.py softmax/thread_per_row.cu softmax/warp_per_row.cu softmax/one_warp.py "
     "dot/atomic_each_warp.cu reduce_sum/atomic_each_warp.cu"
 )
+# Beside those of judging, so that two GPUs share them.
+_OTHER_TESTS = "tests/gpu --ignore=tests/gpu/test_judging.py"
 _GPU = "benchmarks/gpu"
 EVERYTHING = (
     # The judge itself first: what is measured with a judge that fails is worth nothing.
-    Planned("tests in plain boxes", "tests=tests/gpu -k 'not docker'", 60, 330),
+    Planned("judging in plain boxes", "tests=tests/gpu/test_judging.py -k 'not docker'", 60, 300),
+    Planned("tests in plain boxes", f"tests={_OTHER_TESTS} -k 'not docker'", 60, 300),
     Planned("hopper", f"python={_GPU}/hopper.py --device card --json", 40, 90, keeps="hopper_card"),
     Planned("model", f"python={_GPU}/model.py --device card --json {_UNTIMED}", 40, 90, keeps="model_card"),
     Planned("turnaround", "turnaround=--count 10", 70, 180, keeps="gpu_turnaround"),
@@ -53,7 +56,8 @@ EVERYTHING = (
     ),
     Planned("large cases", f"python={_GPU}/large_cases.py --json --missing --seconds {{seconds}}", 60, 300),
     Planned("hostile", "hostile=--missing --seconds {seconds}", 60, 300),
-    Planned("tests in Docker boxes", "tests=tests/gpu -k docker", 60, 400),
+    Planned("judging in Docker boxes", "tests=tests/gpu/test_judging.py -k docker", 60, 300),
+    Planned("tests in Docker boxes", f"tests={_OTHER_TESTS} -k docker", 60, 300),
     # Ten gradings of each; ahead of the band, which leaves out what has been graded.
     Planned(
         "combined attack", "band=--only combined backwards --again 10 --missing --seconds {seconds}", 70, 150
