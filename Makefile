@@ -39,7 +39,7 @@ wheels: $(STAMP) ## Build wheels into dist/: for any system, and for Linux on x8
 	_PYTHON_HOST_PLATFORM=linux-x86_64 $(BIN)/python -m build --wheel --no-isolation
 	_PYTHON_HOST_PLATFORM=linux-aarch64 $(BIN)/python -m build --wheel --no-isolation
 
-bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 64 MiB)
+bundle: $(STAMP) ## Collect what a GPU host without a network lacks into .bundle/ (under 48 MiB)
 	$(BIN)/python scripts/bundle.py
 
 test-gpu: ## On a GPU host: run the GPU's tests, from .bundle/ where it is there; needs no network and no setup

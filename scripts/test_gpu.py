@@ -31,13 +31,15 @@ ENGINE_FLAGS = ("--iptables=false", "--ip6tables=false", "--ip-masq=false", "--b
 
 def install_wheels() -> Path | None:
     """The bundle's wheels in a folder to put on PYTHONPATH; None without a bundle. Ours is left out: it is here."""
-    wheels = [
-        path for path in (BUNDLE / "wheels").glob("*.whl") if not path.name.startswith("kernel_grader-")
-    ]
-    if not wheels:
+    packed = BUNDLE / "wheels.tar.xz"
+    if not packed.exists():
         return None
     site = WORK / "site"
-    shutil.rmtree(site, ignore_errors=True)
+    for earlier in (site, WORK / "wheels"):
+        shutil.rmtree(earlier, ignore_errors=True)
+    with tarfile.open(packed) as tar:
+        tar.extractall(WORK, filter="data")
+    wheels = [it for it in (WORK / "wheels").glob("*.whl") if not it.name.startswith("kernel_grader-")]
     subprocess.run(
         [
             sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile",

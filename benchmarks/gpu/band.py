@@ -26,7 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gradings import parts
-from results import GO_ON, before, commit, keep, sources, today
+from results import GO_ON, as_good, before, commit, keep, sources, today
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
@@ -231,7 +231,7 @@ class Kept:
         self.name = "band" if name == WORKLOAD else f"band_{name}".replace(" ", "_")
         old = before(self.name)
         same = old.get("boxes") == self.options.box
-        rows = [it for it in old.get("attacks", []) if same and it.get("sources") == sources()]
+        rows = [it for it in old.get("attacks", []) if same and it.get("sources") in as_good()]
         self._old = [it for it in rows if it["outcome"] not in ("NOT RUN", "ERROR")]
         self._honest = old.get("honest_us", {}) if self._old else {}
 

@@ -7,7 +7,7 @@ next time. So a plan is run again, call after call, until nothing is left. This 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -41,13 +41,11 @@ _UNTIMED = (
     "vector_add/descriptors.py softmax/thread_per_row.cu softmax/warp_per_row.cu softmax/one_warp.py "
     "dot/atomic_each_warp.cu reduce_sum/atomic_each_warp.cu"
 )
-# Beside those of judging, so that two GPUs share them.
-_OTHER_TESTS = "tests/gpu --ignore=tests/gpu/test_judging.py"
 _GPU = "benchmarks/gpu"
 EVERYTHING = (
-    # The judge itself first: what is measured with a judge that fails is worth nothing.
-    Planned("judging in plain boxes", "tests=tests/gpu/test_judging.py -k 'not docker'", 60, 300),
-    Planned("tests in plain boxes", f"tests={_OTHER_TESTS} -k 'not docker'", 60, 300),
+    # The judge itself first: what is measured with a judge that fails is worth nothing. In halves for two GPUs.
+    Planned("judging in plain boxes", "tests=tests/gpu -k 'test_judging and not docker'", 60, 300),
+    Planned("tests in plain boxes", "tests=tests/gpu -k 'not test_judging and not docker'", 60, 300),
     Planned("hopper", f"python={_GPU}/hopper.py --device card --json", 40, 90, keeps="hopper_card"),
     Planned("model", f"python={_GPU}/model.py --device card --json {_UNTIMED}", 40, 90, keeps="model_card"),
     Planned("turnaround", "turnaround=--count 10", 70, 180, keeps="gpu_turnaround"),
@@ -56,8 +54,8 @@ EVERYTHING = (
     ),
     Planned("large cases", f"python={_GPU}/large_cases.py --json --missing --seconds {{seconds}}", 60, 300),
     Planned("hostile", "hostile=--missing --seconds {seconds}", 60, 300),
-    Planned("judging in Docker boxes", "tests=tests/gpu/test_judging.py -k docker", 60, 300),
-    Planned("tests in Docker boxes", f"tests={_OTHER_TESTS} -k docker", 60, 300),
+    Planned("judging in Docker boxes", "tests=tests/gpu -k 'test_judging and docker'", 60, 300),
+    Planned("tests in Docker boxes", "tests=tests/gpu -k 'docker and not test_judging'", 60, 300),
     # Ten gradings of each; ahead of the band, which leaves out what has been graded.
     Planned(
         "combined attack", "band=--only combined backwards --again 10 --missing --seconds {seconds}", 70, 150
@@ -110,8 +108,8 @@ class Past:
     kept: bool
     sources: str
 
-    def state(self, step: Planned, sources: str) -> State:
-        if self.sources != sources:
+    def state(self, step: Planned, sources: Collection[str]) -> State:
+        if self.sources not in sources:
             return State.OLD
         if self.code in (GO_ON, ENDED):
             return State.LEFT
@@ -125,10 +123,10 @@ class Ledger:
     """What ran of a plan, by the names of its steps, and from which sources."""
 
     past: dict[str, Past]
-    sources: str
+    sources: Collection[str]
 
     @classmethod
-    def read(cls, files: Sequence[Path], sources: str) -> Ledger:
+    def read(cls, files: Sequence[Path], sources: Collection[str]) -> Ledger:
         """Of files of results, of which a later one counts more."""
         rows: list[dict[str, Any]] = [
             {"measured": kept["measured"], **row}

@@ -309,6 +309,15 @@ class Device(Protocol):
     def make_room(self) -> None:
         """Hand back the memory that nothing uses now, so that a submission has it."""
 
+    def lacked_memory(self, error: Exception) -> bool:
+        """Whether ``error``, raised in the judge itself, says that the device had no memory left."""
+
+    def free_bytes(self) -> int:
+        """Of the device's memory, what nobody holds now."""
+
+    def may_keep(self, kept: int) -> bool:
+        """Whether a submission whose end has just given back so many bytes left the judge what the plan gives it."""
+
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         """Take these instead of measuring; with none, measure when asked."""
 
@@ -396,6 +405,15 @@ class HostDevice:
 
     def make_room(self) -> None:
         """What the host keeps is small."""
+
+    def lacked_memory(self, error: Exception) -> bool:
+        return False  # a box has a limit of its own
+
+    def free_bytes(self) -> int:
+        return 0
+
+    def may_keep(self, kept: int) -> bool:
+        return True
 
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         """A host has none."""

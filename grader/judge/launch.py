@@ -55,12 +55,14 @@ class Launcher:
     start_seconds: dict[str, float] = field(default_factory=dict)
     kept_control: KeptControl | None = None
     _open: list[RunnerClient] = field(default_factory=list)
+    _submissions: list[RunnerClient] = field(default_factory=list)
     _control: RunnerClient | None = None
 
     def submission(self) -> RunnerClient:
         """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
         manifest = self.request.challenge.manifest
         client = self._start(BoxPurpose.RUN)
+        self._submissions.append(client)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
         message = {
@@ -116,6 +118,11 @@ class Launcher:
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
         return self._trusted(BoxPurpose.BASELINE, message)
+
+    def end_submissions(self) -> None:
+        """End the submission's boxes, and no others. Harmless when called again."""
+        for client in self._submissions:
+            client.close()
 
     def close(self) -> None:
         """End every box. Harmless when called again."""

@@ -45,6 +45,12 @@ log = get_logger(__name__)
 # Shown with an accepted run, so that nobody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
 _SILENCED = "What it printed while its work was counted is not shown; what it prints in a case is."
+_KEPT_MEMORY = (
+    "It kept so much of the GPU's memory between calls that none was left for the next call's inputs."
+)
+_KEEP_LESS = "Free what a call allocates before it returns, or keep it and use it again in the next call."
+# The driver frees the memory of a process that was killed within moments.
+_FREED_SECONDS = 3.0
 # A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
 
@@ -76,6 +82,7 @@ class Session:
     on_host: str = ""
     unfreed: Unfreed | None = None
     _done: int = 0
+    _reports: Sequence[CaseReport] = ()
 
     def __post_init__(self) -> None:
         self._deadline = math.inf
@@ -139,7 +146,7 @@ class Session:
         began = time.perf_counter()
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
         try:
-            outcome = self._judge_through_kills()
+            outcome = self._judge_with_room()
             self._launcher.keep_control()
         except OutOfTime:
             minutes = limits.JUDGING_CLOCK_SECONDS / 60
@@ -153,6 +160,31 @@ class Session:
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
         told = outcome.report.model_copy(update={"breakdown_s": spent})
         return outcome.model_copy(update={"report": told, "start": self._launcher.start_seconds})
+
+    def _judge_with_room(self) -> Outcome:
+        """Where the judge itself finds no memory left on the device: the end of the submission's boxes shows who had
+        taken it. Raises JudgeFailure where it was not the submission."""
+        try:
+            return self._judge_through_kills()
+        except Exception as error:
+            if not self.device.lacked_memory(error):
+                raise
+            lacked = str(error)
+        free = self.device.free_bytes()
+        self._launcher.end_submissions()
+        end = time.perf_counter() + _FREED_SECONDS
+        while self.device.may_keep(self.device.free_bytes() - free):
+            if time.perf_counter() > end:
+                raise JudgeFailure(
+                    f"The device had no memory left for the judge: {lacked}",
+                    "Does another program use the GPU? `nvidia-smi` names it.",
+                )
+            time.sleep(_INTERRUPTED_EVERY)
+        # How much it was is not said: that would be a number of the submission's choice, from hidden cases too.
+        log.info("memory_kept", lacked=lacked)
+        cases = [it for it in self._reports if not it.hidden]
+        kept = self._report(Verdict.MEMORY_LIMIT, cases=cases, detail=_KEPT_MEMORY, hint=_KEEP_LESS)
+        return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
         """What ends a box from outside must not decide: it is judged again, and the report says so. A submission cannot
@@ -181,7 +213,7 @@ class Session:
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:
-        log, self._done = "", 0
+        log, self._done, self._reports = "", 0, ()
         if self.request.language.compiled:
             compiled = self._compile()
             log, self.kernels = compiled.log, compiled.kernels
@@ -196,6 +228,7 @@ class Session:
         control = self._timekeeper.control() if self.request.timing else None
         halves = self._timekeeper.ahead(control) if self.request.timing else []
         suite = self._suite()
+        self._reports = suite.reports
         last = self._test(suite, self._start())
         if last is not None and suite.passed and self.request.timing:
             return self._time(last, suite, log, control, halves)

@@ -22,6 +22,7 @@ from grader.judge.arena import Arena
 from grader.judge.device import Device, DeviceRecord
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
+from grader.judge.roofline import is_ranked
 from grader.judge.rule import ControlRound, Own
 from grader.judge.runner_client import Answer, RunnerClient, Ungated
 from grader.limits import RANKED_ROOFLINE_US
@@ -124,6 +125,7 @@ class Stopwatch:
         self._rare = [workload_case(challenge, workload, it) for it in found if it.counts]
         self._special = [it for it in found if not it.counts]
         self._workload = workload
+        self._ranked = is_ranked(challenge.manifest, workload, device)
         self._drawn = 0
         self._names: list[str] = []
         self._kept: Asked | None = None
@@ -211,7 +213,7 @@ class Stopwatch:
         gated: bool,
     ) -> list[ControlRound]:
         """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
-        to ``most`` while they differ too much and there is time.
+        to ``most`` while they differ too much and there is time. Where nobody is ranked by it, the fewest will do.
 
         A submission always makes the fewest (``checked``): with fewer, the time is a gamble that it could choose.
         """
@@ -221,6 +223,7 @@ class Stopwatch:
         self._names = names = []
         made, in_calls, between = 0, 0.0, 0.0
         enough = fewest if checked else _FEWEST_ROUNDS
+        most = most if self._ranked else fewest
         while len(kept) < fewest or (made < most and not self._known_well(kept)):
             case, counts = next(questions)
             if not counts:

@@ -189,6 +189,18 @@ class CudaDevice:
         """What is kept in its place stays."""
         torch.cuda.empty_cache()
 
+    def lacked_memory(self, error: Exception) -> bool:
+        if isinstance(error, DriverError):
+            return error.name == "CUDA_ERROR_OUT_OF_MEMORY"
+        return isinstance(error, torch.OutOfMemoryError)
+
+    def free_bytes(self) -> int:
+        free, _ = torch.cuda.mem_get_info()
+        return int(free)
+
+    def may_keep(self, kept: int) -> bool:
+        return kept <= (1 - _PLANNED_SHARE) * self.free_bytes()
+
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         self._stored = stored
 

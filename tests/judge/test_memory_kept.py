@@ -1,0 +1,70 @@
+"""Where the judge itself finds no memory left on the device, it says whose fault that is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.challenge.catalogue import Catalogue
+from grader.errors import JudgeFailure
+from grader.judge import session
+from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.oracle import Question
+from grader.judge.request import CPU, Request
+from grader.judge.session import Session
+from grader.languages import Language
+from grader.limits import GIB
+from grader.schemas.report import Verdict
+from tests.judge.test_killed_boxes import RIGHT, Boxes
+
+ROUND = 12
+
+
+class Crowded(HostDevice):
+    """Has no memory left for round ``ROUND``. ``kept``: what the submission's box holds of it as long as it lives."""
+
+    plan = TimingPlan(rounds=15, most_rounds=15, control_rounds=3, warm_up=1)
+
+    def __init__(self, boxes: Boxes, kept: int) -> None:
+        self._boxes, self._kept, self._rounds = boxes, kept, 0
+
+    def stage(self, question: Question) -> Question:
+        self._rounds += bool(self._boxes.started)
+        if self._rounds == ROUND:
+            raise torch.OutOfMemoryError("tried to allocate 16 MiB")
+        return question
+
+    def lacked_memory(self, error: Exception) -> bool:
+        return isinstance(error, torch.OutOfMemoryError)
+
+    def free_bytes(self) -> int:
+        alive = any(it.end() is None for it in self._boxes.started)
+        return 100 * GIB - (self._kept if alive else 0)
+
+    def may_keep(self, kept: int) -> bool:
+        return kept < 20 * GIB
+
+
+def _session(catalogue: Catalogue, kept: int) -> Session:
+    challenge, boxes = catalogue.load("twice"), Boxes()
+    request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), challenge.cases, timing=True)
+    return Session(request, Crowded(boxes, kept), boxes, lambda _: None, lambda: None)
+
+
+def test_who_keeps_the_devices_memory_has_a_verdict(catalogue: Catalogue) -> None:
+    """Otherwise it would be our failure, and the attempt given back, as often as a student likes."""
+    report = _session(catalogue, 90 * GIB).run().report
+    assert report.verdict is Verdict.MEMORY_LIMIT
+    assert "kept so much" in report.detail
+    assert report.score.time_us is None
+    assert {it.name for it in report.cases} == {
+        it.name for it in catalogue.load("twice").cases if not it.hidden
+    }
+
+
+def test_memory_that_somebody_else_holds_is_our_failure(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_FREED_SECONDS", 0.0)
+    with pytest.raises(JudgeFailure, match="no memory left"):
+        _session(catalogue, GIB // 2).run()
