@@ -4,7 +4,10 @@ Each box has a context and a page for its gate of its own; a new binding maps th
 the staff's CUDA vector_add: by how much midmeans of G differ from binding to binding in one box, and from box to box,
 beside what chance makes of so many rounds (standard deviations, microseconds).
 
-Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
+One box after the other is measured with all its bindings, so a GPU that drifts within seconds looks like boxes that
+differ. With ``--alternating`` all boxes live at once and are bound in turn: what then differs is the boxes.
+
+Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N] [--alternating]
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import os
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +30,17 @@ from results import keep
 from subjects import narrowed
 
 from grader.challenge.catalogue import find_catalogue
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
-from grader.judge.device import make_device
+from grader.judge.device import Device, make_device
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
+from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import Stopwatch
 from grader.judge.tuning import tune
 from grader.languages import Language
+from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.scoring import midmean, midmean_error
@@ -55,25 +63,61 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     footer = cuda_footer(challenge.manifest)
     artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
     found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}
-    for box in range(options.boxes):
-        for name, series in found.items():
-            request = Request(challenge, Language.CUDA, source, device.name, os.urandom(32), [])
-            launcher = Launcher(request, device, maker, lambda: None, artefact)
-            try:
-                client = launcher.control() if name == "control" else launcher.submission()
-                series.append([])
-                for binding in range(options.bindings):
-                    watch = Stopwatch(challenge, workload, request.seed_key, device, f"{box} {binding}")
-                    if name == "control":
-                        gates = [it.gate - known for it, known in watch.control(client)]
-                    else:
-                        gates = [it.gate for it in watch.own(client).rounds]
-                    series[-1].append([it * 1e6 for it in gates])
-            finally:
-                launcher.close()
-        print("  ".join(f"{name} {_line(series[-1])}" for name, series in found.items()), flush=True)
+    turns = range(options.bindings)
+    with closing(_Boxes(challenge, workload, source, device, maker, artefact)) as boxes:
+        if options.alternating:
+            alive = {name: [boxes.start(name) for _ in range(options.boxes)] for name in found}
+            for name, series in found.items():
+                series += [[] for _ in alive[name]]
+            for turn in turns:
+                for number in range(options.boxes):
+                    for name, series in found.items():
+                        series[number].append(boxes.gates(name, alive[name][number], f"{number} {turn}"))
+                print(
+                    "  ".join(
+                        f"{name} {_line([it[turn] for it in series])}" for name, series in found.items()
+                    )
+                )
+        else:
+            for number in range(options.boxes):
+                for name, series in found.items():
+                    client = boxes.start(name)
+                    series.append([boxes.gates(name, client, f"{number} {turn}") for turn in turns])
+                    boxes.close()
+                print("  ".join(f"{name} {_line(series[-1])}" for name, series in found.items()), flush=True)
     maker.reap()
     return found
+
+
+@dataclass
+class _Boxes:
+    """Boxes with the control or the submission loaded, which live until ``close``."""
+
+    challenge: Challenge
+    workload: Workload
+    source: str
+    device: Device
+    maker: BoxMaker
+    artefact: bytes | None
+    _launchers: list[Launcher] = field(default_factory=list)
+    _key: bytes = field(default_factory=lambda: os.urandom(32))
+
+    def start(self, name: str) -> RunnerClient:
+        request = Request(self.challenge, Language.CUDA, self.source, self.device.name, self._key, [])
+        launcher = Launcher(request, self.device, self.maker, lambda: None, self.artefact)
+        self._launchers.append(launcher)
+        return launcher.control() if name == "control" else launcher.submission()
+
+    def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
+        """Microseconds of each round, with the memory bound anew."""
+        watch = Stopwatch(self.challenge, self.workload, self._key, self.device, f"{name} {part}")
+        if name == "control":
+            return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
+        return [it.gate * 1e6 for it in watch.own(client).rounds]
+
+    def close(self) -> None:
+        while self._launchers:
+            self._launchers.pop().close()
 
 
 def _line(bindings: Sequence[Sequence[float]]) -> str:
@@ -100,6 +144,7 @@ def main() -> None:
     parser.add_argument("--boxes", type=int, default=10)
     parser.add_argument("--bindings", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
     options = parser.parse_args()
     found = measure(options)
     rows: list[dict[str, Any]] = []
@@ -109,7 +154,10 @@ def main() -> None:
         packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
     if options.json:
-        keep("boxes", {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows})
+        keep(
+            "boxes_alternating" if options.alternating else "boxes",
+            {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows},
+        )
 
 
 if __name__ == "__main__":

@@ -69,6 +69,13 @@ EVERYTHING = (
         320,
     ),
     Planned("boxes", f"python={_GPU}/boxes.py --json", 60, 150, keeps="boxes"),
+    Planned(
+        "boxes in turn",
+        f"python={_GPU}/boxes.py --json --alternating --boxes 8 --bindings 5",
+        60,
+        150,
+        keeps="boxes_alternating",
+    ),
     Planned("solutions", "solutions=--missing --seconds {seconds}", 60, 360),
     Planned(
         "approximations",
