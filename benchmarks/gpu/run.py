@@ -114,8 +114,7 @@ def _chosen(options: argparse.Namespace) -> list[plan.Planned]:
     steps = plan.PLANS[options.plan]
     if not options.only:
         return list(steps)
-    found = [it for text in options.only for it in steps if text in it.name]
-    return list(dict.fromkeys(found))
+    return list({it.name: it for text in options.only for it in steps if text in it.name}.values())
 
 
 def _results() -> ModuleType:

@@ -148,6 +148,13 @@ def test_no_test_for_a_gpu_begins_with_anothers_whole_name() -> None:
     assert not [(one, other) for one in names for other in names if one != other and other.startswith(one)]
 
 
+def test_the_steps_that_a_caller_names_run_in_that_order(run: ModuleType) -> None:
+    named = SimpleNamespace(plan="everything", only=["throughput", "judging in", "in plain"])
+    assert [it.name for it in run._chosen(named)] == [
+        "throughput", "judging in plain boxes", "judging in Docker boxes", "tests in plain boxes",
+    ]  # fmt: skip
+
+
 def test_what_ran_is_kept_with_the_sources_that_it_ran_from(
     run: ModuleType, plan: ModuleType, tmp_path: Path
 ) -> None:
