@@ -90,7 +90,7 @@ class Moments:
 
 
 @pytest.mark.parametrize(
-    ("took", "told"), [(0.0, 0.15), (0.15, 0.15), (0.16, 0.3), (13.22, 19.2), (19.1, 19.2), (80.0, 153.6)]
+    ("took", "told"), [(0.0, 0.25), (0.25, 0.25), (0.26, 0.5), (13.22, 16.0), (15.9, 16.0), (80.0, 128.0)]
 )
 @pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
 def test_what_they_take_is_told_in_steps(
