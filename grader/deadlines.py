@@ -1,4 +1,4 @@
-"""When something is due: times of a course's zone as people write them, and how late a moment is.
+"""When something is due: times of a zone (a course's, a competition's) as people write them, and how late a moment is.
 
 A day is one of the zone's calendar: where clocks change, a deadline at 18:00 is followed by one at 18:00, not 23 or
 25 hours later.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.errors import BadRequest
 
@@ -57,6 +57,16 @@ class Window:
 
 def _wall(at: datetime, zone: ZoneInfo) -> datetime:
     return at.astimezone(zone).replace(tzinfo=None)
+
+
+def find_zone(name: str) -> ZoneInfo:
+    """Raises BadRequest."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise BadRequest(
+            f"There is no time zone '{name[:64]}'.", "Write one of the IANA database, such as Europe/Berlin."
+        ) from error
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:

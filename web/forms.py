@@ -4,7 +4,9 @@ that was sent. Calls of the API hold a JSON object; whether a form says yes or n
 
 from __future__ import annotations
 
+from datetime import datetime
 from urllib.parse import unquote_to_bytes
+from zoneinfo import ZoneInfo
 
 from flask import Flask, request
 
@@ -26,6 +28,11 @@ def ticked(name: str) -> bool:
     if value not in (*_YES, *_NO):
         raise BadRequest(f"{name}: '{value[:60]}' is neither yes nor no.", "Send 1 for yes, or leave it out.")
     return value in _YES
+
+
+def local_time(at: datetime, zone: str) -> str:
+    """What a field of type datetime-local holds for ``at``: the time of ``zone``, to the second."""
+    return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _check() -> None:

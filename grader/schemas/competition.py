@@ -97,8 +97,13 @@ class CompetitionBody(Strict):
     title: Title
     rules: str = Field(default="", max_length=limits.RULES_CHARS, description="Markdown")
     challenges: list[ChallengeBody] = Field(min_length=1, max_length=limits.COMPETITION_CHALLENGES)
-    starts_at: Moment
-    ends_at: Moment
+    starts_at: Moment = Field(description="with an offset, whatever the time zone")
+    ends_at: Moment = Field(description="with an offset, whatever the time zone")
+    time_zone: str = Field(
+        default="UTC",
+        max_length=64,
+        description="of the IANA database, such as Europe/Berlin; the pages take and name times in it",
+    )
     freeze_minutes: StrictInt = Field(
         default=0, ge=0, le=100_000, description="how long before the end participants' board stops; 0: never"
     )
@@ -128,7 +133,9 @@ class CompetitionBody(Strict):
     @model_validator(mode="after")
     def _times_fit(self) -> CompetitionBody:
         if self.starts_at.tzinfo is None or self.ends_at.tzinfo is None:
-            raise ValueError("starts_at and ends_at need a time zone, as in 2026-01-31T12:00:00Z")
+            raise ValueError(
+                "starts_at and ends_at need an offset, as in 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00"
+            )
         if self.starts_at >= self.ends_at:
             raise ValueError("it must end after it starts")
         if self.freeze_minutes * 60 > (self.ends_at - self.starts_at).total_seconds():
@@ -186,6 +193,7 @@ class CompetitionView(Strict):
     now: datetime
     starts_at: datetime
     ends_at: datetime
+    time_zone: str = Field(description="what staff type its times in; all times here are in UTC")
     freeze_at: datetime | None = None
     results_at: datetime | None = None
     rules: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,8 +15,9 @@ from grader.records import competitions as record
 from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import utcnow
-from grader.schemas.competition import CompetitionBoard, CompetitionView, FinalView, Phase
+from grader.schemas.competition import CompetitionBoard, CompetitionBody, CompetitionView, FinalView, Phase
 from grader.service.accounts.accounts import User
+from grader.service.competitions import competitions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 from tests.service.competitions.builders import elapse, judge
@@ -136,6 +137,11 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
 def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient) -> None:
     for wrong, message in (
         ({"ends_at": "tomorrow"}, "is no time"),
+        (
+            {"starts_at": "2027-03-28T02:30", "time_zone": "Europe/Berlin"},
+            "2027-03-28 02:30 does not exist in Europe/Berlin",
+        ),
+        ({"time_zone": "Mars/Phobos"}, "no time zone &#39;Mars/Phobos&#39;"),
         ({"ends_at": "2001-01-01 00:00"}, "must end after it starts"),
         ({"challenges": "vector_add 1: n=many"}, "is no size"),
         ({"challenges": "no_such"}, "no_such"),
@@ -146,6 +152,34 @@ def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient
         assert answer.status_code in (400, 404), wrong
         assert message in answer.text
         assert "Be **fair**" in answer.text
+
+
+def test_times_are_typed_in_a_zone(platform: Platform, staff: FlaskClient, teacher: User) -> None:
+    def stands() -> CompetitionBody:
+        return CompetitionBody.model_validate_json(staff.get(f"{API}/cup/definition").data)
+
+    typed = {
+        "time_zone": "Europe/Berlin",
+        "starts_at": "2090-03-01T09:00",
+        "ends_at": "2090-10-29T02:30",  # clocks show it twice
+        "freeze_minutes": "0",
+    }
+    assert _press(staff, PAGE, **_form(**typed)) == 303
+    made = stands()
+    assert made.starts_at == datetime(2090, 3, 1, 8, tzinfo=UTC)
+    assert made.ends_at == datetime(2090, 10, 29, 1, 30, tzinfo=UTC), "the later one"
+    page = staff.get(f"{CUP}/manage").text
+    for field in ("starts_at", "ends_at"):
+        assert f'name="{field}" type="datetime-local" step="1" required value="{typed[field]}:00"' in page
+    assert '<time datetime="2090-03-01T08:00:00+00:00" data-zone="Europe/Berlin">2090-03-01 09:00 CET' in page
+    # What is saved as it stands does not move, though the form cannot say which half past two.
+    first = made.ends_at - timedelta(hours=1)
+    competitions.edit_competition(platform, teacher, "cup", made.model_copy(update={"ends_at": first}))
+    assert _press(staff, f"{CUP}/edit", **_form(**typed)) == 303
+    assert stands().ends_at == first
+    assert _press(staff, f"{CUP}/edit", **_form(**typed | {"time_zone": "UTC"})) == 303
+    assert stands().ends_at == datetime(2090, 10, 29, 2, 30, tzinfo=UTC)
+    assert "2090-03-01 09:00 UTC" in staff.get(PAGE).text
 
 
 def test_editing(cup: FlaskClient) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zoneinfo import ZoneInfo
-
 from flask import Blueprint, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
@@ -145,11 +143,8 @@ def _choices() -> dict[str, object]:
 
 def _values(view: AssignmentView) -> dict[str, str]:
     """Times as the form's fields take them: in the course's zone."""
-    zone = ZoneInfo(view.time_zone)
     times = {"open_at": view.open_at, "due_at": view.due_at, "late_until": view.late_until}
-    return {
-        name: at.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S") if at else "" for name, at in times.items()
-    }
+    return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 
 
 def _body() -> AssignmentBody:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
+from grader.deadlines import find_zone, parse_moment
 from grader.errors import BadRequest, GraderError, NotAllowed
 from grader.languages import Language
 from grader.schemas.competition import (
@@ -169,7 +170,8 @@ def edit(slug: str) -> BaseResponse | tuple[str, int]:
     """Change it to what the form says."""
     _check_staff()
     try:
-        competitions.edit_competition(platform(), current_user(), slug, _body(request.form, slug))
+        stands = competitions.body_of(platform(), current_user(), slug)
+        competitions.edit_competition(platform(), current_user(), slug, _body(request.form, stands))
     except GraderError as error:
         return _manage(slug, error, request.form), error.status
     return redirect(url_for("competitions.manage", slug=slug), 303)
@@ -341,8 +343,9 @@ def _fields(body: CompetitionBody) -> dict[str, str]:
         "title": body.title,
         "rules": body.rules,
         "challenges": "\n".join(_line(it) for it in body.challenges),
-        "starts_at": _moment(body.starts_at),
-        "ends_at": _moment(body.ends_at),
+        "time_zone": body.time_zone,
+        "starts_at": forms.local_time(body.starts_at, body.time_zone),
+        "ends_at": forms.local_time(body.ends_at, body.time_zone),
         "freeze_minutes": str(body.freeze_minutes),
         "devices": ", ".join(body.devices),
         "languages": ", ".join(body.languages),
@@ -355,10 +358,6 @@ def _fields(body: CompetitionBody) -> dict[str, str]:
         "open_afterwards": "1" if body.open_afterwards else "",
         "revision": str(body.revision or ""),
     }
-
-
-def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _line(it: ChallengeBody) -> str:
@@ -398,25 +397,37 @@ def _sizes(text: str) -> dict[str, int]:
     return sizes
 
 
-def _body(form: Mapping[str, str], slug: str | None = None) -> CompetitionBody:
-    """Raises BadRequest."""
+def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str, Any]:
+    """Zone, start and end. Raises BadRequest."""
+    name = form.get("time_zone", "").strip() or "UTC"
+    zone = find_zone(name)
+
+    def read(field: str, known: datetime | None, end: bool) -> datetime:
+        at = parse_moment(form.get(field, ""), zone, end=end)
+        # What nobody changed stays to the fraction of a second, and is not moved where clocks show it twice.
+        if known is not None and forms.local_time(at, name) == forms.local_time(known, name):
+            return known
+        return at
+
+    same = stands if stands is not None and stands.time_zone == name else None
+    return {
+        "time_zone": name,
+        "starts_at": read("starts_at", same.starts_at if same else None, end=False),
+        "ends_at": read("ends_at", same.ends_at if same else None, end=True),
+    }
+
+
+def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> CompetitionBody:
+    """What the form says; ``stands``: of a competition that is edited, what it is. Raises BadRequest."""
     given: dict[str, Any] = {
         name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
     }
+    given |= _times(form, stands)
     given |= {
-        "slug": slug or form.get("slug", "").strip(),
+        "slug": stands.slug if stands else form.get("slug", "").strip(),
         "rules": form.get("rules", "").replace("\r\n", "\n"),
     }
     given["challenges"] = [_challenge(it) for it in form.get("challenges", "").splitlines() if it.strip()]
-    for name in ("starts_at", "ends_at"):
-        text = form.get(name, "").strip()
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise BadRequest(
-                f"'{text[:40]}' is no time.", "Write it like 2027-03-01 09:00, in UTC."
-            ) from error
-        given[name] = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
     for name in ("freeze_minutes", "team_size", "cap_day", "cap_total", "revision"):
         if text := form.get(name, "").strip():
             try:

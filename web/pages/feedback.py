@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zoneinfo import ZoneInfo
-
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -119,7 +117,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         found=found,
         parts=_parts(course, assignment),
         rubric={it: request.form.get(f"rubric-{it}", texts.get(it, "")) for it in _parts(course, assignment)},
-        until=until.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S") if until is not None else "",
+        until=forms.local_time(until, zone) if until is not None else "",
         zone=zone,
         shown=list(Shown),
         error=error,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
+import zoneinfo
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +48,7 @@ def init_app(app: Flask) -> None:
         languages=LANGUAGES,
         emulated=EMULATED,
         languages_of=languages_of,
+        time_zones=time_zones,
     )
     app.jinja_env.filters.update(
         duration=duration,
@@ -59,6 +62,7 @@ def init_app(app: Flask) -> None:
         sizes=sizes,
         number=number,
         clock=clock,
+        zoned=zoned,
         iso=iso,
         language_name=lambda name: Language.named(name).display_name,
         language_mode=lambda name: Language.named(name).editor,
@@ -157,6 +161,18 @@ def number(value: float) -> str:
 
 def clock(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def zoned(moment: datetime, zone: str) -> str:
+    """``2027-03-01 09:00 CET``: a time of ``zone``, which it names."""
+    return moment.astimezone(zoneinfo.ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
+
+
+@functools.cache
+def time_zones() -> list[str]:
+    """Names to choose from: places, and UTC."""
+    places = (it for it in zoneinfo.available_timezones() if "/" in it and not it.startswith("Etc/"))
+    return ["UTC", *sorted(places)]
 
 
 def iso(moment: datetime) -> str:

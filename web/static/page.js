@@ -3,6 +3,8 @@
 
 const DAY = { dateStyle: "medium" };
 const MOMENT = { dateStyle: "medium", timeStyle: "short" };
+const ZONED = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function localTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
@@ -10,7 +12,19 @@ function localTimes(root) {
     if (Number.isNaN(moment.valueOf()) || !time.dateTime.includes("T")) continue;
     const utc = moment.toLocaleString([], { ...MOMENT, timeZone: "UTC" });
     time.title = `${utc} UTC`;
-    time.textContent = moment.toLocaleString([], "day" in time.dataset ? DAY : MOMENT);
+    time.textContent = moment.toLocaleString([], "zone" in time.dataset ? ZONED : "day" in time.dataset ? DAY : MOMENT);
+  }
+}
+
+// What the server cannot know of the reader's time zone.
+function ownZone() {
+  if (!OWN_ZONE) return;
+  for (const line of document.querySelectorAll("[data-zone-of]")) {
+    const zone = line.dataset.zoneOf;
+    if (zone !== OWN_ZONE) line.textContent = `Times are in your time zone, ${OWN_ZONE}; the competition's is ${zone}.`;
+  }
+  for (const field of document.querySelectorAll("[data-own-zone]")) {
+    if (field.value === field.defaultValue && [...field.list.options].some((option) => option.value === OWN_ZONE)) field.value = OWN_ZONE;
   }
 }
 
@@ -79,6 +93,7 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("submit", switchTheme);
 localTimes(document);
+ownZone();
 
 // The bell counts on while the page is seen.
 {

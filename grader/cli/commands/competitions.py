@@ -61,8 +61,9 @@ Definition = Annotated[
 _TEMPLATE = '''\
 slug = "spring-cup"
 title = "Spring cup"
-starts_at = 2027-03-01T09:00:00Z
-ends_at = 2027-03-01T15:00:00Z
+starts_at = 2027-03-01T09:00:00+01:00   # with an offset; Z is UTC
+ends_at = 2027-03-01T15:00:00+01:00
+time_zone = "Europe/Berlin"  # what the pages take and name times in; left out: UTC
 freeze_minutes = 60          # how long before the end participants' board stops; 0: never
 devices = []                 # the platform's, first the default; all where empty
 languages = []               # cuda, triton; both where empty
@@ -394,7 +395,10 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
         put_json(view)
         return 0
     tell(f"{view.title} ({view.slug}), {view.phase.value}", "bold")
-    tell(f"{moment(view.starts_at, zone=True)} to {moment(view.ends_at, zone=True)}, by {view.scoring.value}")
+    tell(
+        f"{moment(view.starts_at, zone=True)} to {moment(view.ends_at, zone=True)}, by {view.scoring.value}; "
+        f"competition zone {view.time_zone}"
+    )
     if view.freeze_at is not None:
         tell(f"The board stops at {moment(view.freeze_at, zone=True)}.")
     tell(f"Devices: {', '.join(view.devices)}. Languages: {', '.join(view.languages)}.")

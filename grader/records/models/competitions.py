@@ -36,6 +36,7 @@ def new_seed() -> str:
 class CompetitionRow(Base):
     """``rules`` are Markdown. What counts is when a submission was received: from ``starts_at`` until before
     ``ends_at``. Participants see the board as it stood ``freeze_minutes`` before the end, until ``results_at``.
+    ``time_zone``, a name of the IANA database, is what staff type these times in; what is stored is UTC.
 
     ``public_seed`` (hex) is what the data of the window is drawn from and is shown; ``hidden_seed`` is that of the
     final, of which only the SHA-256 is shown before ``results_at``. Both are drawn when the competition is made, so
@@ -57,6 +58,7 @@ class CompetitionRow(Base):
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
     languages: Mapped[list[str]] = mapped_column(JSON)
     scoring: Mapped[Scoring] = mapped_column(words(Scoring, 16))

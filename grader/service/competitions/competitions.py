@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.challenge.model import check_sizes
+from grader.deadlines import find_zone
 from grader.device_kinds import serves
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, GraderError, NotFound
 from grader.languages import Language, names
@@ -247,6 +248,7 @@ class _Checked:
 def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     if body.slug == "new":
         raise BadRequest("'new' is an address of its own.", "Choose another slug.")
+    find_zone(body.time_zone)
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
     if odd := [it for it in devices if it not in served]:
@@ -285,6 +287,7 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
 def _fill(row: CompetitionRow, body: CompetitionBody, checked: _Checked) -> None:
     row.title, row.rules = body.title.strip(), body.rules
     row.starts_at, row.ends_at, row.freeze_minutes = body.starts_at, body.ends_at, body.freeze_minutes
+    row.time_zone = body.time_zone
     row.devices, row.languages = checked.devices, checked.languages
     row.scoring, row.registration, row.team_size = body.scoring, body.registration, body.team_size
     row.cap_day, row.cap_total = body.cap_day, body.cap_total
@@ -340,6 +343,7 @@ def _as_body(found: OpenCompetition) -> CompetitionBody:
         ],
         starts_at=row.starts_at,
         ends_at=row.ends_at,
+        time_zone=row.time_zone,
         freeze_minutes=row.freeze_minutes,
         devices=row.devices,
         languages=row.languages,
@@ -376,6 +380,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
         now=found.now,
         starts_at=row.starts_at,
         ends_at=row.ends_at,
+        time_zone=row.time_zone,
         freeze_at=freeze_at(row),
         results_at=row.results_at,
         rules=row.rules,

@@ -3,7 +3,6 @@ know of it, it is not there."""
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from sqlalchemy import exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from grader.errors import BadRequest, Conflict, NotFound
+from grader.deadlines import find_zone
+from grader.errors import Conflict, NotFound
 from grader.records.engine import writing
 from grader.records.models import CourseInvitationRow, CourseRow, MemberRow, UserRow, utcnow
 from grader.schemas.course import (
@@ -114,7 +114,7 @@ def _unknown(slug: str) -> NotFound:
 
 def create_course(platform: Platform, user: User, body: CourseBody) -> CourseView:
     """Raises NotAllowed, BadRequest (no such time zone), Conflict (the slug is taken)."""
-    check_zone(body.time_zone)
+    find_zone(body.time_zone)
     row = CourseRow(
         slug=body.slug,
         name=body.name.strip(),
@@ -141,16 +141,6 @@ def create_course(platform: Platform, user: User, body: CourseBody) -> CourseVie
     return get_course(platform, user, body.slug)
 
 
-def check_zone(name: str) -> zoneinfo.ZoneInfo:
-    """Raises BadRequest."""
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise BadRequest(
-            f"There is no time zone '{name[:64]}'.", "Write one of the IANA database, such as Europe/Berlin."
-        ) from error
-
-
 def list_courses(platform: Platform, user: User) -> CourseList:
     """Those that the caller has a part in or may know of, the newest first."""
     with platform.sessions() as session:
@@ -172,7 +162,7 @@ def get_course(platform: Platform, user: User, slug: str) -> CourseView:
 def change_course(platform: Platform, user: User, slug: str, body: CourseChange) -> CourseView:
     """Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it meanwhile)."""
     if body.time_zone is not None:
-        check_zone(body.time_zone)
+        find_zone(body.time_zone)
     with changing(platform, user, slug, Action.COURSE_EDIT) as course:
         row = course.row
         check_revision(row.revision, body.revision)
