@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from grader.service.accounts import accounts
 from grader.service.competitions import finals
-from grader.service.competitions.competitions import create_competition, publish_competition
+from grader.service.competitions.competitions import (
+    create_competition,
+    delete_competition,
+    publish_competition,
+)
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.service.competitions.builders import competition_body, elapse, enter, judge
@@ -55,3 +59,27 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
     finals.publish_results(platform, boss, "night")
     screen.go("/competitions/night/board")
     assert "Results" in screen.page.inner_text("h1")
+
+
+def test_times_are_typed_in_a_zone_and_read_in_ones_own(site: Site, visit: Visit) -> None:
+    boss = visit("boss", timezone_id="Europe/Berlin")
+    boss.go("/competitions/new")
+    page = boss.page
+    assert page.input_value("[name=time_zone]") == "Europe/Berlin", "the browser's own"
+    page.fill("[name=slug]", "zoned")
+    page.fill("[name=title]", "Zoned")
+    page.fill("[name=starts_at]", "2090-03-01T09:00")
+    page.fill("[name=ends_at]", "2090-03-01T15:00")
+    page.fill("[name=challenges]", builders.SLUG)
+    page.get_by_role("button", name="Create the draft").click()
+    page.wait_for_url("**/competitions/zoned/manage")
+    assert page.locator("main .lead [data-zone]").first.inner_text() == "Mar 1, 2090, 9:00 AM GMT+1"
+    assert page.inner_text("[data-zone-of]") == "Times are in the competition's time zone, Europe/Berlin."
+    publish_competition(site.platform, site.people["boss"], "zoned")
+    ada = visit("ada", timezone_id="America/New_York")
+    ada.go("/competitions/zoned")
+    assert ada.page.locator("main .lead [data-zone]").first.inner_text() == "Mar 1, 2090, 3:00 AM EST"
+    told = "Times are in your time zone, America/New_York; the competition's is Europe/Berlin."
+    assert ada.page.inner_text("[data-zone-of]") == told
+    # Other tests ask for its challenge.
+    delete_competition(site.platform, site.people["boss"], "zoned")
