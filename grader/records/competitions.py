@@ -235,10 +235,17 @@ class Received(NamedTuple):
         return self.first != self.row
 
 
-def received(session: Session, competition: int, *conditions: ColumnElement[bool]) -> list[Received]:
+def received(
+    session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
+) -> list[Received]:
     """All that was handed in and that staff had judged again since, without what a final judged; in the order in which
-    it was received. What staff voided has no verdict."""
-    row = SubmissionRow
+    it was received. What staff voided has no verdict. With ``regrade`` also what that regrade has judged and is not
+    published."""
+    row, item = SubmissionRow, RegradeItemRow
+    counting = rejudges.counting()
+    if regrade is not None:
+        mine = row.id.in_(select(item.after_id).where(item.regrade_id == regrade))
+        counting = counting | (mine & (row.set_aside == SetAside.REGRADE) & (row.state == State.DONE))
     found = session.execute(
         select(
             row.id,
@@ -258,7 +265,7 @@ def received(session: Session, competition: int, *conditions: ColumnElement[bool
             row.finished_at,
         )
         .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), rejudges.counting(), *conditions)
+        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), counting, *conditions)
         .order_by(row.created_at, row.id)
     )
     return [Received._make(it) for it in found]
@@ -356,6 +363,13 @@ def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, Submi
         .order_by(row.place)
     )
     return [(run, submission) for run, submission in found]
+
+
+def team_names(session: Session, competition: int) -> dict[int, str]:
+    """By their row ids."""
+    row = TeamRow
+    found = session.execute(select(row.id, row.name).where(row.competition_id == competition))
+    return {it.id: it.name for it in found}
 
 
 def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:

@@ -110,6 +110,24 @@ class RegradedGrade(Strict):
     after: float
 
 
+class RegradedRank(Strict):
+    """A team's rank without and with what the regrade judged; none: nothing of it counts."""
+
+    team: str
+    before: int | None = None
+    after: int | None = None
+
+
+class RegradedBoard(Strict):
+    """Ranks of a competition on one device, the best after the regrade first. ``changed``: how many differ."""
+
+    competition: str
+    title: str
+    device: str
+    changed: int
+    ranks: list[RegradedRank]
+
+
 class RegradeSummary(Strict):
     unchanged: int = 0
     up: int = 0
@@ -123,8 +141,8 @@ class RegradeSummary(Strict):
 
 
 class RegradeView(Strict):
-    """``what`` says in words what is judged again. ``grades`` are of the time when it is asked for; of a published one
-    there are none left to change."""
+    """``what`` says in words what is judged again. ``grades`` and ``boards`` are of the time when it is asked for; of a
+    published one there are none left to change."""
 
     number: int
     scope: RegradeScope
@@ -143,6 +161,10 @@ class RegradeView(Strict):
     )
     submissions: list[RegradedSubmission] = Field(default_factory=list, description="what changed first")
     grades: list[RegradedGrade] = Field(default_factory=list, description="only those that change")
+    boards: list[RegradedBoard] = Field(
+        default_factory=list,
+        description="of competitions that have part of it, while it is open and before their final begins",
+    )
 
 
 class RegradeList(Strict):

@@ -7,6 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Phase, Scoring
+from grader.schemas.regrade import (
+    RegradedBoard,
+    RegradedRank,
+    RegradeScope,
+    RegradeState,
+    RegradeSummary,
+    RegradeView,
+)
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -60,6 +68,37 @@ def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) ->
     ran = cli("competition", "create", str(file))
     assert ran.code == 2
     assert "scoring" in ran.err
+
+
+def test_a_regrade_tells_which_ranks_change(cli: Cli, server: Stub) -> None:
+    found = RegradeView(
+        number=3,
+        scope=RegradeScope.CHALLENGE,
+        what="scale, version 1",
+        reason="A case was wrong.",
+        state=RegradeState.OPEN,
+        ordered_at=AT,
+        versions={"scale": 1},
+        summary=RegradeSummary(up=1),
+        boards=[
+            RegradedBoard(
+                competition="cup",
+                title="The cup",
+                device="cpu",
+                changed=1,
+                ranks=[
+                    RegradedRank(team="Warps", before=1, after=1),
+                    RegradedRank(team="Lanes", before=2, after=None),
+                ],
+            )
+        ],
+    )
+    server.answer("GET /regrades/3", found.model_dump(mode="json"))
+    shown = cli("regrade", "show", "3").out
+    assert "The cup on cpu: 1 of 2 ranks change." in shown
+    assert "Lanes: 2 -> -" in shown
+    assert "Warps" not in shown
+    assert "Warps: 1 -> 1" in cli("regrade", "show", "3", "--unchanged").out
 
 
 def test_submitting_to_a_competition_and_to_none(cli: Cli, server: Stub, tmp_path: Path) -> None:

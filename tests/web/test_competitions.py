@@ -16,10 +16,12 @@ from grader.records import workers
 from grader.records.engine import clock, writing
 from grader.records.models import utcnow
 from grader.schemas.competition import CompetitionBoard, CompetitionBody, CompetitionView, FinalView, Phase
+from grader.schemas.regrade import RegradeBody
 from grader.service.accounts.accounts import User
 from grader.service.competitions import competitions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
+from grader.service.review import regrade
 from tests.service.competitions.builders import elapse, judge
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
@@ -132,6 +134,26 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert json.loads(visit(None).get("/api/v1/signing-key").data)["id"] == certificate.key_id(key)
     assert "n = 1,000" in student.get(CUP).text
     assert "data-resolve" in student.get(f"{CUP}/screen").text
+
+
+def test_a_regrade_shows_whose_rank_changes(
+    platform: Platform, cup: FlaskClient, visit: Visit, teacher: User, ada: User, bob: User
+) -> None:
+    sent = []
+    for user, time in ((ada, 200.0), (bob, 400.0)):
+        assert _press(visit(user), f"{CUP}/register") == 303
+        sent.append(builders.hand_in(platform, user).id)
+        judge(platform, sent[-1], time)
+    found = regrade.start(platform, teacher, RegradeBody(submission=sent[0], reason="A card was slow."))
+    judge(platform, found.submissions[0].after.id, 800.0)
+    page = cup.get("/regrades/1").text
+    assert "Ranks in The &lt;b&gt;cup&lt;/b&gt; on cpu" in page
+    assert "2 of 2 change." in page
+    for team, before, after in (("bob", 2, 1), ("ada", 1, 2)):
+        cells = (
+            f'<td>{team}</td><td class="right figures">{before}</td><td class="right figures">{after}</td>'
+        )
+        assert f'<tr class="changed">{cells}' in page
 
 
 def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient) -> None:

@@ -51,7 +51,7 @@ def start_regrade(body: RegradeBody) -> Response:
 
 @api.get("/regrades/<int:number>", responses={200: RegradeView})
 def get_regrade(path: RegradePath, query: RegradeQuery) -> Response:
-    """What it changes, submission by submission and grade by grade."""
+    """What it changes: submission by submission, grade by grade, and rank by rank in competitions."""
     return answer(regrade.get(platform(), current_user(), path.number, whole=not query.counts))
 
 

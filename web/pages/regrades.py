@@ -19,7 +19,7 @@ from grader.web.pages.keys import Page
 pages = Blueprint("regrades", __name__)
 
 _WHAT = ("submission", "course", "assignment", "student", "challenge")
-# Rows of the comparison that a page shows; the API has all.
+# Rows of each table of the comparison that a page shows; the API has all.
 _SHOWN = 500
 
 
@@ -77,8 +77,7 @@ def show(number: int) -> str:
 def panel(number: int) -> Response:
     """The part of that page which changes while it is judged; 304 while it does not."""
     found = regrade.get(platform(), current_user(), number)
-    shown = found.submissions[:_SHOWN]
-    return conditional(Response(render_template("regrade/_panel.html", found=found, shown=shown)))
+    return conditional(Response(render_template("regrade/_panel.html", **_shown(found))))
 
 
 @pages.post("/regrades/<int:number>")
@@ -98,7 +97,10 @@ def decide(number: int) -> BaseResponse | Page:
     return redirect(url_for("regrades.show", number=number), 303)
 
 
+def _shown(found: RegradeView) -> dict[str, object]:
+    return {"found": found, "shown": found.submissions[:_SHOWN], "most_shown": _SHOWN}
+
+
 def _page(found: RegradeView, error: GraderError | None = None) -> Page:
-    shown = found.submissions[:_SHOWN]
-    page = render_template("regrade/show.html", found=found, shown=shown, error=error)
+    page = render_template("regrade/show.html", **_shown(found), error=error)
     return page, error.status if error else 200

@@ -139,11 +139,11 @@ def list_regrades(
 def show_regrade(
     number: Number,
     unchanged: Annotated[
-        bool, typer.Option("--unchanged", help="Also the submissions that stay as they are.")
+        bool, typer.Option("--unchanged", help="Also the submissions and ranks that stay as they are.")
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what a regrade changes: each submission side by side, and the grades."""
+    """Show what a regrade changes: each submission side by side, the grades, and the ranks in competitions."""
     found = understood(RegradeView, connect().get(f"/regrades/{number}"))
     if json:
         put_json(found)
@@ -331,6 +331,13 @@ def _show(found: RegradeView, unchanged: bool) -> None:
             f"{grade.before:.4g} -> {grade.after:.4g} points",
             "yellow",
         )
+    for board in found.boards:
+        tell(
+            f"{board.title} on {board.device}: {board.changed} of {len(board.ranks)} ranks change.", "yellow"
+        )
+        for each in board.ranks:
+            if each.before != each.after or unchanged:
+                tell(f"  {each.team}: {each.before or '-'} -> {each.after or '-'}")
     tell(f"{_words(found.summary)}.", "green")
     if found.state is RegradeState.OPEN and not found.summary.waiting:
         say(f"Publish it with: grader regrade publish {found.number}", "dim")

@@ -13,6 +13,7 @@ from grader import limits
 from grader.device_kinds import resolution_of
 from grader.errors import Conflict, NotAllowed, UnknownDevice
 from grader.records import competitions as record
+from grader.records import voids
 from grader.records.competitions import Member, Received
 from grader.records.models import CompetitionRow, SubmissionRow, TeamRow
 from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Mode, Phase
@@ -141,6 +142,27 @@ def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
     return of_kind(platform, found, device, BoardKind.LIVE)
 
 
+def regraded(
+    platform: Platform, found: OpenCompetition, device: str, regrade: int, again: Mapping[int, int]
+) -> tuple[list[Standing], list[Standing]]:
+    """The live official board without and with what an open regrade has judged. ``again``: id of what was handed in ->
+    the judgement that the regrade made of it, judged or not."""
+    row, session = found.row, found.session
+    rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
+    voided = set(voids.of(session, [it.first for it in rows if it.first in again]))
+    judged = {it.row: it for it in rows if again.get(it.first) == it.row and it.state is State.DONE}
+
+    def replaced(it: Received) -> bool:
+        by = judged.get(again.get(it.first, 0))
+        return by is not None and by.row != it.row and by.version == it.version
+
+    before = [it for it in rows if again.get(it.first) != it.row]
+    after = [it._replace(verdict=None) if it.first in voided else it for it in rows if not replaced(it)]
+    teams = _teams(session, row, Mode.OFFICIAL)
+    sides = [_rank(platform, found, device, teams, None, received=it).standings for it in (before, after)]
+    return sides[0], sides[1]
+
+
 def _device(row: CompetitionRow, device: str | None) -> str:
     if device is not None and device not in row.devices:
         raise UnknownDevice(
@@ -175,13 +197,16 @@ def _rank(
     teams: Sequence[TeamRow],
     cutoff: datetime | None,
     elapsed: timedelta | None = None,
+    received: Sequence[Received] | None = None,
 ) -> Ranked:
     """``cutoff``: what an official team handed in from then on is pending. ``elapsed``: what was handed in later in a
-    team's own time is not there yet."""
+    team's own time is not there yet. ``received``: what was handed in on the device, if that is not what counts now."""
     row, session = found.row, found.session
     worth = final_results.gradings(platform, session, row)
     by_id = {it.id: it for it in teams}
-    everything = record.received(session, row.id, SubmissionRow.device == device)
+    everything = received
+    if everything is None:
+        everything = record.received(session, row.id, SubmissionRow.device == device)
     relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
     latest = _latest(it for it in relevant if by_id[it.team].mode is not Mode.OFFICIAL or _stands(it, row))
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}

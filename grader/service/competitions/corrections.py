@@ -55,12 +55,7 @@ def _ranks(
     platform: Platform, session: Session, user: User, competition: CompetitionRow
 ) -> dict[str, int | None]:
     """Of each team, by its name; with several devices, on each of their boards."""
-    names = {
-        it.id: it.name
-        for it in session.execute(
-            select(TeamRow.id, TeamRow.name).where(TeamRow.competition_id == competition.id)
-        )
-    }
+    names = record.team_names(session, competition.id)
     found = OpenCompetition(session, competition, user, clock(session))
     ranks: dict[str, int | None] = {}
     for device in competition.devices:

@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session
 
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import regrades
+from grader.records import competitions, regrades
 from grader.records.durations import mean_seconds
+from grader.records.engine import clock
 from grader.records.models import (
     AssignmentRow,
+    CompetitionRow,
     CourseRow,
     RegradeRow,
     SubmissionRow,
@@ -23,7 +25,9 @@ from grader.records.models import (
 from grader.records.regrades import Item, Side
 from grader.schemas.regrade import (
     Change,
+    RegradedBoard,
     RegradedGrade,
+    RegradedRank,
     RegradedSubmission,
     RegradeScope,
     RegradeState,
@@ -34,6 +38,9 @@ from grader.schemas.submission import State
 from grader.schemas.version import Judgement
 from grader.scoring import is_faster
 from grader.service.accounts.accounts import User
+from grader.service.competitions.competition_boards import regraded
+from grader.service.competitions.competitions import OpenCompetition
+from grader.service.competitions.standings import Standing
 from grader.service.courses import gradebook
 from grader.service.courses.points import Scheme
 from grader.service.platform import Platform
@@ -42,14 +49,17 @@ _ENDED = (State.FAILED, State.CANCELLED)
 
 
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
-    """With each submission, and the grades that it changes, of those that ``user`` may read."""
+    """With each submission, and the grades and ranks that it changes, of those that ``user`` may read."""
     found = regrades.items(session, row.id)
     schemes = _schemes(platform, {it.first.challenge for it in found})
     pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
     pairs.sort(key=_weight)
     view = _view(platform, session, [row])[0]
-    grades = _grades(platform, session, user, found) if row.state is RegradeState.OPEN else []
-    return view.model_copy(update={"submissions": pairs, "grades": grades})
+    changes: dict[str, object] = {"submissions": pairs}
+    if row.state is RegradeState.OPEN:
+        changes["grades"] = _grades(platform, session, user, found)
+        changes["boards"] = _boards(platform, session, user, row.id, found)
+    return view.model_copy(update=changes)
 
 
 def listed(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
@@ -140,6 +150,46 @@ def _grades(platform: Platform, session: Session, user: User, found: Sequence[It
         )
         for it in gradebook.differences(platform, session, user, challenges, students, judged)
     ]
+
+
+def _boards(
+    platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
+) -> list[RegradedBoard]:
+    """The live boards of competitions that staff may read, unless a final or the results settled them."""
+    places = {
+        (it.first.competition_id, it.first.device) for it in found if it.first.competition_id is not None
+    }
+    again = {it.first.id: it.after.id for it in found}
+    now = clock(session)
+    boards = []
+    for competition, device in sorted(places):
+        opened = OpenCompetition(session, session.get_one(CompetitionRow, competition), user, now)
+        if (
+            opened.staff
+            and opened.row.results_at is None
+            and competitions.final(session, competition) is None
+        ):
+            boards.append(_board(opened, device, *regraded(platform, opened, device, number, again)))
+    return boards
+
+
+def _board(
+    opened: OpenCompetition, device: str, before: Sequence[Standing], after: Sequence[Standing]
+) -> RegradedBoard:
+    earlier = {it.team: it.rank for it in before}
+    names = competitions.team_names(opened.session, opened.row.id)
+    ranks = [
+        RegradedRank(team=names[it.team], before=earlier[it.team], after=it.rank)
+        for it in after
+        if it.rank is not None or earlier[it.team] is not None
+    ]
+    return RegradedBoard(
+        competition=opened.row.slug,
+        title=opened.row.title,
+        device=device,
+        changed=sum(it.before != it.after for it in ranks),
+        ranks=ranks,
+    )
 
 
 @dataclass(frozen=True)

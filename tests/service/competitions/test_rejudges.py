@@ -15,12 +15,12 @@ from grader.records.models import SubmissionRow
 from grader.schemas.competition import BoardKind, FinalBody, FinalistsBody, Mode
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
 from grader.schemas.report import Verdict
-from grader.schemas.submission import State
+from grader.schemas.submission import State, VoidBody
 from grader.service.accounts.accounts import User
 from grader.service.competitions import finals
 from grader.service.competitions.competition_boards import board
 from grader.service.platform import Platform
-from grader.service.review import regrade
+from grader.service.review import regrade, voids
 from tests.service.competitions.builders import elapse, enter, hand_in, judge, make
 
 pytestmark = pytest.mark.both_databases
@@ -111,6 +111,45 @@ def of(platform: Platform, number: int) -> list[str]:
     """What a regrade judges, by the ids of its judgements."""
     with platform.sessions() as session:
         return [it.after.public_id for it in regrades.items(session, number)]
+
+
+def ranks(platform: Platform, user: User, number: int) -> list[tuple[str, int | None, int | None]]:
+    """What an open regrade says of the competition's board."""
+    (found,) = regrade.get(platform, user, number).boards
+    assert found.changed == sum(it.before != it.after for it in found.ranks)
+    return [(it.team, it.before, it.after) for it in found.ranks]
+
+
+def test_a_regrade_shows_ranks_before_and_after(
+    platform: Platform, staff: User, student: User, cup: str
+) -> None:
+    number = order(platform, staff, submission=cup).number
+    assert ranks(platform, staff, number) == [("ada", 1, 1), ("bob", 2, 2)]
+    judge(platform, of(platform, number)[0], 400.0)
+    assert ranks(platform, staff, number) == [("bob", 2, 1), ("ada", 1, 2)]
+    voids.void(platform, staff, cup, VoidBody(reason="copied"))
+    assert ranks(platform, staff, number) == [("bob", 1, 1)], "void is void under every judgement"
+    voids.restore(platform, staff, cup)
+    regrade.publish(platform, staff, number, RegradeDecision())
+    assert seen(platform, student) == [("bob", 300.0), ("ada", 400.0)]
+    assert regrade.get(platform, staff, number).boards == []
+    second = order(platform, staff, submission=cup).number
+    judge(platform, of(platform, second)[0], None, verdict=Verdict.WRONG_ANSWER)
+    assert ranks(platform, staff, second) == [("bob", 1, 1), ("ada", 2, None)]
+
+
+def test_ranks_of_a_new_version_are_compared_with_the_earlier_ones(
+    platform: Platform, staff: User, cup: str
+) -> None:
+    number = order(platform, staff, challenge="scale").number
+    with writing(platform.sessions) as session:
+        for it in regrades.items(session, number):  # as it is ordered for a version that is not published
+            it.after.version, it.after.set_aside = 2, None
+    theirs, mine = of(platform, number)
+    judge(platform, mine, 400.0)
+    assert ranks(platform, staff, number) == [("ada", 1, 1), ("bob", 2, 2)], "until all of it is judged"
+    judge(platform, theirs, 250.0)
+    assert ranks(platform, staff, number) == [("bob", 2, 1), ("ada", 1, 2)]
 
 
 def test_a_regrade_counts_once_it_is_published_and_before_the_results(
