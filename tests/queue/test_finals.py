@@ -275,6 +275,23 @@ def test_a_repeat_that_is_wrong_leaves_no_time(
     assert len(rows) == 4
 
 
+@pytest.mark.parametrize(("repeats", "why"), [(1, ["no time in repeat 1"]), (3, [])])
+def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
+    platform: Platform, staff: User, finalists: list[User], worker: Heartbeat, repeats: int, why: list[str]
+) -> None:
+    def untimed(job: Job, on_progress: object, cancelled: object) -> Outcome:
+        return Outcome(
+            report=report_for(job).model_copy(update={"score": Score(time_us=None, passed=1, total=1)})
+        )
+
+    _start(platform, staff, repeats=repeats)
+    assert _executor(platform, worker, untimed, Course()()).serve_one()
+    view = finals.get_final(platform, staff, "cup")
+    assert [it.failed for it in view.entries if it.failed] == why
+    assert [len(it.runs) for it in view.entries] == [repeats] * 3
+    assert sum(it.time_us is None for it in view.entries) == len(why)
+
+
 def test_only_the_named_machine_judges_it(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:

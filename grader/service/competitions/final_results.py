@@ -62,16 +62,19 @@ def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, Submis
 
 
 def why_failed(runs: Runs) -> str:
-    """Why an entry has no time; empty where it has one. Every repeat has to be accepted and timed."""
+    """Why an entry has no time; empty where it has one. Every repeat has to be accepted, and more than half of them
+    timed: what shares the GPU for a moment may leave a time unknown, and is not the finalist's fault."""
     for run, row in runs:
         if row.set_aside is SetAside.VOID:
             return "voided by the staff"
         if row.state is State.DONE and row.verdict is not Verdict.ACCEPTED:
             return f"{row.verdict.value if row.verdict else 'no verdict'} in repeat {run.repeat}"
-        if row.state is State.DONE and row.time_us is None:
-            return f"no time in repeat {run.repeat}"
-    left = sum(row.state is not State.DONE for _, row in runs)
-    return f"{left} of {len(runs)} repeats are not judged yet" if left else ""
+    if left := sum(row.state is not State.DONE for _, row in runs):
+        return f"{left} of {len(runs)} repeats are not judged yet"
+    untimed = [str(run.repeat) for run, row in runs if row.time_us is None]
+    if 2 * len(untimed) < len(runs):
+        return ""
+    return f"no time in {'repeat' if len(untimed) == 1 else 'repeats'} {', '.join(untimed)}"
 
 
 def of_runs(
@@ -101,7 +104,7 @@ def of_runs(
             continue
         times = [it.time_us for _, it in chosen if it.time_us is not None]
         speedups = [it.speedup for _, it in chosen if it.speedup is not None]
-        speedup = statistics.median(speedups) if len(speedups) == len(chosen) else None
+        speedup = statistics.median(speedups) if len(speedups) == len(times) else None
         first = all_of_it[0][1].rejudge_of or 0
         grading, points = worth[challenge]
         teams[team][challenge] = [
