@@ -276,7 +276,7 @@ __global__ void tensor_tiles(const __grid_constant__ CUtensorMap from, const __g
         bulk_wait();
     }
 }
-// 16 by 2 floats of a tensor that ends with its array, and not at a multiple of 16 bytes.
+// 16 by 2 floats of a tensor whose rows do not end at a multiple of 16 bytes.
 __global__ void tensor_tail(const __grid_constant__ CUtensorMap to, int x) {
     __shared__ alignas(128) float tile[32];
     tile[threadIdx.x] = threadIdx.x + 1.0f;
@@ -869,20 +869,20 @@ static int run(int which, float* out, float* in, const std::vector<float>& given
             keep(got);
             break;
         }
-        case 23: {  // 19 columns of 2 rows, 32 from one to the next: the last row is 76 bytes
+        case 23: {  // 19 columns of 2 rows, 32 from one to the next; the array has room for 20
             CUtensorMap map;
-            float* exact;
+            float* whole;
             cuuint64_t sizes[2] = {19, 2}, strides[1] = {128};
             cuuint32_t box[2] = {16, 2};
-            RAN(cudaMalloc(&exact, (32 + 19) * sizeof(float)));
-            RAN(cudaMemset(exact, 0, (32 + 19) * sizeof(float)));
-            CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, exact, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_NONE));
+            RAN(cudaMalloc(&whole, (32 + 20) * sizeof(float)));
+            RAN(cudaMemset(whole, 0, (32 + 20) * sizeof(float)));
+            CHECK(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, whole, sizes, strides, box, CU_TENSOR_MAP_SWIZZLE_NONE));
             for (int x = 0; x < 32; x += 16) tensor_tail<<<1, 32>>>(map, x);
-            auto got = fetched(exact, 32 + 19);
-            // Behind the last column a card writes up to a multiple of 16 bytes; behind the array nobody sees it.
+            auto got = fetched(whole, 32 + 19);
+            // Behind the last column a card writes up to a multiple of 16 bytes.
             for (int i = 0; i < 32 + 19; i++) CHECK(got[i] == (i % 32 < 20 ? i / 32 * 16 + i % 16 + 1.0f : 0.0f));
             keep(got);
-            RAN(cudaFree(exact));
+            RAN(cudaFree(whole));
             break;
         }
         default: return -1;

@@ -301,13 +301,26 @@ __global__ void tensor_larger_than_its_array(const __grid_constant__ CUtensorMap
     }
 }
 
+// The array ends with the tensor's 61st column; a card writes up to a multiple of 16 bytes.
+__global__ void tile_cut_off_behind_its_array(const __grid_constant__ CUtensorMap map, float* out) {
+    __shared__ alignas(128) float tile[2 * 16];
+    if (threadIdx.x < 32) tile[threadIdx.x] = threadIdx.x;
+    FENCE();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(48), "r"(1), AT(tile) : "memory");  // FAULT: out_of_bounds
+        COMMIT();
+        DONE();
+    }
+}
+
 using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                             CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-static int with_map(void (*kernel)(CUtensorMap, float*), float* out, unsigned rows) {
+static int with_map(void (*kernel)(CUtensorMap, float*), float* out, unsigned columns, unsigned rows) {
     void* encode = nullptr;
     cudaDriverEntryPointQueryResult status;
     CUtensorMap map;
-    const cuuint64_t sizes[2] = {64, rows}, strides[1] = {256};
+    const cuuint64_t sizes[2] = {columns, rows}, strides[1] = {256};
     const cuuint32_t box[2] = {16, 2}, ones[2] = {1, 1};
     if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &status) != cudaSuccess) return -1;
     if (reinterpret_cast<Encode>(encode)(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, out, sizes, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -322,11 +335,17 @@ static const Kernel kernels[] = {
     too_many_arrive, one_never_arrives, waits_for_the_wrong_phase, consumer_does_not_wait, stored_then_changed, loaded_over, returns_too_early,
     misaligned_copy, copies_too_much, no_cluster_sync, leaves_the_cluster, used_before_it_is_there, operands_changed_too_early, operands_without_fence,
 };
-static void (*const tile_kernels[])(CUtensorMap, float*) = {tile_between_16_bytes, tile_stored_before_the_tensor, tensor_larger_than_its_array};
+static void (*const tile_kernels[])(CUtensorMap, float*) = {tile_between_16_bytes, tile_stored_before_the_tensor, tensor_larger_than_its_array,
+                                                            tile_cut_off_behind_its_array};
 // which, out, in: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {
     unsigned which = *static_cast<int*>(a[0]), plain = sizeof kernels / sizeof *kernels;
-    if (which >= plain) return with_map(tile_kernels[which - plain], *static_cast<float**>(a[1]), which == plain + 2 ? 3 : 2);
+    if (which == plain + 3) {
+        float* exact;
+        if (cudaMalloc(&exact, (64 + 61) * sizeof(float)) != cudaSuccess) return -3;
+        return with_map(tile_kernels[3], exact, 61, 2);
+    }
+    if (which >= plain) return with_map(tile_kernels[which - plain], *static_cast<float**>(a[1]), 64, which == plain + 2 ? 3 : 2);
     kernels[which]<<<2, 64>>>(*static_cast<float**>(a[1]), *static_cast<float**>(a[2]));
     return cudaDeviceSynchronize();
 }

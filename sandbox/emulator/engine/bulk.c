@@ -67,8 +67,7 @@ static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk
     return true;
 }
 
-/* own: bytes that lie in the tensor, of those that a store writes. */
-struct line { uint64_t address, at, bytes, own; uint32_t skip, elements; bool inside; };
+struct line { uint64_t address, at, bytes; uint32_t skip, elements; bool inside; };
 /* The part's next row of its innermost dimension. ``index``: of the others, counted up. */
 static struct line line_of(const struct part *part, const uint32_t *index, uint64_t row) {
     const struct tensor_map *map = &part->map;
@@ -81,7 +80,6 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     int64_t step = map->steps[0], first = part->at[0], size = (int64_t)map->sizes[0] + 1;
     int64_t skip = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= size ? 0 : (size - first + step - 1) / step;
-    int64_t own = end < part->counts[0] ? end : part->counts[0];
     /* What is stored is cut off at a multiple of 16 bytes, and not where the tensor ends. */
     if (part->stores && step == 1 && end > 0) end = ((end * part->element + 15) & ~(int64_t)15) / part->element;
     if (end > part->counts[0]) end = part->counts[0];
@@ -91,16 +89,7 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     line.elements = (uint32_t)(end - skip);
     line.address += (uint64_t)(first + skip * step) * part->element;
     line.bytes = (uint64_t)(line.elements - 1) * (uint64_t)step * part->element + part->element;
-    line.own = line.bytes - (uint64_t)(end - own) * part->element;
     return line;
-}
-/* Where a line is stored. What is written behind the tensor is lost where its array ends: there, memory is nobody's, as
- * allocations are multiples of 16 bytes. False: a fault was recorded. */
-static bool target_of(struct warp *w, const struct row *r, const struct part *part, struct line *line, int lane, struct span *target) {
-    if (!span_of(w, r, line->address, line->own, part->element, GLOBAL, lane, true, target)) return false;
-    uint64_t room = target->region->size - target->offset;
-    if (line->bytes > room) { line->bytes = room / part->element * part->element; line->elements = (uint32_t)(line->bytes / part->element); }
-    return true;
 }
 static uint64_t rows_of(const struct part *part) { return part->bytes / ((uint64_t)part->counts[0] * part->element); }
 static void next_index(const struct part *part, uint32_t *index) {
@@ -311,7 +300,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
     for (uint64_t row = 0; row < rows_of(&part); row++, next_index(&part, index)) {
         struct line line = line_of(&part, index, row);
         if (!line.inside) continue;
-        if (!target_of(w, r, &part, &line, lane, &target)) return 1;
+        if (!span_of(w, r, line.address, line.bytes, part.element, GLOBAL, lane, true, &target)) return 1;
         if (w->block->launch->profile) it->cycle = profile_bulk(w, r, line.address, line.bytes, false, true);
         for (uint32_t i = 0; i < line.elements; i++) {
             uint64_t some = part.map.steps[0] == 1 ? line.bytes : part.element;
@@ -344,7 +333,7 @@ static int leaves(struct transfer *it) {
         for (uint64_t i = 0; i < rows_of(&part); i++, next_index(&part, index)) {
             struct line line = line_of(&part, index, i);
             if (!line.inside) continue;
-            if (!target_of(w, &row, &part, &line, lane, &span)) return 1;
+            if (!span_of(w, &row, line.address, line.bytes, element, GLOBAL, lane, true, &span)) return 1;
             for (uint32_t k = 0; k < line.elements; k++) {
                 uint64_t at = swizzled(it->from_offset + line.at + (uint64_t)(line.skip + k) * element, it->swizzle), to = span.offset + (uint64_t)k * part.map.steps[0] * element;
                 put(span.data + to, from->shared + at, element, it->how);
