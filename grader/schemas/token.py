@@ -17,7 +17,10 @@ class Scope(StrEnum):
     READ = "read"
     """Read what the owner may read."""
     SUBMIT = "submit"
-    """Hand in and take back submissions, end tokens."""
+    """Submit and cancel, and change all that no other scope is for."""
+    ACCOUNT = "account"
+    """Export and delete the account, end its sessions and tokens; with ``staff`` also others' accounts as far as staff
+    may, and links for new passwords."""
     STAFF = "staff"
     """All that is for staff; worth something only where the owner is staff."""
 

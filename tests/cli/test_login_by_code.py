@@ -169,7 +169,7 @@ def test_by_name_it_asks_for_the_password(cli: Cli, server: Stub, monkeypatch: p
 def test_scopes_that_there_are_not(cli: Cli, scopes: str) -> None:
     ran = cli("login", "--scope", scopes)
     assert ran.code == errors.EXIT_USAGE
-    assert "read, submit, staff" in ran.err
+    assert "read, submit, account, staff" in ran.err
 
 
 def test_another_server_that_stays_the_stronger_word_is_told(

@@ -80,7 +80,7 @@ class TestInvitation:
         token = client.post(
             f"{API}/tokens", json={"name": tutor.name, "password": builders.PASSWORD}
         ).get_json()
-        assert token["scopes"] == ["read", "submit", "staff"]
+        assert token["scopes"] == ["read", "submit", "account", "staff"]
         staff = {"Authorization": f"Bearer {token['token']}"}
         made_link = client.post(f"{API}/invitations", json={"uses": 2}, headers=staff).get_json()
         assert made_link["link"].startswith("https://grader.example/sign-up?key=")

@@ -48,7 +48,7 @@ def login(
         typer.Option(
             "--scope",
             metavar="LIST",
-            help="What the token allows, separated by commas: read, submit, staff.",
+            help="What the token allows, separated by commas: read, submit, account, staff.",
         ),
     ] = ",".join(USUAL_SCOPES),
     days: Annotated[

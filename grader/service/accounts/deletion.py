@@ -59,7 +59,8 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
     """Have an account deleted after the grace; its owner is told by mail, where mail is sent and they have an address:
-    whoever finds a session open, or a token, could have asked. Asked again, the first time counts.
+    whoever finds a session open, or a token with the scope for it, could have asked. Asked again, the first time
+    counts.
 
     Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
     platform or the only owner of a course.

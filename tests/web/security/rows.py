@@ -8,6 +8,21 @@ ROLES = ("anonymous", "owner", "other", "staff")
 API = "/api/v1"
 
 
+# What decides over an account, or has all that is kept of a person: it takes the scope for that.
+OF_ACCOUNTS = {
+    f"{API}{rule}"
+    for rule in (
+        "/me/deletion",
+        "/me/export",
+        "/people/<name>/deletion",
+        "/people/<name>/export",
+        "/people/<name>/password-reset",
+        "/sessions",
+        "/tokens/<int:number>",
+    )
+}
+
+
 @dataclass(frozen=True)
 class Row:
     """One route and the status that each of ROLES gets. ``{id}``, ``{running}``, ``{number}`` stand for the owner's

@@ -24,7 +24,7 @@ from grader.web.throttle import limiter
 from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
-from tests.web.security.rows import API, BODIES, FORMS, ROLES, ROWS, Row
+from tests.web.security.rows import API, BODIES, FORMS, OF_ACCOUNTS, ROLES, ROWS, Row
 from tests.web.told import told as words
 
 SOURCE = "import triton  # the owner's secret source\n"
@@ -205,24 +205,36 @@ def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
     return client
 
 
-@pytest.mark.parametrize("scope", [Scope.READ, Scope.SUBMIT])
+@pytest.mark.parametrize("scope", [Scope.READ, Scope.SUBMIT, Scope.ACCOUNT])
 def test_a_token_does_what_its_scope_says_and_no_more(scene: Scene, scope: Scope) -> None:
     wrong = []
     for row in API_ROWS:
-        takes = scopes.needed(row.method, row.path)
+        takes = scopes.needed(row.method, row.rule)
         expected = row.statuses[ROLES.index("owner")] if takes in (None, scope) else 403
         answer = ask(scene, row, with_token(scene, "owner", [scope]))
         if answer != expected:
             wrong.append(f"{row.method} {row.path}: {answer}, not {expected}")
     assert wrong == []
-    assert {scopes.needed(row.method, row.path) for row in API_ROWS} == {None, Scope.READ, Scope.SUBMIT}
+    assert {scopes.needed(row.method, row.rule) for row in API_ROWS} == {None, *Scope} - {Scope.STAFF}
+
+
+def test_accounts_are_decided_over_by_a_scope_of_its_own(scene: Scene) -> None:
+    """Also by staff, and also where the account is another's."""
+    rows = [row for row in API_ROWS if row.rule in OF_ACCOUNTS]
+    assert {row.rule for row in rows} == OF_ACCOUNTS
+    for role, given in (("owner", [Scope.READ, Scope.SUBMIT]), ("staff", [*Scope])):
+        client = with_token(scene, role, [it for it in given if it is not Scope.ACCOUNT])
+        assert {(row.rule, ask(scene, row, client)) for row in rows} == {(rule, 403) for rule in OF_ACCOUNTS}
+    refused = client.post(f"{API}/me/deletion", json={"confirm": "teacher"}).json
+    assert refused
+    assert refused["error"]["hint"].startswith("`grader login --scope read,submit,account,staff`")
 
 
 def test_a_token_of_staff_without_their_scope_is_a_students(scene: Scene) -> None:
     wrong = []
     for row in API_ROWS:
         expected = row.statuses[ROLES.index("other")]
-        answer = ask(scene, row, with_token(scene, "staff", [Scope.READ, Scope.SUBMIT]))
+        answer = ask(scene, row, with_token(scene, "staff", [Scope.READ, Scope.SUBMIT, Scope.ACCOUNT]))
         if answer != expected:
             wrong.append(f"{row.method} {row.path}: {answer}, not {expected}")
     assert wrong == []
@@ -344,7 +356,6 @@ def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> No
 def test_reading_takes_one_scope_and_all_else_another() -> None:
     assert scopes.needed("GET", "/api/v1/submissions") is Scope.READ
     assert scopes.needed("POST", "/api/v1/submissions") is Scope.SUBMIT
-    assert scopes.needed("DELETE", "/api/v1/tokens/1") is Scope.SUBMIT
     assert scopes.needed("GET", "/api/v1/me") is None
     assert scopes.needed("DELETE", "/api/v1/tokens/current") is None
 
