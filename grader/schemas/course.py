@@ -124,10 +124,21 @@ class InvitedView(Strict):
     expires_at: datetime | None
 
 
+class RemovedView(Strict):
+    """Somebody whom staff took off the roster. Only staff bring them back."""
+
+    name: str
+    full_name: str
+    student_number: str
+    section: str
+    removed_at: datetime
+
+
 class Roster(Strict):
     course: str
     members: list[MemberView]
     invited: list[InvitedView]
+    removed: list[RemovedView] = Field(default_factory=list)
     sections: list[str]
     groups: list[str]
 
@@ -184,7 +195,9 @@ class MemberChange(Strict):
     group: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     full_name: str | None = Field(default=None, max_length=limits.TITLE_CHARS)
     student_number: str | None = Field(default=None, max_length=limits.NAME_CHARS)
-    on_roster: StrictBool | None = Field(default=None, description="false takes a student off the roster")
+    on_roster: StrictBool | None = Field(
+        default=None, description="false removes a student, true lets them back in"
+    )
 
 
 class InvitationOrder(Strict):

@@ -80,6 +80,12 @@ def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
     client = visit(ada)
     assert "section B" in client.get(f"/join?key={code}").text
     assert "Assignments" in post(client, "/join", key=code)
+    assert "Let back in" in post(owner, "/courses/gpu/roster/ada", drop="1")
+    refused = client.post("/join", data={"key": code, "csrf_token": csrf(client, "/courses")})
+    assert refused.status_code == 403
+    assert "removed you from this course" in refused.text
+    assert "Let back in" not in post(owner, "/courses/gpu/roster/ada", enrol="1")
+    assert client.get("/courses/gpu").status_code == 200
 
 
 def test_a_class_makes_its_accounts_at_once_behind_one_router(

@@ -209,6 +209,31 @@ def test_a_roster_decides_where_admins_say_so(school: School) -> None:
     assert school.launch(school.app.test_client(), "ada").headers["Location"] == "/courses/gpu"
 
 
+@pytest.mark.parametrize("teaches", [False, True])
+def test_whom_staff_removed_stays_out(school: School, teaches: bool) -> None:
+    from grader.schemas.course import MemberChange
+    from grader.service.courses import rosters
+
+    school.link("instructor")
+    key, name = ("grace", "Grace.Hopper") if teaches else ("ada", "Ada.Lovelace")
+    if teaches:
+        school.site.people[key] = TEACHER
+    school.launch(school.app.test_client(), key)
+    if teaches:
+        courses.set_staff(school.platform, school.boss, "gpu", name, None)
+    else:
+        rosters.change_member(school.platform, school.boss, "gpu", name, MemberChange(on_roster=False))
+    browser = school.app.test_client()
+    answer = school.launch(browser, key)
+    assert (answer.status_code, name_of(browser)) == (403, None)
+    assert "removed you from this course" in answer.text
+    rosters.change_member(school.platform, school.boss, "gpu", name, MemberChange(on_roster=True))
+    assert school.launch(browser, key).headers["Location"] == "/courses/gpu"
+    found = member(school, name)
+    assert found is not None
+    assert (found.role, found.left_at) == ("student", None)
+
+
 def test_no_account_is_taken_over_by_an_address(school: School) -> None:
     school.link()
     accounts.create_user(school.platform, "countess", builders.PASSWORD, email="ada@uni.example")

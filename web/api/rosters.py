@@ -26,7 +26,7 @@ api = resource("rosters", "Who is in a course (its staff only)", signed_in=True)
 
 @api.get("/courses/<course>/roster", responses={200: Roster})
 def get_roster(path: CoursePath) -> Response:
-    """Members, and those who have not come yet."""
+    """Members, those who have not come yet, and whom staff removed."""
     return answer(rosters.get_roster(platform(), current_user(), path.course))
 
 
@@ -40,7 +40,7 @@ def import_roster(path: CoursePath, body: RosterBody) -> Response:
 @api.patch("/courses/<course>/roster/<name>", responses={200: Roster, 409: ErrorEnvelope})
 @asks(in_course(Action.ROSTER_EDIT))
 def change_member(path: StaffPath, body: MemberChange) -> Response:
-    """Change section, group, name or number of a member, or take a student off the roster."""
+    """Change section, group, name or number of a member, or remove a student, or let one back in."""
     return answer(rosters.change_member(platform(), current_user(), path.course, path.name, body))
 
 

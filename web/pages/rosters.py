@@ -45,9 +45,10 @@ def take(course: str) -> Page:
 
 @pages.post("/courses/<course>/roster/<name>")
 def change(course: str, name: str) -> BaseResponse:
-    """Another section or group of a member, or a student off the roster."""
+    """Another section or group of a member; or remove a student, or let one back in."""
     values = {it: request.form[it] for it in ("section", "group") if it in request.form}
-    change = MemberChange(**values, on_roster=False if forms.ticked("drop") else None)
+    on_roster = False if forms.ticked("drop") else True if forms.ticked("enrol") else None
+    change = MemberChange(**values, on_roster=on_roster)
     rosters.change_member(platform(), current_user(), course, name, change)
     return redirect(url_for("rosters.show", course=course), 303)
 

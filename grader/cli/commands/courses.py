@@ -278,7 +278,7 @@ def change(
     group: Annotated[str | None, typer.Option(metavar="NAME", help="Another group.")] = None,
     on_roster: Annotated[
         bool | None,
-        typer.Option("--enrol/--drop", help="Put a student back on the roster, or take them off it."),
+        typer.Option("--enrol/--drop", help="Let a removed student back in, or remove one."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -390,7 +390,19 @@ def _show_roster(found: Roster, json: bool) -> int:
             safe(waiting.group),
             link,
         )
+    for gone in found.removed:
+        table.add_row(
+            safe(gone.name),
+            safe(gone.full_name),
+            safe(gone.student_number),
+            "removed",
+            safe(gone.section),
+            "",
+            moment(gone.removed_at),
+        )
     put_table(table)
+    if found.removed:
+        say(f"Let somebody back in with: grader roster change {found.course} NAME --enrol", "dim")
     return 0
 
 

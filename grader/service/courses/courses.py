@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.deadlines import find_zone
-from grader.errors import Conflict, NotFound
+from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records.engine import writing
 from grader.records.models import CourseInvitationRow, CourseRow, MemberRow, UserRow, utcnow
 from grader.schemas.course import (
@@ -224,6 +224,14 @@ def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = Cour
     text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
     whom = set(users) - {course.user.id}
     notices.tell(course.session, whom, NoticeKind.COURSE, text, f"/courses/{course.row.slug}")
+
+
+def removed(course: CourseRow, what: str = "") -> NotAllowed:
+    """What somebody is told who tries to come back after staff removed them; ``what`` became of the try."""
+    return NotAllowed(
+        f"The staff of {course.name} removed you from this course.",
+        f"{what}Only they can let you back in, on the course's roster. Ask your teacher.",
+    )
 
 
 def _owners(session: Session, course: CourseRow) -> int:

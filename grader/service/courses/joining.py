@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.errors import Conflict, NotFound, Unreachable
+from grader.errors import Conflict, NotAllowed, NotFound, Unreachable
 from grader.logs import get_logger
 from grader.records.engine import changed, writing
 from grader.records.models import CourseInvitationRow, CourseRow, JoinCodeRow, MemberRow, utcnow
@@ -208,14 +208,15 @@ def offer(platform: Platform, key: str) -> JoinOffer:
 
 
 def join(platform: Platform, user: User, key: str) -> CourseView:
-    """Become a student of the course. Who is one already stays so. Raises LinkUseless, Conflict (they teach it)."""
+    """Become a student of the course. Who is one already stays so. Raises LinkUseless, Conflict (they teach it),
+    NotAllowed (its staff removed them)."""
     with writing(platform.sessions) as session:
         slug = enter(session, user.id, key).slug
     return courses.get_course(platform, user, slug)
 
 
 def enter(session: Session, user: int, key: str) -> CourseRow:
-    """The same within a transaction, also of an account that it makes. Raises LinkUseless, Conflict."""
+    """The same within a transaction, also of an account that it makes. Raises LinkUseless, Conflict, NotAllowed."""
     found, course = _find(session, key)
     _admit(session, user, found, course)
     return course
@@ -227,7 +228,7 @@ def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
     for found, course in waiting_for(session, email):
         try:
             _admit(session, user, found, course)
-        except Conflict:  # they teach it
+        except (Conflict, NotAllowed):  # they teach it, or its staff removed them
             continue
         entered.append(course)
     return entered
@@ -251,12 +252,14 @@ def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow,
 
 
 def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow, course: CourseRow) -> None:
-    """Raises LinkUseless, Conflict."""
+    """Raises LinkUseless, Conflict, NotAllowed."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
     )
     present = member is not None and member.left_at is None
+    if member is not None and not present:
+        raise courses.removed(course, "The link or code was not used. ")
     if member is not None and present and member.role != CourseRole.STUDENT:
         raise Conflict(f"You teach {course.slug}.", "The link was not used.")
     if isinstance(found, JoinCodeRow) and present:
@@ -264,7 +267,7 @@ def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow
     if member is None:
         member = MemberRow(course_id=course.id, user_id=user, role=CourseRole.STUDENT.value)
         session.add(member)
-    member.role, member.left_at = CourseRole.STUDENT.value, None
+    member.role = CourseRole.STUDENT.value
     if isinstance(found, CourseInvitationRow):
         _take_invitation(session, found, user)
         member.full_name, member.student_number = found.full_name, found.student_number

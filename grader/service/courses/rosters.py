@@ -18,6 +18,7 @@ from grader.schemas.course import (
     InvitedView,
     MemberChange,
     MemberView,
+    RemovedView,
     Roster,
     RosterBody,
     RosterChange,
@@ -30,6 +31,7 @@ from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import courses
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
+from grader.service.operation import retention
 from grader.service.platform import Platform
 
 # What a table says of a person: its column -> the attribute of members and invitations.
@@ -37,7 +39,7 @@ _ATTRIBUTES = {FULL_NAME: "full_name", NUMBER: "student_number", SECTION: "secti
 
 
 def get_roster(platform: Platform, user: User, slug: str) -> Roster:
-    """Everyone on it by name, then who has not come yet. Raises NotFound, NotAllowed."""
+    """Everyone on it by name, then who has not come yet, and whom staff removed. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_READ) as course:
         return _roster(course)
 
@@ -55,6 +57,16 @@ def _roster(course: OpenCourse) -> Roster:
         .where(CourseInvitationRow.course_id == at, CourseInvitationRow.accepted_at.is_(None))
         .order_by(CourseInvitationRow.person)
     ).all()
+    removed = session.execute(
+        select(MemberRow, UserRow.name)
+        .join(UserRow, UserRow.id == MemberRow.user_id)
+        .where(
+            MemberRow.course_id == at,
+            MemberRow.left_at.is_not(None),
+            UserRow.name.not_like(f"{retention.DELETED}%"),
+        )
+        .order_by(UserRow.name_key)
+    ).all()
     everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, _, _ in members), *invited]
     return Roster(
         course=course.row.slug,
@@ -71,6 +83,17 @@ def _roster(course: OpenCourse) -> Roster:
                 expires_at=row.expires_at,
             )
             for row in invited
+        ],
+        removed=[
+            RemovedView(
+                name=name,
+                full_name=row.full_name,
+                student_number=row.student_number,
+                section=row.section,
+                removed_at=row.left_at,
+            )
+            for row, name in removed
+            if row.left_at is not None
         ],
         sections=sorted({row.section for row in everyone} - {""}),
         groups=sorted({row.group_name for row in everyone} - {""}),
@@ -92,8 +115,8 @@ def _member(row: MemberRow, name: str, email: str | None) -> MemberView:
 
 
 def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
-    """Another section, group, name or number of a member, or a student off the roster. Raises NotFound, NotAllowed,
-    BadRequest (staff are taken away as staff)."""
+    """Another section, group, name or number of a member; or remove a student, or let back in, as a student, whom staff
+    removed. Raises NotFound, NotAllowed, BadRequest (staff are taken away as staff)."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         person = find_row(course.session, name)
         row = course.session.scalar(
@@ -109,6 +132,8 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             )
         before = _facts(row)
         if body.on_roster and row.left_at is not None:
+            # Who may edit a roster may not make anyone teach.
+            row.role = CourseRole.STUDENT.value
             courses.tell_added(course, [person.id])
         for name_of, value in body.model_dump(exclude_none=True, exclude={"on_roster"}).items():
             setattr(row, "group_name" if name_of == "group" else name_of, " ".join(value.split()))
@@ -155,6 +180,9 @@ def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -
             counts = plan.counts()
             if counts:
                 course.note(Action.ROSTER_EDIT, "/roster", after=dict(counts))
+            for name, back in plan.moved.items():
+                words = {"on_roster": not back}, {"on_roster": back}
+                course.note(Action.ROSTER_EDIT, f"/roster/{name}", before=words[0], after=words[1])
         return plan.result(body.dry_run, apply)
 
 
@@ -202,6 +230,8 @@ class _Plan:
     changes: list[RosterChange] = field(default_factory=list)
     problems: list[RosterProblem] = field(default_factory=list)
     unchanged: int = 0
+    # Members by name: whether they are let back in (true) or removed.
+    moved: dict[str, bool] = field(default_factory=dict)
     _new: list[MemberRow | CourseInvitationRow] = field(default_factory=list)
     _gone: list[CourseInvitationRow] = field(default_factory=list)
     _values: list[tuple[MemberRow | CourseInvitationRow, dict[str, object]]] = field(default_factory=list)
@@ -302,6 +332,7 @@ class _Plan:
             if what or back:
                 self._values.append((row, {**values, "left_at": None, "role": CourseRole.STUDENT.value}))
                 self._added += [user] if back else []
+                self.moved |= {name: True} if back else {}
                 self._note(line, name, "return" if back else "change", what)
             else:
                 self.unchanged += 1
@@ -345,6 +376,7 @@ class _Plan:
             if row.role == CourseRole.STUDENT and row.left_at is None and user not in self.seen:
                 self._values.append((row, {"left_at": utcnow()}))
                 self._note(None, self.known.names[user], "drop", [])
+                self.moved[self.known.names[user]] = False
         for person, waiting in self.known.invitations.items():
             named = person in self.seen or ("#", waiting.student_number) in self.seen
             if waiting.accepted_at is None and not named:

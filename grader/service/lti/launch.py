@@ -313,7 +313,7 @@ def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
 
 def complete(platform: Platform, launch: Launch) -> Outcome:
     """The account, the membership and the link of a launch, as far as they are known or the platform's rule makes
-    them. Raises SignOnFailed."""
+    them. Raises SignOnFailed, NotAllowed (the course's staff removed them)."""
     with platform.sessions() as session:
         known = session.get_one(LtiPlatformRow, launch.platform)
         context = _context(session, launch)
@@ -364,7 +364,8 @@ def _admit(
     launch: Launch,
     user: User,
 ) -> None:
-    """Who has a part in the course keeps it, whatever the platform says. Raises SignOnFailed."""
+    """Who has a part in the course keeps it, and whom its staff removed stays out, whatever the platform says. Raises
+    SignOnFailed, NotAllowed."""
     row = MemberRow
     courses.lock(session, course.id)
     member = session.scalar(
@@ -373,6 +374,11 @@ def _admit(
     if member is not None and member.left_at is None:
         member.full_name = member.full_name or launch.name
         return
+    if member is not None:
+        if user.staff:  # they read every course
+            return
+        log.info("launch_of_removed", course=course.slug, user=user.id)
+        raise courses.removed(course)
     role = _role_here(launch, Teachers(context.teachers))
     if role is None:
         if user.staff:  # they read every course
@@ -382,12 +388,16 @@ def _admit(
         )
     if role is CourseRole.STUDENT and known.accounts != "anyone":
         raise SignOnFailed(f"You are not on the roster of {course.name}.", "Ask its teacher.")
-    if member is None:
-        member = MemberRow(course_id=course.id, user_id=user.id)
-        session.add(member)
-    member.role, member.left_at = role.value, None
-    member.full_name = member.full_name or launch.name
-    member.came_by = f"{known.name}, {launch.role}"[: limits.TITLE_CHARS]
+    came_by = f"{known.name}, {launch.role}"[: limits.TITLE_CHARS]
+    session.add(
+        MemberRow(
+            course_id=course.id,
+            user_id=user.id,
+            role=role.value,
+            full_name=launch.name,
+            came_by=came_by,
+        )
+    )
     session.flush()
     if role is not CourseRole.STUDENT:
         courses.note_teaching(session, user.id)

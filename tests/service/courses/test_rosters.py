@@ -10,6 +10,7 @@ from grader.records.engine import writing
 from grader.records.models import UserRow
 from grader.schemas.account import SignUpBody
 from grader.schemas.course import (
+    CourseRole,
     CourseView,
     InvitationOrder,
     JoinCodeBody,
@@ -157,6 +158,41 @@ def test_one_member_is_changed_or_taken_off(platform: Platform, staff: User) -> 
     )
     with pytest.raises(BadRequest):
         rosters.change_member(platform, staff, "gpu", "teacher", MemberChange(on_roster=False))
+
+
+@pytest.mark.both_databases
+def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
+    platform: Platform, staff: User, student: User
+) -> None:
+    take(platform, staff, "account\nada\n")
+    code = joining.make_code(platform, staff, "gpu", JoinCodeBody(uses=1)).code
+    rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=False))
+    take(platform, staff, "email\nada@elsewhere.edu\n")
+    sheet = joining.order_invitations(platform, staff, "gpu", InvitationOrder())
+    for key in (code, sheet.links[0].link.partition("key=")[2]):
+        with pytest.raises(NotAllowed, match="The staff of GPU programming removed you") as refused:
+            joining.join(platform, student, key)
+        assert "not used" in refused.value.hint
+    (removed,) = rosters.get_roster(platform, staff, "gpu").removed
+    assert removed.name == "ada"
+    assert joining.list_codes(platform, staff, "gpu").codes[0].used == 0
+    back = rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=True))
+    assert ([it.name for it in back.members], back.removed) == (["ada", "teacher"], [])
+    # A file removes and lets back in by name, and the log says whom.
+    take(platform, staff, "account\n", drop_missing=True)
+    take(platform, staff, "account\nada\n")
+    log = courses.get_audit(platform, staff, "gpu").entries
+    mine = [it.after for it in log if it.subject.endswith("/roster/ada")]
+    assert mine == [{"on_roster": True}, {"on_roster": False}] * 2
+
+
+def test_who_taught_is_let_back_in_as_a_student(platform: Platform, staff: User, student: User) -> None:
+    """Whoever may edit a roster may not make anyone teach."""
+    for role in (CourseRole.INSTRUCTOR, None):
+        courses.set_staff(platform, staff, "gpu", student.name, role)
+    rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=True))
+    found = rosters.get_roster(platform, staff, "gpu").members
+    assert [it.role for it in found if it.name == student.name] == [CourseRole.STUDENT]
 
 
 def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: Open, staff: User) -> None:  # noqa: F811
