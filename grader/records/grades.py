@@ -37,6 +37,7 @@ class Judgement(NamedTuple):
     version: int
     rejudge_of: int | None
     set_aside: str | None
+    language: str
 
 
 def judgements(
@@ -50,7 +51,7 @@ def judgements(
         select(
             *(row.challenge, row.user_id, at, row.id, row.public_id, type_coerce(row.verdict, String)),
             *(row.speedup, row.device, row.version, row.rejudge_of),
-            type_coerce(row.set_aside, String),
+            *(type_coerce(row.set_aside, String), type_coerce(row.language, String)),
         )
         .where(row.challenge.in_(challenges), text(JUDGED))
         .order_by(row.challenge, row.user_id, row.created_at, row.id)

@@ -191,7 +191,7 @@ def edit_competition(platform: Platform, user: User, slug: str, body: Competitio
         if row.results_at is not None:
             raise Conflict("Its results are out: nothing of it can change.", "Make another competition.")
         before = _as_body(found).model_dump(mode="json", exclude={"rules", "revision"})
-        _check_gone(found, body)
+        _check_gone(found, body, checked)
         _fill(row, body, checked)
         row.revision += 1
         _set_challenges(found.session, row, body.challenges)
@@ -310,17 +310,19 @@ def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[Chal
     )
 
 
-def _check_gone(found: OpenCompetition, body: CompetitionBody) -> None:
-    """Raises Conflict where a challenge or a device would go that teams have submitted for, or a final runs."""
+def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked) -> None:
+    """Raises Conflict where a challenge, device or language would go that teams have submitted for, or a final runs."""
     row = SubmissionRow
     used = found.session.execute(
-        select(row.challenge, row.device).where(row.competition_id == found.row.id).distinct()
+        select(row.challenge, row.device, row.language).where(row.competition_id == found.row.id).distinct()
     ).all()
     kept = {it.challenge for it in body.challenges}
     if gone := sorted({it.challenge for it in used} - kept):
         raise Conflict(f"Teams have submitted for {gone[0]}, so it stays in the competition.")
     if body.devices and (gone := sorted({it.device for it in used} - set(body.devices))):
         raise Conflict(f"Teams have submitted on {gone[0]}, so it stays in the competition.")
+    if gone := sorted({it.language.value for it in used} - set(checked.languages)):
+        raise Conflict(f"Teams have submitted in {gone[0]}, so it stays in the competition.")
     if record.final(found.session, found.row.id) is not None:
         raise Conflict(
             "Its final has begun.", "Cancel the final first; what it judged is then worth nothing."

@@ -625,11 +625,13 @@ def attempts_left(
 def _left(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Attempts are what was submitted since it opened, without failures of ours and what was cancelled unjudged."""
+    """Attempts are what was submitted since it opened, without failures of ours, what was cancelled unjudged, and
+    what is in a language that it does not take."""
     done = SubmissionRow
     own = [done.user_id == user, done.challenge == challenge, done.created_at >= row.open_at]
     own += [done.rejudge_of.is_(None), done.kind != JudgingReason.RUN, done.state != State.FAILED]
     own += [done.competition_id.is_(None)]
+    own += [done.language.in_(row.languages)] if row.languages else []
     counted = or_(done.state != State.CANCELLED, done.claimed_at.is_not(None))
 
     def count(*more: Any) -> int:

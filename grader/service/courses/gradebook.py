@@ -19,6 +19,7 @@ from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import BadRequest, ChallengeInvalid, NotFound, UnknownChallenge
+from grader.languages import Language
 from grader.records import grades, versions
 from grader.records.engine import clock
 from grader.records.grades import Judgement
@@ -66,6 +67,8 @@ _COUNTS = (None, _VOID)
 # Who has less than this share of the points of what is over may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
+# So many submissions that do not count are named; how many more there are is a number.
+_LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -133,10 +136,11 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Grade:
-    """Of one student for one part. ``voided``: public ids."""
+    """Of one student for one part. ``voided``: public ids. ``outside``: what does not count for its language."""
 
     attempts: int = 0
     voided: list[str] = field(default_factory=list)
+    outside: list[Sequence[Any]] = field(default_factory=list)
     right: bool = False
     choice: _Choice | None = None
     grace: int = 0
@@ -193,21 +197,14 @@ class _Book:
                 if self.windows.is_extended(assignment.row, student.id, student.section):
                     timed = self._timed(assignment.row, student)
                 free = min(grace, assignment.row.grace_days)
-                of_parts = [
-                    _weigh(
-                        assignment,
-                        part,
-                        self._admitted(
-                            assignment.row, student, timed, by_part.get((part.challenge, student.id), ())
-                        ),
-                        again,
-                        voided,
-                        timed,
-                        free,
-                        resolutions,
-                    )
-                    for part in assignment.parts
-                ]
+                of_parts = []
+                for part in assignment.parts:
+                    rows = by_part.get((part.challenge, student.id), ())
+                    taken, outside = _by_language(assignment.row, timed, rows)
+                    taken = self._admitted(assignment.row, student, timed, taken)
+                    grade = _weigh(assignment, part, taken, again, voided, timed, free, resolutions)
+                    grade.outside += outside
+                    of_parts.append(grade)
                 grace -= max((it.grace for it in of_parts), default=0)
                 found.append(self._assignment_grade(student, assignment, of_parts, timed.window, explained))
             yield student, _student_grades(student, found, grace)
@@ -311,6 +308,20 @@ class _Book:
         )
         rows = self.session.execute(query.where(SubmissionRow.public_id.in_(ids)))
         return {it.public_id: it.reason for it in rows}
+
+
+def _by_language(
+    row: AssignmentRow, timed: _Timed, found: Sequence[Sequence[Any]]
+) -> tuple[Sequence[Sequence[Any]], Sequence[Sequence[Any]]]:
+    """What is in a language that the assignment takes, and the rest of what was submitted in its time: before the
+    student was in the course, or before it took those languages alone."""
+    if not row.languages:
+        return found, ()
+    others = [it for it in found if it[11] not in row.languages]
+    if not others:
+        return found, ()
+    taken = [it for it in found if it[11] in row.languages]
+    return taken, [it for it in others if timed.opens <= it[2] <= timed.closes and it[5] != _OURS]
 
 
 def _weigh(
@@ -709,7 +720,10 @@ def _lines(
             )
         ]
     elif choice is None:
-        lines = [pointing.Line("Nothing was submitted while it counted", 0.0, part.scheme.most)]
+        text = (
+            "Nothing that counts was submitted" if grade.outside else "Nothing was submitted while it counted"
+        )
+        lines = [pointing.Line(text, 0.0, part.scheme.most)]
     else:
         counted = Judgement(*choice.counted)
         resolution = resolution_of(counted.device)
@@ -719,6 +733,7 @@ def _lines(
     lines += [
         pointing.Line(f"Submission {it} was voided by staff: {voids.get(it, '')}", 0.0) for it in grade.voided
     ]
+    lines += _of_other_languages(assignment.row, grade.outside)
     lines += pointing.by_rubric(
         [pointing.Criterion(it.title, it.points, *scores.get(it.id, (None, ""))) for it in part.rubric]
     )
@@ -726,6 +741,18 @@ def _lines(
         computed = sum(line.points for line in lines)
         lines.append(pointing.Line(f"Set by staff: {given.reason}", given.points - computed))
     return [GradeLine(text=it.text, points=it.points, most=it.most) for it in lines]
+
+
+def _of_other_languages(row: AssignmentRow, found: Sequence[Sequence[Any]]) -> Iterator[pointing.Line]:
+    taken = ", ".join(Language.named(it).display_name for it in row.languages)
+    ids: dict[str, list[str]] = {}
+    for it in found:
+        ids.setdefault(it[11], []).append(it[4])
+    for language, of_it in ids.items():
+        newest = ", ".join(of_it[: -_LISTED - 1 : -1])
+        more = f" and {len(of_it) - _LISTED} more" if len(of_it) > _LISTED else ""
+        name = Language.named(language).display_name
+        yield pointing.Line(f"Does not count: {newest}{more}, in {name}; it takes {taken}", 0.0)
 
 
 def _statistics(given: Sequence[_Assignment], found: Sequence[StudentGrades]) -> list[PartStatistics]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound, TooMany
+from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import AuditRow, CompetitionRow, SubmissionRow, utcnow
 from grader.schemas.competition import CompetitionView, DisqualifyBody, Mode, Phase
@@ -87,6 +88,20 @@ def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
     )
     assert (changed.title, changed.revision) == ("Another", 2)
     with pytest.raises(Conflict, match="Somebody changed"):
+        competitions.edit_competition(platform, staff, "cup", body_)
+
+
+def test_a_language_that_a_team_submitted_in_stays(platform: Platform, staff: User) -> None:
+    """What counts there is in a language that it takes, whenever that is asked."""
+    make(platform, staff)
+    (ada,) = people(platform, 1)
+    enter(platform, ada, team="Warps")
+    hand_in(platform, ada, 3.0)
+    body_ = competitions.body_of(platform, staff, "cup")
+    # The challenge's only device here runs one language alone.
+    with writing(platform.sessions) as session:
+        session.query(SubmissionRow).one().language = Language.CUDA
+    with pytest.raises(Conflict, match="submitted in cuda"):
         competitions.edit_competition(platform, staff, "cup", body_)
 
 

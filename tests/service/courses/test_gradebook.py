@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from grader.errors import BadRequest, NotAllowed, NotFound
+from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.schemas.assignment import AttemptLimits, Counts, ExtensionBody, PartBody
@@ -278,3 +279,24 @@ def test_limits_hold_for_what_was_handed_in_before_joining(
     assert found(attempts=AttemptLimits(total=3)) == (100, 3)
     assert found(attempts=AttemptLimits(day=1)) == (80, 1)
     assert found(devices=["h200"]) == (0, 0)
+
+
+@pytest.mark.both_databases
+def test_what_is_in_another_language_does_not_count_and_says_so(
+    platform: Platform, staff: User, student: User
+) -> None:
+    cuda = [judged(platform, student, n * HOUR, speedup=3.0, language=Language.CUDA) for n in range(-9, -4)]
+    judged(platform, student, -2 * HOUR, speedup=1.0)
+    assign(platform, staff, languages=[Language.TRITON], attempts=AttemptLimits(total=2))
+    found = part(platform, staff)
+    assert (found.points, found.attempts, found.device) == (80, 1, "cpu")
+    own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
+    named = ", ".join(reversed(cuda[-3:]))
+    assert f"Does not count: {named} and 2 more, in CUDA C++; it takes Triton" in [
+        it.text for it in own.lines
+    ]
+    with platform.sessions() as session:
+        ((_, left),) = assignments.attempts_left(session, student.id, "scale", NOW)
+    assert left.total == 1
+    assign(platform, staff, languages=[])
+    assert part(platform, staff).points == 100
