@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import Flag
 from grader.service.accounts.accounts import User
+from grader.service.courses import courses, rosters
 from grader.service.platform import Platform
 from grader.service.review import regrade
 from grader.service.submissions import submissions
@@ -34,6 +38,36 @@ def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: Us
     data = {"csrf_token": form["csrf_token"], "action": "restore"}
     assert staff.post(f"/submissions/{id_}/void", data=data).status_code == 303
     assert submissions.get_submission(platform, ada, id_).voided is None
+
+
+def test_filters_are_chosen_and_wrong_names_are_told(
+    platform: Platform, visit: Visit, ada: User, bob: User, teacher: User
+) -> None:
+    courses.create_course(platform, teacher, CourseBody(slug="gpu", name="GPU"))
+    text = "account,full_name\nada,Ada <Lovelace>\n"
+    rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
+    courses.set_staff(platform, teacher, "gpu", "bob", CourseRole.INSTRUCTOR)
+    for client, known in ((visit(teacher), ["ada", "bob", "teacher"]), (visit(bob), ["ada"])):
+        for path in ("/inbox?", "/submissions?everyone=1&assignment=gpu&"):
+            page = client.get(path).text
+            listed = re.search(r'<datalist id="students">(.*?)</datalist>', page)
+            assert listed
+            assert re.findall(r'value="(\w+)"', listed[1]) == known
+            assert '<option value="ada">Ada &lt;Lovelace&gt;</option>' in page
+            assert "<option>vector_add</option>" in page
+            wrong = client.get(f"{path}user=adda&challenge=vector_add")
+            assert wrong.status_code == 404
+            assert "There is no student &#39;adda&#39;" in wrong.text
+            assert "Did you mean ada?" in wrong.text
+            assert "<option selected>vector_add</option>" in wrong.text, "the other filters stay"
+            assert "There is no challenge &#39;adda&#39;" in client.get(f"{path}challenge=adda").text
+    page = client.get("/inbox?within=gpu&reviewer=nobody&user=Ada").text
+    assert "<option selected>gpu</option>" in page
+    assert "<option selected>nobody</option>" in page
+    assert "<option>bob</option><option>teacher</option></select>" in page
+    # Of accounts that are none of theirs nobody who teaches learns by the filter.
+    assert "in your courses" in client.get("/inbox?user=teacher").text
+    assert "There is no assignment" in client.get("/inbox?course=gpu&assignment=week9").text
 
 
 def test_a_regrade_is_ordered_compared_and_published(

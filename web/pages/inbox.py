@@ -9,9 +9,11 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
-from grader.schemas.inbox import InboxAssignment, InboxDecision, Outcome
+from grader.schemas.inbox import InboxAssignment, InboxDecision, InboxList, Outcome
 from grader.schemas.report import Flag
-from grader.service.review import inbox
+from grader.service.courses import assignments
+from grader.service.courses.permissions import Action
+from grader.service.review import filter_names, inbox
 from grader.service.review.inbox import InboxFilter
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -24,9 +26,9 @@ _ANY = "any"
 
 
 @pages.get("/inbox")
-def index() -> str:
+def index() -> Page:
     """What waits, newest first; filters show the rest."""
-    return _page()[0]
+    return _page()
 
 
 @pages.post("/inbox")
@@ -62,7 +64,17 @@ def _act(keys: list[str], action: str) -> None:
 
 
 def _given() -> dict[str, Any]:
-    return {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
+    """``within`` is what the page's form calls course and assignment: COURSE, or COURSE/ASSIGNMENT."""
+    given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
+    if "within" in request.args:
+        course, _, assignment = request.args["within"].strip().partition("/")
+        given |= {"course": course, "assignment": assignment}
+    return {name: value for name, value in given.items() if value}
+
+
+def _somebody(given: dict[str, Any]) -> str | None:
+    reviewer = given.get("reviewer")
+    return None if reviewer == inbox.NOBODY else reviewer
 
 
 def _page(error: GraderError | None = None) -> Page:
@@ -72,11 +84,25 @@ def _page(error: GraderError | None = None) -> Page:
         wanted = InboxFilter(**{**given, "outcome": None if outcome == _ANY else Outcome(outcome)})
     except ValueError as wrong:
         raise BadRequest("Choose an outcome of the list.") from wrong
-    found = inbox.list_items(platform(), current_user(), wanted)
+    user = current_user()
+    inbox.check(platform(), user)
+    names = filter_names.read(platform(), user, Action.REVIEW)
+    found = None
+    try:
+        filter_names.check(
+            platform(), user, names, given.get("user"), given.get("challenge"), _somebody(given)
+        )
+        found = inbox.list_items(platform(), user, wanted)
+    except (BadRequest, NotFound) as refused:
+        error = error or refused
     page = render_template(
         "inbox.html",
-        found=found,
+        found=found or InboxList(items=[], more=False, open=0),
+        refused=found is None,
         given=given | {"outcome": outcome},
+        within="/".join(given[it] for it in ("course", "assignment") if it in given),
+        assigned=assignments.read_by(platform(), user, Action.REVIEW),
+        names=names,
         query=given,
         marks=[it.value for it in Flag] + ["regrade_request"],
         outcomes=[it.value for it in Outcome] + [_ANY],

@@ -17,7 +17,8 @@ from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView, VoidBody
 from grader.service.boards import leaderboard, share
 from grader.service.courses import assignments
-from grader.service.review import comments, voids
+from grader.service.courses.permissions import Action
+from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import submissions
 from grader.service.submissions.submissions import teaches
@@ -61,7 +62,10 @@ def index() -> Page:
     runs = request.args.get("kind") == "run"
     error: GraderError | None = None
     found = SubmissionList(submissions=[], total=0)
+    names = filter_names.read(platform(), user, Action.SUBMISSIONS_READ) if everyone else None
     try:
+        if names is not None:
+            filter_names.check(platform(), user, names, given.get("user"), challenge)
         found = submissions.list_submissions(
             platform(),
             user,
@@ -89,6 +93,7 @@ def index() -> Page:
         further=shown[-1].id if len(found.submissions) > _PAGE else None,
         given=given,
         assigned=assigned,
+        names=names,
         verdicts=list(Verdict),
         flags=list(Flag),
         error=error,

@@ -215,9 +215,9 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
         return _view(platform, course, _found(course, slug))
 
 
-def read_by(platform: Platform, user: User) -> list[str]:
-    """The courses whose submissions ``user`` may read, each followed by its assignments as ``COURSE/ASSIGNMENT``; the
-    newest course first."""
+def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_READ) -> list[str]:
+    """The courses in which ``user`` may do that, read submissions if nothing else is said, each followed by its
+    assignments as ``COURSE/ASSIGNMENT``; the newest course first."""
     with platform.sessions() as session:
         found = session.execute(
             select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
@@ -227,7 +227,7 @@ def read_by(platform: Platform, user: User) -> list[str]:
         standings = {it: permissions.standings(session, user, it) for it in {row[0] for row in found}}
     names: dict[str, None] = {}
     for number, course, slug in found:
-        if permissions.may(standings[number], Action.SUBMISSIONS_READ):
+        if permissions.may(standings[number], action):
             names[course] = None
             if slug is not None:
                 names[f"{course}/{slug}"] = None

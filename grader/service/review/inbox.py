@@ -51,7 +51,7 @@ _LISTED = 200
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
 _REQUEST = "regrade_request"
-_NOBODY = "nobody"
+NOBODY = "nobody"
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
     if wanted.user is not None:
         found = replace(found, user=find_row(session, wanted.user).id)
     if wanted.reviewer is not None:
-        nobody = wanted.reviewer == _NOBODY
+        nobody = wanted.reviewer == NOBODY
         found = replace(found, reviewer=0 if nobody else find_row(session, wanted.reviewer).id)
     return replace(found, mark=wanted.mark)
 
