@@ -258,14 +258,19 @@ class Timed:
 
 
 def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of the card and of the emulated GPU. Raises SystemExit where one of the two was not measured."""
+    """Rows of the card and of the emulated GPU: those of the machine that measured most, and of another what that one
+    lacks. Raises SystemExit where one of the two was not measured."""
     found = []
     for half in (CARD, EMULATED):
-        files = sorted(FOLDER.glob(f"{name}_{half}-*.json"), key=lambda it: it.stat().st_mtime)
+        files = [json.loads(it.read_text()) for it in FOLDER.glob(f"{name}_{half}-*.json")]
         if not files:
             raise SystemExit(f"{name}_{half} was not measured yet: see --help")
-        print(f"{half}: {files[-1].name}")
-        found.append(json.loads(files[-1].read_text())["figures"]["rows"])
+        rows: dict[str, dict[str, Any]] = {}
+        for kept in sorted(files, key=lambda it: len(it["figures"]["rows"]), reverse=True):
+            new = {it["name"]: it for it in kept["figures"]["rows"] if "us" not in rows.get(it["name"], {})}
+            print(f"{half}: {len(new)} of {kept['device']}")
+            rows |= new
+        found.append(list(rows.values()))
     return found[0], found[1]
 
 
