@@ -310,6 +310,11 @@ DIGEST_MINUTES = 30
 # A process that sends digests renews its lease before each mail, and a mail server may take several waits of
 # MAIL_SECONDS for one. So long they wait where it died.
 CHORE_LEASE_SECONDS = 300.0
+# A digest of which nobody knows whether the mail server took it is sent again once, under the same Message-ID. More
+# copies would annoy where a server keeps them all, and the site shows the notices in any case.
+DIGEST_TRIES = 2
+# Our own part has 42 characters, a domain at most 253.
+MESSAGE_ID_CHARS = 320
 # Lines of a digest; the site shows all.
 DIGEST_LINES = 30
 # Of a platform's addresses: those of a gradebook's columns carry ids and queries.

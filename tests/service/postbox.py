@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -26,13 +26,17 @@ USER, PASSWORD = "grader", "a mail password"
 @dataclass
 class Postbox:
     """What came in, and over which transport. ``most``: it answers no mail after so many, while ``asked`` counts
-    all."""
+    all. ``kill``: called once a mail is taken, before its sender can read so; ``silent``: it takes mails and hangs up
+    in place of saying so. ``farewell``: its answer to QUIT."""
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
     asked: int = 0
     most: int | None = None
+    kill: Callable[[], None] | None = None
+    silent: bool = False
+    farewell: str = "221 Bye"
 
     def settings(self, **values: Any) -> dict[str, Any]:
         given = {
@@ -50,7 +54,10 @@ class Postbox:
         until(lambda: len(self.mails) >= count, f"{count} mails came", 60.0)
         return self.mails[-1]
 
-    async def handle_DATA(self, _: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_QUIT(self, *_: Any) -> str:  # noqa: N802
+        return self.farewell
+
+    async def handle_DATA(self, server: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         assert isinstance(envelope.content, bytes)
         self.asked += 1
         while self.most is not None and len(self.mails) >= self.most:
@@ -59,6 +66,10 @@ class Postbox:
         message = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(message, EmailMessage)
         self.mails.append(message)
+        if self.kill is not None:
+            self.kill()
+        if self.silent:
+            server.transport.abort()
         return "250 taken"
 
 

@@ -17,7 +17,9 @@ _OF_ONE = "(course_id IS NULL) <> (competition_id IS NULL)"
 
 class NoticeRow(Base):
     """Something that ``user_id`` is told. What happens again before they read it counts up instead of standing there
-    twice. ``on_site``: they want to see it there; ``mail_due``: it waits for the next mail."""
+    twice. ``on_site``: they want to see it there; ``mail_due``: it is to be mailed. One that is due and has a
+    ``mail_id`` is being sent, in the mail with that Message-ID, since ``mail_begun_at`` and for the ``mail_tries``-th
+    time; one that is not due any more keeps the three."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -47,6 +49,9 @@ class NoticeRow(Base):
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
+    mail_id: Mapped[str | None] = mapped_column(String(limits.MESSAGE_ID_CHARS))
+    mail_begun_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    mail_tries: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     read_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 

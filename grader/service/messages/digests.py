@@ -2,8 +2,12 @@
 
 The web sends them, in a thread beside its answers: it has the mail server's settings and the secret that links are
 signed with. Of all its processes one does it at a time, under a lease. What it has not sent when it dies another one
-sends once the lease ended. A mail that was not taken is sent with the next ones; one that was is not sent twice, unless
-the process dies in the moment between.
+sends once the lease ended.
+
+The notices of a mail are marked with its Message-ID before it is sent, and as sent the moment that the server took it.
+Where the server refused it, they go with the next ones. Where nobody knows whether it took it (the process died, or the
+server gave no answer), the mail is sent again: once, of the same notices and under the same Message-ID, by which mail
+servers and programs know a copy. If that ends the same way, no mail tells of them; the site shows them.
 """
 
 from __future__ import annotations
@@ -13,14 +17,16 @@ import hmac
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from grader import limits
 from grader.errors import Unreachable
 from grader.logs import get_logger
-from grader.records.engine import writing
+from grader.records.engine import clock, writing
 from grader.records.models import NoticeChoiceRow, NoticeRow, UserRow
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeKind, Unsubscribed
 from grader.service.accounts import links
@@ -63,7 +69,8 @@ def send_now_and_then(platform: Platform) -> int:
 
 
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """Send each person one mail of all that waits for them, while ``may_go_on`` says so. How many mails went."""
+    """Send each person one mail of all that waits for them, while ``may_go_on`` says so, and before it what an earlier
+    call left open. How many mails went."""
     row = NoticeRow
     with platform.sessions() as session:
         people = session.execute(
@@ -73,32 +80,105 @@ def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> in
         ).all()
     sent = failed = 0
     for user, name, email in people:
-        if not may_go_on():
-            log.warning("digests_taken_over")
-            break
-        with platform.sessions() as session:
-            waiting = session.scalars(
-                select(row).where(row.user_id == user, row.mail_due).order_by(row.id)
-            ).all()
-        if email is not None and waiting:
-            try:
-                _mail(platform.settings, user, name, email, waiting)
-                sent += 1
-            except Unreachable as error:
-                failed += 1
-                log.error("digest_not_sent", reason=error.message)
-                if failed >= _FAILURES:
-                    break
+        for mail_id in (*_left_open(platform, user), None):
+            if failed < _FAILURES and not may_go_on():
+                log.warning("digests_taken_over")
+                failed = _FAILURES
+            if failed >= _FAILURES:
+                break
+            digest = _begin(platform, user, email, mail_id)
+            if digest is None:
                 continue
-        with writing(platform.sessions) as session:
-            done = (row.id.in_([it.id for it in waiting]), row.mail_due)
-            session.execute(update(row).where(*done).values(mail_due=False))
+            if _sent(platform, name, digest):
+                sent += 1
+            else:
+                failed += 1
     if sent:
         log.info("digests_sent", mails=sent)
     return sent
 
 
-def _mail(settings: Settings, user: int, name: str, email: str, waiting: Sequence[NoticeRow]) -> None:
+@dataclass(frozen=True)
+class _Digest:
+    """A mail to ``to``. ``first``: it was not tried before."""
+
+    message_id: str
+    user: int
+    to: str
+    notices: Sequence[NoticeRow]
+    first: bool
+
+
+def _left_open(platform: Platform, user: int) -> Sequence[str]:
+    """The Message-IDs of mails of which nobody knows whether the server took them, the oldest first. Only who has the
+    lease asks: whoever began them is gone, or got no answer."""
+    row = NoticeRow
+    query = select(row.mail_id).where(row.user_id == user, row.mail_due, row.mail_id.is_not(None))
+    with platform.sessions() as session:
+        return [it for it in session.scalars(query.group_by(row.mail_id).order_by(func.min(row.id))) if it]
+
+
+def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
+    """Mark the notices of ``mail_id``, or where that is None those of no mail yet, as being sent. None where nothing is
+    to be sent: nothing is left, nobody to mail it to, or it was tried as often as may be."""
+    row = NoticeRow
+    # What is being counted up at this moment goes with the next one.
+    query = select(row).where(row.user_id == user, row.mail_due, row.mail_id == mail_id).order_by(row.id)
+    with writing(platform.sessions) as session:
+        notices_of_it = session.scalars(query.with_for_update(skip_locked=True)).all()
+        if not notices_of_it:
+            return None
+        tries = notices_of_it[0].mail_tries
+        if to is None or tries >= limits.DIGEST_TRIES:
+            if tries >= limits.DIGEST_TRIES:
+                log.error("digest_given_up", message_id=mail_id, notices=len(notices_of_it))
+            for it in notices_of_it:
+                it.mail_due = False
+            return None
+        message_id = mail_id or _message_id(platform.settings, user, notices_of_it)
+        now = clock(session)
+        for it in notices_of_it:
+            it.mail_id, it.mail_begun_at, it.mail_tries = message_id, now, tries + 1
+    return _Digest(message_id, user, to, notices_of_it, tries == 0)
+
+
+def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
+    """Whether the server took it. Where it refused it, the notices are as they were before."""
+    row = NoticeRow
+    # Not what was counted up meanwhile: that has no mail yet.
+    own = update(row).where(row.user_id == digest.user, row.mail_id == digest.message_id)
+
+    def taken() -> None:
+        with writing(platform.sessions) as session:
+            session.execute(own.values(mail_due=False))
+
+    try:
+        _mail(platform.settings, name, digest, taken)
+    except mail.NoAnswer as error:
+        log.error("digest_not_answered", reason=error.message, message_id=digest.message_id)
+        return False
+    except Unreachable as error:
+        log.error("digest_not_sent", reason=error.message)
+        before: dict[str, Any] = {"mail_tries": row.mail_tries - 1}
+        if digest.first:
+            before |= {"mail_id": None, "mail_begun_at": None}
+        with writing(platform.sessions) as session:
+            session.execute(own.values(before))
+        return False
+    return True
+
+
+def _message_id(settings: Settings, user: int, of: Sequence[NoticeRow]) -> str:
+    """The same for the same notices, as often as each happened."""
+    said = f"{user} {' '.join(f'{it.id}:{it.count}' for it in of)}"
+    # The other half of the MAC: the first one would make a key of what it signs.
+    mac = hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[_MAC_CHARS:]
+    return f"<{mac}.notices@{mail.domain(settings) or 'localhost'}>"
+
+
+def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], None]) -> None:
+    """Raises Unreachable."""
+    user, waiting = digest.user, digest.notices
     base = links.base_url(settings)
     lines = [
         f"- {it.text}{f' ({it.count} times)' if it.count > 1 else ''}\n  {base}{it.path}"
@@ -120,7 +200,7 @@ def _mail(settings: Settings, user: int, name: str, email: str, waiting: Sequenc
         "List-Unsubscribe": f"<{base}/api/v1/notices/unsubscribe?key={key}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
-    mail.send(settings, email, subject, text, headers)
+    mail.send(settings, digest.to, subject, text, headers, message_id=digest.message_id, taken=taken)
 
 
 # ----------------------------------------------------------------------------------- turning mail off

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
+from typing import Any
 
 from grader import limits
 from grader.errors import Conflict, GraderError, Unreachable
@@ -19,6 +20,11 @@ from grader.logs import get_logger
 from grader.settings import Settings
 
 log = get_logger(__name__)
+
+
+class NoAnswer(Unreachable):
+    """The server got all of a mail and did not say whether it took it."""
+
 
 # Mail servers are slow, and of one site few connections at once are welcome.
 _SENDERS = 2
@@ -86,39 +92,86 @@ def need(settings: Settings) -> None:
 
 
 def send(
-    settings: Settings, to: str, subject: str, text: str, headers: Mapping[str, str] | None = None
+    settings: Settings,
+    to: str,
+    subject: str,
+    text: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    message_id: str | None = None,
+    taken: Callable[[], None] = lambda: None,
 ) -> None:
-    """Hand one mail to the server. Raises Unreachable where it did not take it, or broke its promise of TLS."""
+    """Hand one mail to the server. ``message_id`` is a new one where none is given; ``taken`` is called the moment
+    that the server took the mail. Raises NoAnswer, and Unreachable where the server did not take it or broke its
+    promise of TLS."""
     message = EmailMessage()
     message["From"] = settings.smtp_from
     message["To"] = Address(addr_spec=to)
     # People name courses: a line break in a name would be refused as another header.
     message["Subject"] = f"grader: {' '.join(subject.split())}"
     message["Date"] = formatdate()
-    message["Message-ID"] = make_msgid(domain=settings.smtp_from.rpartition("@")[2].rstrip(">") or None)
+    message["Message-ID"] = message_id or make_msgid(domain=domain(settings))
     message["Auto-Submitted"] = "auto-generated"
     for name, value in (headers or {}).items():
         message[name] = value
     message.set_content(text)
+    server: _Connection | None = None
     try:
-        with _connect(settings) as server:
-            if settings.smtp_user:
-                server.login(settings.smtp_user, settings.smtp_password)
-            server.send_message(message)
+        server = _connect(settings)
+        if settings.smtp_user:
+            server.login(settings.smtp_user, settings.smtp_password)
+        server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
+        unsure = (
+            server is not None and server.gave_all and not isinstance(error, smtplib.SMTPResponseException)
+        )
+        if server is not None:
+            _part(server)
         # Never the text of the error: some servers repeat what they were sent.
-        raise Unreachable(
-            f"{settings.smtp_host}:{settings.smtp_port} did not take a mail: {type(error).__name__}.",
+        raise (NoAnswer if unsure else Unreachable)(
+            f"{settings.smtp_host}:{settings.smtp_port} "
+            f"{'did not say whether it took' if unsure else 'did not take'} a mail: {type(error).__name__}.",
             "See the GRADER_SMTP_* settings.",
         ) from error
+    try:
+        taken()
+    finally:
+        _part(server)
     log.info("mail_sent", subject=subject)
 
 
-def _connect(settings: Settings) -> smtplib.SMTP:
+def domain(settings: Settings) -> str | None:
+    """Of the sender's address; None where it has none."""
+    return settings.smtp_from.rpartition("@")[2].rstrip(">") or None
+
+
+class _Connection(smtplib.SMTP):
+    """``gave_all``: from here on the server may have the mail, whatever becomes of its answer."""
+
+    gave_all = False
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        self.gave_all = True
+        return super().data(msg)
+
+
+class _TlsConnection(_Connection, smtplib.SMTP_SSL):
+    """The same from the first byte on."""
+
+
+def _part(server: smtplib.SMTP) -> None:
+    """What a server says to the farewell changes nothing of what became of the mail."""
+    try:
+        server.quit()
+    except (OSError, smtplib.SMTPException):
+        server.close()
+
+
+def _connect(settings: Settings) -> _Connection:
     host, port, seconds = settings.smtp_host, settings.smtp_port, limits.MAIL_SECONDS
     if settings.smtp_security == "tls":
-        return smtplib.SMTP_SSL(host, port, timeout=seconds, context=ssl.create_default_context())
-    server = smtplib.SMTP(host, port, timeout=seconds)
+        return _TlsConnection(host, port, timeout=seconds, context=ssl.create_default_context())
+    server = _Connection(host, port, timeout=seconds)
     if settings.smtp_security == "starttls":
         try:
             # Raises where the server does not offer it: mail never continues in the clear.

@@ -39,9 +39,11 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
     unread = {
         it.user_id: it
         for it in session.scalars(
-            select(row).where(
-                row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None)
-            )
+            select(row)
+            .where(row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None))
+            .order_by(row.id)
+            # A mail that has begun meanwhile does not tell of this.
+            .with_for_update()
         )
     }
     for user in sorted(whom):
@@ -51,6 +53,9 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
         if (present := unread.get(user)) is not None:
             present.text, present.created_at, present.count = text, now, present.count + 1
             present.on_site, present.mail_due = choice.site, choice.mail
+            # A mail that is being sent tells what it was before.
+            present.mail_id = present.mail_begun_at = None
+            present.mail_tries = 0
             continue
         session.add(
             NoticeRow(

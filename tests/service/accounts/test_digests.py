@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
@@ -90,7 +91,41 @@ def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox)
     tell(platform, ada.id, "one")
     assert digests.send(platform) == 0
     with platform.sessions() as session:
-        assert session.query(NoticeRow).filter(NoticeRow.mail_due).count() == 1
+        (row,) = session.query(NoticeRow).filter(NoticeRow.mail_due)
+        assert row.mail_id is None, "it goes with what comes until then"
+
+
+@pytest.mark.both_databases
+def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open, box: Postbox) -> None:
+    platform = opened(**box.settings())
+    ada = accounts.create_user(platform, "ada", PASSWORD)
+    address(platform, ada.id, "ada@uni.example")
+    for text in ("one", "two", "six"):
+        tell(platform, ada.id, text)
+    box.silent = True
+    assert digests.send(platform) == 0
+    (first,) = box.mails
+    # Meanwhile one is read, one happens again, which that mail does not tell, and something is new.
+    ids = {it.text: it.id for it in notices.list_notices(platform, ada).notices}
+    notices.mark_read(platform, ada, NoticesRead(ids=[ids["two"]]))
+    tell(platform, ada.id, "six")
+    tell(platform, ada.id, "ten")
+    # A server that cannot be reached had nothing: this does not count.
+    unreachable = replace(
+        platform, settings=platform.settings.model_copy(update={"smtp_password": "another"})
+    )
+    assert digests.send(unreachable) == 0
+    assert digests.send(platform) == 0
+    again, new = box.mails[1:]
+    assert again["Message-ID"] == first["Message-ID"] != new["Message-ID"]
+    assert again["Subject"] == "grader: one"
+    assert "six (2 times)" in new.get_content()
+    assert "ten" in new.get_content()
+    # Not a third time; of the other mail the second.
+    box.silent, box.farewell = False, "421 Too busy to part"
+    assert digests.send(platform) == 1
+    assert digests.send(platform) == 0
+    assert [it["Message-ID"] for it in box.mails[3:]] == [new["Message-ID"]]
 
 
 def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
@@ -124,6 +159,13 @@ def process(platform: Platform) -> Popen[str]:
     return started
 
 
+def end_lease(platform: Platform) -> None:
+    """As after the time that a dead process's lease still lasts."""
+    with writing(platform.sessions) as session:
+        past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
+        session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
+
+
 def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     opened: Open, box: Postbox
 ) -> None:
@@ -141,13 +183,31 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     first.communicate()
     box.most = None
     assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
-    with writing(platform.sessions) as session:
-        past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
-        session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
+    end_lease(platform)
     for it in others:
         print(file=it.stdin, flush=True)
     assert sum(int(it.communicate(timeout=60)[0]) for it in others) == 2
     assert sorted(it["To"] for it in box.mails) == [f"{name}@uni.example" for name in ("ada", "bob", "eve")]
+
+
+def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
+    opened: Open, box: Postbox
+) -> None:
+    platform = opened(**box.settings())
+    ada = accounts.create_user(platform, "ada", PASSWORD)
+    address(platform, ada.id, "ada@uni.example")
+    tell(platform, ada.id, "one")
+    sender = process(platform)
+    box.kill = sender.kill
+    print(file=sender.stdin, flush=True)
+    assert sender.communicate(timeout=60) == ("", None)
+    box.kill = None
+    end_lease(platform)
+    assert digests.send_now_and_then(platform) == 1
+    first, again = box.mails
+    assert first["Message-ID"] == again["Message-ID"]
+    assert first.get_content() == again.get_content()
+    assert digests.send(platform) == 0
 
 
 @pytest.mark.both_databases
@@ -160,14 +220,12 @@ def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytes
     send = mail.send
     taken: list[chores.Lease | None] = []
 
-    def slow(*args: Any) -> None:
+    def slow(*args: Any, **named: Any) -> None:
         """As if this process had slept past the end of its lease."""
         if not taken:
-            with writing(platform.sessions) as session:
-                past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
-                session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
+            end_lease(platform)
             taken.append(chores.take(platform, digests.CHORE))
-        send(*args)
+        send(*args, **named)
 
     monkeypatch.setattr(mail, "send", slow)
     assert digests.send_now_and_then(platform) == 1
