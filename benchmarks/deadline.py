@@ -95,9 +95,15 @@ class Sent:
 
 
 def plan(
-    students: int, loops: int, window_s: float = WINDOW_S, seed: int = SEED, arriving: str = "late"
+    students: int,
+    loops: int,
+    window_s: float = WINDOW_S,
+    seed: int = SEED,
+    arriving: str = "late",
+    apart_s: float = 130.0,
 ) -> list[tuple[float, int, str]]:
-    """When who submits what, in seconds since the beginning, by time."""
+    """When who submits what, in seconds since the beginning, by time. ``apart_s``: from one endless loop to the
+    next."""
     chance = random.Random(seed)
 
     def moment() -> float:
@@ -108,7 +114,7 @@ def plan(
         count = chance.choices(list(EACH), list(EACH.values()))[0]
         times = [moment()] * 5 if student % AT_ONCE == 0 else [moment() for _ in range(count)]
         found += [(at, student, f"# {student} {number}") for number, at in enumerate(times)]
-    found += [(100.0 + 130.0 * number, students, f"{LOOP} {number}") for number in range(loops)]
+    found += [(100.0 + apart_s * number, students, f"{LOOP} {number}") for number in range(loops)]
     return sorted(found)
 
 

@@ -2,7 +2,7 @@
 when, the order of the queue, workers that take a while between two, and a student of endless loops. The wait that each
 is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the platform.
 
-Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--json]
+Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--apart 130] [--json]
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def judged(row: Row) -> Judged:
 
 
 def simulate(
-    seed: int, students: int, count_of_workers: int, loops: int, arriving: str, load: str
+    seed: int, students: int, count_of_workers: int, loops: int, apart: float, arriving: str, load: str
 ) -> tuple[list[Row], list[Look]]:
-    """``arriving`` is one of ``ARRIVING``, ``load`` of ``LOADS``."""
+    """``apart``: seconds from one endless loop to the next; ``arriving`` is one of ``ARRIVING``, ``load`` of ``LOADS``."""
     chance = random.Random(seed)
     workers = [f"worker-{number}" for number in range(count_of_workers)]
     own = LOADS[load]
@@ -225,7 +225,7 @@ def simulate(
         if len(queue.ended) < len(todo):
             later(now + LOOK_S, look_on)
 
-    todo = plan(students, loops, WINDOW_S, seed, arriving)
+    todo = plan(students, loops, WINDOW_S, seed, arriving, apart)
     for when, student, source in todo:
         later(when, partial(arrive, student=student, endless=source.startswith(LOOP)))
     later(LOOK_S, look_on)
@@ -247,23 +247,43 @@ def figures_of(rows: list[Row], looks: list[Look]) -> dict[str, Any]:
     }
 
 
+def beside_own(rows: list[Row]) -> float:
+    """Seconds of workers that a submission held which was begun beside another of its author while others waited."""
+    seconds = 0.0
+    for it in rows:
+        assert it.claimed is not None
+        assert it.finished is not None
+        beside = any(
+            other.user == it.user and other.id != it.id and other.claimed <= it.claimed < other.finished
+            for other in rows
+        )
+        waited = any(other.user != it.user and other.created < it.claimed < other.claimed for other in rows)
+        seconds += it.finished - it.claimed if beside and waited else 0.0
+    return seconds
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--students", type=int, default=500)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--loops", type=int, default=4)
+    parser.add_argument("--apart", type=float, default=130.0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     cases = []
     for arriving in ARRIVING:
         for load in LOADS:
-            rows, looks = [], []
+            rows, looks, held = [], [], 0.0
             for seed in range(options.seeds):
-                more = simulate(seed, options.students, options.workers, options.loops, arriving, load)
+                more = simulate(
+                    seed, options.students, options.workers, options.loops, options.apart, arriving, load
+                )
                 rows += more[0]
                 looks += more[1]
-            cases.append({"arriving": arriving, "platform": load, **figures_of(rows, looks)})
+                held += beside_own(more[0])
+            figures = figures_of(rows, looks)
+            cases.append({"arriving": arriving, "platform": load, "second_workers_s": round(held, 1), **figures})
             print(json.dumps(cases[-1]), flush=True)
     if options.json:
         setup = {
@@ -271,6 +291,7 @@ def main() -> int:
             "workers": options.workers,
             "service_s": SERVICE_S,
             "loops": options.loops,
+            "apart_s": options.apart,
         }
         keep("deadline_simulated", {**setup, "cases": cases})
     return 0
