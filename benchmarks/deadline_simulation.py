@@ -2,7 +2,8 @@
 when, the order of the queue, workers that take a while between two, and a student of endless loops. The wait that each
 is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the platform.
 
-Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--apart 130] [--json]
+Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--apart 130]
+    [--json]
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ class Queue:
     def claim(self, worker: str, now: float) -> Row | None:
         if not self.pending:
             return None
-        row = self.pending.pop(min((self.due(it, now), it.created, it.id) for it in self.pending.values())[2])
+        busy = {it.user for it in self.running.values()}
+        order_of = ((it.user in busy, self.due(it, now), it.created, it.id) for it in self.pending.values())
+        row = self.pending.pop(min(order_of)[3])
         row.claimed, row.worker = now, worker
         self.running[worker] = row
         return row
@@ -179,7 +182,8 @@ def judged(row: Row) -> Judged:
 def simulate(
     seed: int, students: int, count_of_workers: int, loops: int, apart: float, arriving: str, load: str
 ) -> tuple[list[Row], list[Look]]:
-    """``apart``: seconds from one endless loop to the next; ``arriving`` is one of ``ARRIVING``, ``load`` of ``LOADS``."""
+    """``apart``: seconds from one endless loop to the next; ``arriving`` is one of ``ARRIVING``, ``load`` of
+    ``LOADS``."""
     chance = random.Random(seed)
     workers = [f"worker-{number}" for number in range(count_of_workers)]
     own = LOADS[load]
@@ -283,7 +287,9 @@ def main() -> int:
                 looks += more[1]
                 held += beside_own(more[0])
             figures = figures_of(rows, looks)
-            cases.append({"arriving": arriving, "platform": load, "second_workers_s": round(held, 1), **figures})
+            cases.append(
+                {"arriving": arriving, "platform": load, "second_workers_s": round(held, 1), **figures}
+            )
             print(json.dumps(cases[-1]), flush=True)
     if options.json:
         setup = {

@@ -145,7 +145,7 @@ def _next(
         select(SubmissionRow)
         .join(order, order.c.id == SubmissionRow.id)
         .where(*conditions)
-        .order_by(order.c.place)
+        .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
         # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
         # writer.

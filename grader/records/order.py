@@ -94,13 +94,16 @@ def is_pending(row: SubmissionRow) -> bool:
 
 
 def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
-    """What is pending on ``devices``, together, with its ``place`` (1 = next).
+    """What is pending on ``devices``, together, with its ``place`` (1 = next), and as ``busy`` (0 or 1) whether one of
+    its author's is judged there now.
 
     By priority (with what it gained by waiting), then by ``due``: the time that it was sent at (seconds since 1970),
     put back by what its user was served lately and by the user's own submissions ahead of it. A user's own runs go
-    first, and a run is ahead by some turns. A claim takes the first that it can serve.
+    first, and a run is ahead by some turns. A claim takes the first that it can serve, and of the same priority what is
+    not ``busy`` before what is: until a judgement has taken long, nothing but this keeps its author from holding a
+    second worker that others wait for.
     """
-    row = SubmissionRow
+    row, on = SubmissionRow, list(devices)
     # A sum, which no index of users is sorted by: one by time reads the last hour's, one by user reads all there are.
     who = row.user_id + literal_column("0")
     lately = (
@@ -108,6 +111,9 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
             who.label("user_id"),
             func.sum(_turns()).label("claimed"),
             func.sum(_taken_back(now)).label("seconds"),
+            func.max(case((and_(row.state.in_(ACTIVE), row.device.in_(on), _of_author()), 1), else_=0)).label(
+                "busy"
+            ),
         )
         # What is pending counts among the user's own ahead, not once more among what was served.
         # What staff have judged again is not charged to its author at all.
@@ -134,16 +140,23 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
             row.created_at,
             # A final has an order of its own, by the times that its rows are given.
             (Seconds(row.created_at) + case((final, 0.0), else_=back)).label("due"),
+            case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
         .outerjoin(lately, lately.c.user_id == row.user_id)
-        .where(pending(), row.device.in_(list(devices)))
+        .where(pending(), row.device.in_(on))
         .cte("turns")
     )
     place = func.row_number().over(
         order_by=(turns.c.priority.desc(), turns.c.due, turns.c.created_at, turns.c.id)
     )
-    columns = (turns.c.id, turns.c.user_id, turns.c.priority, turns.c.due)
+    columns = (turns.c.id, turns.c.user_id, turns.c.priority, turns.c.due, turns.c.busy)
     return select(*columns, place.label("place")).cte("waiting_order")
+
+
+def _of_author() -> ColumnElement[bool]:
+    """Whether its author had it judged: not staff, who judge again, and no final."""
+    row = SubmissionRow
+    return and_(func.coalesce(row.rejudge_of, 0) == 0, row.kind != JudgingReason.FINAL)
 
 
 def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
@@ -274,24 +287,28 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
 
 @dataclass(frozen=True)
 class Running:
-    """What a worker judges now, and for how long, seconds."""
+    """What a worker judges now, and for how long, seconds. ``of_author``: neither staff nor a final had it judged."""
 
     user: int
     work: Work
     elapsed: float
+    of_author: bool = True
 
 
 def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
     """By the name of its worker, of those that judge on ``device``."""
     row = SubmissionRow
+    columns = (row.worker, row.user_id, row.challenge, row.language, row.kind, row.claimed_at, _of_author())
     held = session.execute(
-        select(row.worker, row.user_id, row.challenge, row.language, row.kind, row.claimed_at).where(
+        select(*columns).where(
             row.device == device, row.state.in_(ACTIVE), not_(pending()), row.claimed_at.is_not(None)
         )
     )
     return {
-        worker: Running(user, Work.of(challenge, language, kind), max(0.0, (now - since).total_seconds()))
-        for worker, user, challenge, language, kind, since in held
+        worker: Running(
+            user, Work.of(challenge, language, kind), max(0.0, (now - since).total_seconds()), bool(own)
+        )
+        for worker, user, challenge, language, kind, since, own in held
         if worker and since
     }
 

@@ -15,9 +15,13 @@ from tests.records.rows import DEVICE, add_submission, add_user, take
 
 
 def _served(sessions: Sessions) -> list[int]:
+    """By one worker: each is judged before the next is taken."""
     served = []
     while held := take(sessions):
         served.append(held.id)
+        with writing(sessions) as session:
+            row = session.get_one(SubmissionRow, held.id)
+            row.state, row.verdict, row.finished_at = State.DONE, Verdict.ACCEPTED, row.claimed_at
     return served
 
 
@@ -91,6 +95,25 @@ def test_an_endless_loop_costs_its_author_what_it_took(sessions: Sessions) -> No
         add_submission(sessions, user, state=State.DONE, verdict=Verdict.TIME_LIMIT, **ended)
     older, younger = add_submission(sessions, looping, 90), add_submission(sessions, busy, 5)
     assert _served(sessions) == [younger, older]
+
+
+@pytest.mark.both_databases
+def test_nobody_holds_a_second_worker_that_others_wait_for(sessions: Sessions) -> None:
+    """Even where the first judgement has taken no time yet."""
+    looper, modest, other = (add_user(sessions, name) for name in ("looper", "modest", "other"))
+    loops = [add_submission(sessions, looper, 600 - number) for number in range(2)]
+    first = add_submission(sessions, modest, 10)
+    # What is judged elsewhere, or again for staff, does not count against an author.
+    add_submission(sessions, other, 900, state=State.TESTING, claimed_at=utcnow(), device="another")
+    again = {"kind": JudgingReason.REJUDGE, "rejudge_of": first}
+    add_submission(sessions, other, 900, state=State.TESTING, claimed_at=utcnow(), **again)
+    second = add_submission(sessions, other, 5)
+
+    def next_one() -> int | None:
+        held = take(sessions)
+        return held.id if held is not None else None
+
+    assert [next_one() for _ in range(4)] == [loops[0], first, second, loops[1]]
 
 
 def test_positions_are_the_order_of_the_claims(sessions: Sessions) -> None:

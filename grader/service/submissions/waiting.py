@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from sqlalchemy.orm import Session
 
@@ -25,7 +25,7 @@ from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.order import Arrival, Running, Waiting
 from grader.records.queues import Pauses
 from grader.records.states import FREE
-from grader.schemas.submission import State, WaitReason, WaitsFor
+from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
 # In a queue of no more than this nobody is overtaken for long.
 _FEW = 4
@@ -84,21 +84,25 @@ class QueueSnapshot:
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        # When each worker is free, the first one first.
+        # When each worker is free, the first one first; and when each author's running ones have ended.
         free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
+        ends: dict[int, float] = defaultdict(float)
+        for held in self.running.values():
+            if held.of_author:
+                ends[held.user] = max(ends[held.user], self._left(held, known))
         waits, now = {}, self.now.timestamp()
-        wait, priority = 0.0, None
-        for it in self.waiting:
-            if it.priority != priority:
-                wait, priority = 0.0, it.priority
-            wait = max(wait, free[0])
-            for _ in range(_ROUNDS):
-                overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
-                known_wait, wait = wait, _done(free, overtaking, known.usual + known.pause)
-                if abs(wait - known_wait) < _CLOSE_SECONDS:
-                    break
-            waits[it.id] = round(wait, 1)
-            insort(free, free.pop(0) + known.of(it.work, it.user) + known.pause)
+        for _, those in groupby(self.waiting, lambda it: it.priority):
+            wait, line = 0.0, _Line(those)
+            while it := line.next(wait := max(wait, free[0]), ends):
+                for _ in range(_ROUNDS):
+                    overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
+                    known_wait, wait = wait, _done(free, overtaking, known.usual + known.pause)
+                    if abs(wait - known_wait) < _CLOSE_SECONDS:
+                        break
+                waits[it.id] = round(wait, 1)
+                seconds = known.of(it.work, it.user)
+                ends[it.user] = max(ends[it.user], wait + seconds)
+                insort(free, free.pop(0) + seconds + known.pause)
         return waits
 
     def _until_free(self, worker: str, known: Durations) -> float:
@@ -106,8 +110,12 @@ class QueueSnapshot:
         held = self.running.get(worker)
         if held is None:
             return 0.0
+        return self._left(held, known) + known.pause
+
+    def _left(self, held: Running, known: Durations) -> float:
+        """Seconds until it ends."""
         endless = endless_seconds(self.device)
-        return known.left(held.elapsed, held.work, held.user, endless, limits.BOX_WALL_SECONDS) + known.pause
+        return known.left(held.elapsed, held.work, held.user, endless, limits.BOX_WALL_SECONDS)
 
     @property
     def overdue(self) -> bool:
@@ -131,7 +139,15 @@ class QueueSnapshot:
             ahead = "One submission is" if place == 2 else f"{place - 1} submissions are"
             return WaitsFor(reason=WaitReason.AHEAD, text=f"{ahead} ahead of it.{slow}", since=since)
         text = f"It is next: the first worker that is free takes it.{slow}"
+        if len(self.waiting) > 1 and row.kind is not JudgingReason.FINAL and self._busy(row.user_id):
+            text = (
+                "It is next once its author's submission that is judged now has ended; until then a free worker "
+                f"takes others' first.{slow}"
+            )
         return WaitsFor(reason=WaitReason.NEXT, text=text, since=since)
+
+    def _busy(self, user: int) -> bool:
+        return any(it.user == user and it.of_author for it in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
         """What must change before it moves at all, however many are ahead."""
@@ -143,6 +159,26 @@ class QueueSnapshot:
         if not self.judges.serving:
             return _nobody(self.judges, WaitReason.NO_WORKER, f"serves {self.device}")
         return None
+
+
+class _Line:
+    """Those of one priority that wait, in the order in which workers take them."""
+
+    def __init__(self, those: Iterable[Waiting]) -> None:
+        self._coming = iter(those)
+        self._passed: list[Waiting] = []
+
+    def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
+        """Who a worker takes that is free in ``at`` seconds: the first of whose author's none is judged then, else the
+        first. ``ends``: when an author's last one has ended."""
+        for index, it in enumerate(self._passed):
+            if ends.get(it.user, 0.0) <= at:
+                return self._passed.pop(index)
+        for it in self._coming:
+            if ends.get(it.user, 0.0) <= at or it.priority == order.PRIORITIES[JudgingReason.FINAL]:
+                return it
+            self._passed.append(it)
+        return self._passed.pop(0) if self._passed else None
 
 
 def _done(free: Sequence[float], seconds: float, each: float) -> float:

@@ -48,6 +48,12 @@ class TestWords:
         assert seen.since is not None, "since when the last one was heard of"
         take(small)
         assert get_submission(small, student, first).waits_for is None
+        take(small, worker="v")
+        register(small, "w")
+        submit(small, other, body(source="x = 1\n"))
+        seen = get_submission(small, student, third).waits_for
+        assert seen is not None
+        assert seen.text.startswith("It is next once its author's submission that is judged now has ended;")
 
     def test_cuda_waits_for_who_compiles(self, small: Platform, student: User) -> None:
         register(small, "gpu", BOARD)

@@ -54,12 +54,12 @@ def arrivals(rate: float, until: float = 0.0) -> list[Arrival]:
 def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
     queue = [
         waiting(1),
-        waiting(2, work=LONG),
-        waiting(3),
-        waiting(4),
+        waiting(2, user=2, work=LONG),
+        waiting(3, user=3),
+        waiting(4, user=4),
         waiting(5, user=7),
-        waiting(6),
-        waiting(7),
+        waiting(6, user=6),
+        waiting(7, user=5),
     ]
     assert waits(*queue) == [0.0, 0.0, 2.0, 4.0, 6.0, 20.0, 22.0], "what its author sent last took long"
     pausing = Durations(usual=2.0, pause=0.5)
@@ -70,6 +70,15 @@ def test_a_loop_that_runs_holds_its_worker_until_a_limit_ends_it() -> None:
     loop = Running(9, WORK, elapsed=30.0)
     assert waits(waiting(1), running=[loop], workers=1) == [50.0]
     assert waits(waiting(1), waiting(2), running=[loop]) == [0.0, 2.0]
+
+
+def test_an_author_whose_one_is_judged_waits_for_its_end_while_others_wait() -> None:
+    own = Running(1, WORK, elapsed=1.0)
+    assert waits(waiting(1), waiting(2, user=2), waiting(3, user=3), running=[own]) == [1.0, 0.0, 2.0]
+    assert waits(waiting(1), running=[own]) == [0.0], "nobody else waits"
+    assert waits(waiting(1), waiting(2), waiting(3, user=2)) == [0.0, 2.0, 0.0]
+    for_staff = Running(1, WORK, elapsed=1.0, of_author=False)
+    assert waits(waiting(1), waiting(2, user=2), running=[for_staff]) == [0.0, 1.0]
 
 
 def test_who_overtakes_is_waited_for_with_the_workers_that_are_free() -> None:
