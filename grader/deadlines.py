@@ -69,6 +69,11 @@ def find_zone(name: str) -> ZoneInfo:
         ) from error
 
 
+def zoned(at: datetime, zone: str) -> str:
+    """``2027-03-01 09:00 CET``: a time of ``zone``, which it names."""
+    return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
+
+
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
     """What somebody wrote, in UTC. Without an offset it is a time of ``zone``; a day alone is its beginning or, with
     ``end``, its last second. A time that clocks show twice is the later one with ``end``, else the earlier.

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from grader.deadlines import Phase, Window, day_begins, parse_moment
+from grader.deadlines import Phase, Window, day_begins, parse_moment, zoned
 from grader.errors import BadRequest
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -76,3 +76,7 @@ def test_of_an_hour_that_is_shown_twice_the_second_is_late() -> None:
 def test_days_begin_at_midnight_of_the_zone() -> None:
     assert day_begins(utc(2026, 7, 1, 22, 30), BERLIN) == utc(2026, 7, 1, 22)
     assert day_begins(utc(2026, 7, 1, 21, 30), BERLIN) == utc(2026, 6, 30, 22)
+
+
+def test_a_time_is_told_with_its_zone() -> None:
+    assert zoned(utc(2027, 3, 1, 8), "Europe/Berlin") == "2027-03-01 09:00 CET"

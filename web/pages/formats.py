@@ -13,6 +13,7 @@ from typing import Any
 from flask import Flask
 from markupsafe import Markup, escape
 
+from grader.deadlines import zoned
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.languages import LANGUAGES, Language
 from grader.schemas.report import TOO_SHORT, Sizes
@@ -161,11 +162,6 @@ def number(value: float) -> str:
 
 def clock(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def zoned(moment: datetime, zone: str) -> str:
-    """``2027-03-01 09:00 CET``: a time of ``zone``, which it names."""
-    return moment.astimezone(zoneinfo.ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, select
@@ -248,7 +248,7 @@ class _Checked:
 def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     if body.slug == "new":
         raise BadRequest("'new' is an address of its own.", "Choose another slug.")
-    find_zone(body.time_zone)
+    _check_times(body)
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
     if odd := [it for it in devices if it not in served]:
@@ -266,6 +266,17 @@ def _check(platform: Platform, body: CompetitionBody) -> _Checked:
             raise BadRequest(f"{it.challenge} takes none of the competition's languages.")
         _check_workloads(manifest, it)
     return _Checked(devices, [it.value for it in languages])
+
+
+def _check_times(body: CompetitionBody) -> None:
+    zone = find_zone(body.time_zone)
+    for name, at in (("starts_at", body.starts_at), ("ends_at", body.ends_at)):
+        try:
+            at.astimezone(UTC).astimezone(zone)
+        except OverflowError as error:
+            raise BadRequest(
+                f"{name}: {at.isoformat()} is too far away.", "Write it like 2027-03-01T09:00:00+01:00."
+            ) from error
 
 
 def _check_workloads(manifest: Any, body: ChallengeBody) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
+from grader.deadlines import zoned
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.records import competitions as record
 from grader.records import workers
@@ -186,7 +187,8 @@ def _check_over(found: OpenCompetition) -> None:
     if found.row.results_at is not None:
         raise Conflict("The results are out.")
     if found.now < found.row.ends_at:
-        raise Conflict(f"{found.row.title} is not over: it ends at {found.row.ends_at:%Y-%m-%d %H:%M} UTC.")
+        ends = zoned(found.row.ends_at, found.row.time_zone)
+        raise Conflict(f"{found.row.title} is not over: it ends at {ends}.")
 
 
 def _check_judged(found: OpenCompetition) -> None:

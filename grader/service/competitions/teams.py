@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.deadlines import zoned
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
 from grader.languages import Language
 from grader.records import competitions as record
@@ -297,7 +298,7 @@ def competition_for(
 def _check_begun(session: Session, row: CompetitionRow) -> None:
     """Raises Conflict: which challenges a competition has is nobody's to know before it begins."""
     if clock(session) < row.starts_at:
-        raise Conflict(f"{row.title} begins at {row.starts_at:%Y-%m-%d %H:%M} UTC.")
+        raise Conflict(f"{row.title} begins at {zoned(row.starts_at, row.time_zone)}.")
 
 
 def _check_taken(row: CompetitionRow, language: Language, device: str | None) -> None:
@@ -354,7 +355,9 @@ def _counting_team(session: Session, competition: CompetitionRow, user: User, no
             if team.mode is mode and starts_at <= now and (ends_at is None or now < ends_at):
                 return team
     if now < competition.starts_at:
-        raise Conflict(f"{competition.title} begins at {competition.starts_at:%Y-%m-%d %H:%M} UTC.")
+        raise Conflict(
+            f"{competition.title} begins at {zoned(competition.starts_at, competition.time_zone)}."
+        )
     raise Conflict(
         f"The time to submit to {competition.title} is over.",
         "`grader competition register --mode practice` lets you practise."

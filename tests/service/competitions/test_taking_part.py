@@ -65,6 +65,11 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
     [
         ({"challenges": [{"challenge": "nothing"}]}, "nothing"),
         ({"devices": ["h200"]}, "no device 'h200'"),
+        ({"time_zone": "Mars/Phobos"}, "no time zone 'Mars/Phobos'"),
+        (
+            {"time_zone": "America/New_York", "starts_at": "0001-01-01T00:00:00Z"},
+            "starts_at: 0001-01-01T00:00:00.00:00 is too far away",
+        ),
         ({"languages": ["cuda"]}, "None of its devices"),
         ({"challenges": [{"challenge": "scale", "hidden_workloads": [{"sizes": {"m": 4}}]}]}, "sizes are"),
         (
