@@ -104,6 +104,19 @@ def test_a_class_makes_its_accounts_at_once_behind_one_router(
     assert owner.get("/courses/gpu/roster").text.count("join code 1") == limits.SIGN_IN_PER_MINUTE + 5
 
 
+def test_a_deadline_that_nobody_changes_does_not_move(
+    owner: FlaskClient, platform: Platform, teacher: User
+) -> None:
+    form = {"slug": "week1", "title": "Week 1", "parts": "scale", "open_at": "2020-01-01T10:00"}
+    form |= {"due_at": "2026-10-25T02:30+02:00"}  # the first of two half past two
+    page = post(owner, "/courses/gpu/new-assignment", **form)
+    assert 'value="2026-10-25T02:30:00"' in page
+    page = post(owner, "/courses/gpu/assignments/week1", **form | {"due_at": "2026-10-25T02:30"})
+    assert 'datetime="2026-10-25T00:30:00+00:00"' in page
+    page = post(owner, "/courses/gpu/assignments/week1", **form | {"due_at": "2026-10-25T02:31"})
+    assert 'datetime="2026-10-25T01:31:00+00:00"' in page, "typed, it is the later one"
+
+
 def test_an_assignment_from_draft_to_extension(
     owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User
 ) -> None:

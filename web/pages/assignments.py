@@ -68,7 +68,8 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
     try:
         with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
             assignments.find(opened, assignment)
-        assignments.put_assignment(platform(), current_user(), course, assignment, _body())
+        stands = assignments.get_assignment(platform(), current_user(), course, assignment)
+        assignments.put_assignment(platform(), current_user(), course, assignment, _kept(_body(), stands))
     except (BadRequest, Conflict) as error:
         return _show(course, assignment, error)
     return _back(course, assignment)
@@ -141,10 +142,23 @@ def _choices() -> dict[str, object]:
     return {"known_languages": list(LANGUAGES), "known_devices": platform().settings.device_list}
 
 
+_TIMES = ("open_at", "due_at", "late_until")
+
+
 def _values(view: AssignmentView) -> dict[str, str]:
     """Times as the form's fields take them: in the course's zone."""
-    times = {"open_at": view.open_at, "due_at": view.due_at, "late_until": view.late_until}
+    times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
+
+
+def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
+    """Without moving times that nobody changed, also where the zone's clocks show them twice."""
+    shown = _values(stands)
+    # Browsers leave out seconds that are 0.
+    same = [
+        it for it in _TIMES if shown[it] and getattr(sent, it) in (shown[it], shown[it].removesuffix(":00"))
+    ]
+    return sent.model_copy(update={name: getattr(stands, name).isoformat() for name in same})
 
 
 def _body() -> AssignmentBody:
