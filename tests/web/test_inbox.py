@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from grader.schemas.course import CourseBody, CourseRole, RosterBody
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import Flag
@@ -40,6 +42,7 @@ def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: Us
     assert submissions.get_submission(platform, ada, id_).voided is None
 
 
+@pytest.mark.both_databases
 def test_filters_are_chosen_and_wrong_names_are_told(
     platform: Platform, visit: Visit, ada: User, bob: User, teacher: User
 ) -> None:
