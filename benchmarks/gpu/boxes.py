@@ -7,7 +7,11 @@ beside what chance makes of so many rounds (standard deviations, microseconds).
 One box after the other is measured with all its bindings, so a GPU that drifts within seconds looks like boxes that
 differ. With ``--alternating`` all boxes live at once and are bound in turn: what then differs is the boxes.
 
-Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N] [--alternating]
+With ``--same-box`` a control runs in each box ahead of the submission: whether a box that costs its control more costs
+its submission more, too, by how much (slope), and how far submissions then differ (``left``).
+
+Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
+       [--alternating | --same-box] [--language cuda|triton]
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,12 +63,14 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     whole = catalogue.load("vector_add")
     workload = next(it for it in whole.manifest.workloads if it.name == WORKLOAD)
     challenge = narrowed(whole, [workload])
-    source = (catalogue.root / "reference/vector_add/staff/solution.cu").read_text()
-    footer = cuda_footer(challenge.manifest)
-    artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
+    language = Language.named(options.language)
+    source = (catalogue.root / f"reference/vector_add/staff/solution{language.suffix}").read_text()
+    footer, artefact = cuda_footer(challenge.manifest), None
+    if language is Language.CUDA:
+        artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
     found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}
     turns = range(options.bindings)
-    with closing(_Boxes(challenge, workload, source, device, maker, artefact)) as boxes:
+    with closing(_Boxes(challenge, workload, language, source, device, maker, artefact)) as boxes:
         if options.alternating:
             alive = {name: [boxes.start(name) for _ in range(options.boxes)] for name in found}
             for name, series in found.items():
@@ -78,6 +84,13 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
                         f"{name} {_line([it[turn] for it in series])}" for name, series in found.items()
                     )
                 )
+        elif options.same_box:
+            for number in range(options.boxes):
+                both = boxes.together(number, turns)
+                for name, gates in both.items():
+                    found[name].append(gates)
+                boxes.close()
+                print("  ".join(f"{name} {_line(series[-1])}" for name, series in found.items()), flush=True)
         else:
             for number in range(options.boxes):
                 for name, series in found.items():
@@ -95,6 +108,7 @@ class _Boxes:
 
     challenge: Challenge
     workload: Workload
+    language: Language
     source: str
     device: Device
     maker: BoxMaker
@@ -103,10 +117,25 @@ class _Boxes:
     _key: bytes = field(default_factory=lambda: os.urandom(32))
 
     def start(self, name: str) -> RunnerClient:
-        request = Request(self.challenge, Language.CUDA, self.source, self.device.name, self._key, [])
+        launcher = self._launcher()
+        return launcher.control() if name == "control" else launcher.submission()
+
+    def together(self, number: int, turns: Sequence[int]) -> dict[str, list[list[float]]]:
+        """Of one and the same box: the control's rounds, then the submission's."""
+        control: list[list[float]] = []
+
+        def ahead(client: RunnerClient) -> None:
+            control.extend(self.gates("control", client, f"{number} {turn}") for turn in turns)
+
+        client = self._launcher().submission(ahead)
+        own = [self.gates("vector_add", client, f"{number} {turn}") for turn in turns]
+        return {"control": control, "vector_add": own}
+
+    def _launcher(self) -> Launcher:
+        request = Request(self.challenge, self.language, self.source, self.device.name, self._key, [])
         launcher = Launcher(request, self.device, self.maker, lambda: None, self.artefact)
         self._launchers.append(launcher)
-        return launcher.control() if name == "control" else launcher.submission()
+        return launcher
 
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
         """Microseconds of each round, with the memory bound anew."""
@@ -137,6 +166,22 @@ def components(series: Sequence[Sequence[Sequence[float]]]) -> dict[str, float]:
     }
 
 
+def together(found: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, float]:
+    """How the submission's times follow the costs of the controls in the same boxes: microseconds, by box."""
+    control, own = (
+        [statistics.fmean(midmean(it) for it in box) for box in found[name]]
+        for name in ("control", "vector_add")
+    )
+    slope, _ = statistics.linear_regression(control, own)
+    return {
+        "correlation": round(statistics.correlation(control, own), 3),
+        "slope": round(slope, 3),
+        "control": round(statistics.stdev(control), 3),
+        "own": round(statistics.stdev(own), 3),
+        "left": round(statistics.stdev(two - one for one, two in zip(control, own, strict=True)), 3),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true")
@@ -144,7 +189,10 @@ def main() -> None:
     parser.add_argument("--boxes", type=int, default=10)
     parser.add_argument("--bindings", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
+    which.add_argument("--same-box", action="store_true", help="a control ahead of the submission in its box")
+    parser.add_argument("--language", default="cuda", choices=[it.value for it in Language])
     options = parser.parse_args()
     found = measure(options)
     rows: list[dict[str, Any]] = []
@@ -153,11 +201,15 @@ def main() -> None:
         print(row, flush=True)
         packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
+    if options.same_box:
+        rows.append({"of": "the same box", **together(found)})
+        print(rows[-1], flush=True)
     if options.json:
-        keep(
-            "boxes_alternating" if options.alternating else "boxes",
-            {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows},
+        kind = (
+            "_alternating" if options.alternating else f"_same_{options.language}" if options.same_box else ""
         )
+        figures = {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows}
+        keep(f"boxes{kind}", figures)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,21 @@ EVERYTHING = (
         320,
     ),
     Planned("boxes", f"python={_GPU}/boxes.py --json", 60, 150, keeps="boxes"),
+    # Whether a control in the submission's own box, ahead of it, would tell what its box costs.
+    Planned(
+        "control in a CUDA box",
+        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2",
+        60,
+        120,
+        keeps="boxes_same_cuda",
+    ),
+    Planned(
+        "control in a Triton box",
+        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2 --language triton",
+        80,
+        160,
+        keeps="boxes_same_triton",
+    ),
     Planned(
         "boxes in turn",
         f"python={_GPU}/boxes.py --json --alternating --boxes 8 --bindings 5",

@@ -58,11 +58,15 @@ class Launcher:
     _submissions: list[RunnerClient] = field(default_factory=list)
     _control: RunnerClient | None = None
 
-    def submission(self) -> RunnerClient:
-        """A fresh box with the submission loaded. Raises LoadFailed, BoxUnavailable."""
+    def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
+        """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
+        measures there knows nothing of the submission. Raises LoadFailed, BoxUnavailable."""
         manifest = self.request.challenge.manifest
         client = self._start(BoxPurpose.RUN)
         self._submissions.append(client)
+        if ahead is not None:
+            self._load_trusted(client, BoxPurpose.RUN, self._control_message)
+            ahead(client)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
         message = {
@@ -81,6 +85,10 @@ class Launcher:
             raise _not_loaded(failure, client.memory_bytes)
         return client
 
+    @property
+    def _control_message(self) -> dict[str, Any]:
+        return {"loader": "control", "outputs": self.request.names(Kind.OUTPUT), "duration_us": CONTROL_US}
+
     def _check_disk(self) -> None:
         """A plain process writes its source to a disk of the host's. Raises JudgeFailure where that is full."""
         folder = tempfile.gettempdir()
@@ -91,9 +99,7 @@ class Launcher:
 
     def control(self) -> RunnerClient:
         """A runner that loads no submission and whose call has a known length; one that is kept, where one is."""
-        outputs = self.request.names(Kind.OUTPUT)
-        message = {"loader": "control", "outputs": outputs, "duration_us": CONTROL_US}
-        kept = self.kept_control
+        message, kept = self._control_message, self.kept_control
         if kept is None:
             return self._trusted(BoxPurpose.CONTROL, message)
         client = kept.take(self.interrupt)

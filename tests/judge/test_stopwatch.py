@@ -101,6 +101,13 @@ def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, 
     assert all(torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staged[1:])
 
 
+def test_a_control_can_run_in_the_submissions_box_ahead_of_it(launcher: Launcher) -> None:
+    rounds = []
+    client = launcher.submission(lambda it: rounds.extend(_watch(launcher, Staging()).control(it)))
+    assert len(rounds) == ROUNDS
+    assert len(_watch(launcher, Staging()).own(client).rounds) == ROUNDS
+
+
 def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, drawn: list[int]) -> None:
     """Otherwise its rounds would find in the caches what a submission's do not."""
     _watch(launcher, Drawing()).control(launcher.control())
