@@ -155,9 +155,13 @@ class RosterBody(Strict):
         default=False,
         description="import the good rows where there are bad ones; else nothing is changed then",
     )
+    let_back_in: StrictBool = Field(
+        default=False, description="students of the file whom staff removed return; else they stay out"
+    )
 
 
-RosterKind = Literal["add", "invite", "change", "return", "drop", "withdraw"]
+# "removed": the file has somebody whom staff removed, and who stays out.
+RosterKind = Literal["add", "invite", "change", "return", "removed", "drop", "withdraw"]
 
 
 class RosterChange(Strict):

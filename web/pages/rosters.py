@@ -36,6 +36,7 @@ def take(course: str) -> Page:
             dry_run=request.form.get("action") != "import",
             drop_missing=forms.ticked("drop_missing"),
             skip_bad=forms.ticked("skip_bad"),
+            let_back_in=forms.ticked("let_back_in"),
         )
         result = rosters.import_roster(platform(), current_user(), course, wanted)
     except (BadRequest, Conflict) as error:

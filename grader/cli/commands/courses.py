@@ -224,6 +224,9 @@ def import_roster(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good rows where there are bad ones.")
     ] = False,
+    let_back_in: Annotated[
+        bool, typer.Option("--let-back-in", help="Students of the file whom staff removed return.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Bring the students of a course to what a table says. Doing it twice changes nothing."""
@@ -231,7 +234,9 @@ def import_roster(
         text = roster_file.decode(file.read_bytes())
     except OSError as error:
         raise BadRequest(f"'{file}' cannot be read: {error.strerror}.") from error
-    body = RosterBody(text=text, dry_run=not apply, drop_missing=drop_missing, skip_bad=skip_bad)
+    body = RosterBody(
+        text=text, dry_run=not apply, drop_missing=drop_missing, skip_bad=skip_bad, let_back_in=let_back_in
+    )
     answer = connect().post(f"/courses/{segment(slug)}/roster", body.model_dump())
     found = understood(RosterResult, answer)
     if json:
@@ -248,6 +253,8 @@ def _show_import(found: RosterResult) -> None:
         table.add_row(line, safe(change.person), change.kind, safe("; ".join(change.what)))
     if found.changes:
         put_table(table)
+    if found.counts.get("removed"):
+        say("Staff removed some of them. Let them back in with: --let-back-in", "dim")
     for problem in found.problems:
         column = f", {problem.column}" if problem.column else ""
         say(f"line {problem.line}{column}: {problem.text}", "red")

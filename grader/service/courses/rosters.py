@@ -165,21 +165,21 @@ def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) 
 def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
     """Bring the students of a course to what a table says. Who has an account (by address, account or a student number
     that is known here) is put on the roster, everyone else is noted to be invited. Doing it twice changes nothing. With
-    bad rows nothing is done unless ``body.skip_bad``.
+    bad rows nothing is done unless ``body.skip_bad``. Whom staff removed stays out unless ``body.let_back_in``.
 
     Raises NotFound, NotAllowed, BadRequest (it is no such table).
     """
     file = roster_file.parse(body.text)
     at = courses.reading if body.dry_run else courses.changing
     with at(platform, user, slug, Action.ROSTER_EDIT) as course:
-        plan = _Plan(course, file, body.drop_missing)
+        plan = _Plan(course, file, body.drop_missing, body.let_back_in)
         plan.make()
         apply = not body.dry_run and (body.skip_bad or not plan.problems)
         if apply:
             plan.apply()
-            counts = plan.counts()
+            counts = {kind: count for kind, count in plan.counts().items() if kind != "removed"}
             if counts:
-                course.note(Action.ROSTER_EDIT, "/roster", after=dict(counts))
+                course.note(Action.ROSTER_EDIT, "/roster", after=counts)
             for name, back in plan.moved.items():
                 words = {"on_roster": not back}, {"on_roster": back}
                 course.note(Action.ROSTER_EDIT, f"/roster/{name}", before=words[0], after=words[1])
@@ -227,6 +227,7 @@ class _Plan:
     course: OpenCourse
     file: RosterFile
     drop_missing: bool
+    let_back_in: bool
     changes: list[RosterChange] = field(default_factory=list)
     problems: list[RosterProblem] = field(default_factory=list)
     unchanged: int = 0
@@ -329,6 +330,9 @@ class _Plan:
         else:
             what = _differences(row, values)
             back = row.left_at is not None
+            if back and not self.let_back_in:
+                self._note(line, name, "removed", [])
+                return
             if what or back:
                 self._values.append((row, {**values, "left_at": None, "role": CourseRole.STUDENT.value}))
                 self._added += [user] if back else []

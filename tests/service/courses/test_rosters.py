@@ -93,7 +93,9 @@ def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff
     gone = take(platform, staff, "email\nnew@uni.edu\n", drop_missing=True)
     assert kinds(gone) == [(None, "ada", "drop"), (None, "bob@uni.edu", "withdraw")]
     assert [it.email for it in rosters.get_roster(platform, staff, "gpu").invited] == ["new@uni.edu"]
-    assert [it.kind for it in take(platform, staff, TABLE).changes] == ["return", "invite"]
+    assert [it.kind for it in take(platform, staff, TABLE, dry_run=True).changes] == ["removed", "invite"]
+    back = take(platform, staff, TABLE, let_back_in=True)
+    assert [it.kind for it in back.changes] == ["return", "invite"]
 
 
 def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Platform, staff: User) -> None:
@@ -178,9 +180,11 @@ def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
     assert joining.list_codes(platform, staff, "gpu").codes[0].used == 0
     back = rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=True))
     assert ([it.name for it in back.members], back.removed) == (["ada", "teacher"], [])
-    # A file removes and lets back in by name, and the log says whom.
+    # A file removes, and lets back in where staff say so; the log says whom.
     take(platform, staff, "account\n", drop_missing=True)
-    take(platform, staff, "account\nada\n")
+    assert take(platform, staff, "account\nada\n").counts == {"removed": 1}
+    assert [it.name for it in rosters.get_roster(platform, staff, "gpu").removed] == ["ada"]
+    take(platform, staff, "account\nada\n", let_back_in=True)
     log = courses.get_audit(platform, staff, "gpu").entries
     mine = [it.after for it in log if it.subject.endswith("/roster/ada")]
     assert mine == [{"on_roster": True}, {"on_roster": False}] * 2
