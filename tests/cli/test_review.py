@@ -1,5 +1,5 @@
-"""`void`, `regrade`, `inbox`, `comment` and `feedback requests` against a web that runs: what they print, as text and
-as JSON, and by which exit code they refuse."""
+"""`void`, `regrade`, `inbox`, `roster`, `comment` and `feedback requests` against a web that runs: what they print,
+as text and as JSON, and by which exit code they refuse."""
 
 from __future__ import annotations
 
@@ -170,6 +170,20 @@ def test_inbox(site: Site) -> None:
         (site.ada, ["decide", kernel, "--outcome", "fine"], 3, "reviews.decide"),
     ):
         refused(site.run(who, "inbox", *args), code, words)
+
+
+def test_roster(site: Site, home: Path) -> None:
+    table = home / "roster.csv"
+    table.write_text("account\nada\nbob\n")
+    removed = site.run(site.teacher, "roster", "change", "gpu", "ada", "--drop")
+    assert "removed" in removed.out
+    assert "grader roster change gpu NAME --enrol" in removed.err
+    again = site.run(site.teacher, "roster", "import", "gpu", str(table), "--apply")
+    assert "--let-back-in" in again.err
+    code = site.json(site.teacher, "roster", "code", "gpu")["code"]
+    refused(site.run(site.ada, "course", "join", code), 3, "The staff of GPU removed you from this course.")
+    site.run(site.teacher, "roster", "import", "gpu", str(table), "--apply", "--let-back-in")
+    assert site.json(site.teacher, "roster", "show", "gpu")["removed"] == []
 
 
 def test_comments(site: Site) -> None:
