@@ -329,11 +329,16 @@ class FinalEntry(Strict):
     time_us: float | None = None
     spread: float | None = Field(default=None, description="(slowest - fastest) / median of the repeats")
     failed: str = ""
+    untimed: list[int] = Field(
+        default_factory=list,
+        description="repeats that were accepted, but whose time could not be known: the median leaves them out",
+    )
     runs: list[FinalTime]
 
 
 class RankChange(Strict):
-    """A team's rank in each repeat by itself."""
+    """A team's rank in each repeat by itself. Where the time of a repeat is unknown, the team stands there by the
+    median of its others."""
 
     team: str
     final: int | None

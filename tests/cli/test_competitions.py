@@ -6,7 +6,18 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Phase, Scoring
+from grader.schemas.competition import (
+    BoardKind,
+    BoardRow,
+    ChallengeScore,
+    CompetitionBoard,
+    FinalEntry,
+    FinalState,
+    FinalTime,
+    FinalView,
+    Phase,
+    Scoring,
+)
 from grader.schemas.regrade import (
     RegradedBoard,
     RegradedRank,
@@ -15,6 +26,7 @@ from grader.schemas.regrade import (
     RegradeSummary,
     RegradeView,
 )
+from grader.schemas.submission import State
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -52,6 +64,25 @@ def test_a_frozen_board(cli: Cli, server: Stub) -> None:
     assert "Warps" in ran.out
     assert "12.5" in ran.out
     assert "stopped before the end" in ran.err
+
+
+def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
+    runs = [
+        FinalTime(repeat=it, place=it, submission=f"run{it}", state=State.DONE, time_us=time_us)
+        for it, time_us in ((1, 80.0), (2, None), (3, 90.0))
+    ]
+    entry = FinalEntry(team="Warps", challenge="scale", source="abc", time_us=85.0, untimed=[2], runs=runs)
+    view = FinalView(
+        competition="cup",
+        state=FinalState.RUNNING,
+        done=True,
+        repeats=3,
+        finalists=["Warps"],
+        entries=[entry],
+    )
+    server.answer("GET /competitions/cup/final", view.model_dump(mode="json"))
+    shown = " ".join(cli("competition", "final", "show", "cup").out.split())
+    assert "Warps, scale: the median is of 2 of 3 repeats; no time could be known in 2." in shown
 
 
 def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) -> None:

@@ -290,6 +290,10 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
     assert [it.failed for it in view.entries if it.failed] == why
     assert [len(it.runs) for it in view.entries] == [repeats] * 3
     assert sum(it.time_us is None for it in view.entries) == len(why)
+    assert [it.untimed for it in view.entries if it.untimed] == [[1]]
+    # Nobody moves up in the repeat in which somebody has no time.
+    assert view.rank_changes is not None
+    assert (view.rank_changes.changed, view.rank_changes.swaps) == (0, 0)
 
 
 def test_only_the_named_machine_judges_it(

@@ -498,6 +498,13 @@ def _put_final(view: FinalView, json: bool) -> int:
         },
         optional=("spread",),
     )
+    for it in view.entries:
+        if it.untimed and not it.failed:
+            repeats = ", ".join(map(str, it.untimed))
+            tell(
+                f"{it.team}, {it.challenge}: the median is of {len(it.runs) - len(it.untimed)} of {len(it.runs)} "
+                f"repeats; no time could be known in {repeats}."
+            )
     if (changes := view.rank_changes) is not None:
         tell(
             f"Rank changes between repeats: {changes.changed} of {len(changes.teams)} teams; "

@@ -165,6 +165,13 @@ def _said(said: Any) -> list[str]:
     ]
     for it in said["challenges"]:
         time = time_text(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
+        repeats = it.get("repeats", [])
+        unknown = [str(each["repeat"]) for each in repeats if each["time_us"] is None]
+        if unknown and it["time_us"] is not None:
+            time += (
+                f", the median of {len(repeats) - len(unknown)} of {len(repeats)} repeats; "
+                f"no time could be known in {', '.join(unknown)}"
+            )
         lines.append(f"{it['challenge']} version {it['version']}, {it['language']}: {time}")
         lines.append(f"  source SHA-256 {it['source_sha256']}")
     return lines

@@ -71,10 +71,19 @@ def why_failed(runs: Runs) -> str:
             return f"{row.verdict.value if row.verdict else 'no verdict'} in repeat {run.repeat}"
     if left := sum(row.state is not State.DONE for _, row in runs):
         return f"{left} of {len(runs)} repeats are not judged yet"
-    untimed = [str(run.repeat) for run, row in runs if row.time_us is None]
-    if 2 * len(untimed) < len(runs):
+    unknown = untimed(runs)
+    if 2 * len(unknown) < len(runs):
         return ""
-    return f"no time in {'repeat' if len(untimed) == 1 else 'repeats'} {', '.join(untimed)}"
+    return f"no time in {'repeat' if len(unknown) == 1 else 'repeats'} {', '.join(map(str, unknown))}"
+
+
+def untimed(runs: Runs) -> list[int]:
+    """The repeats that were accepted without a time: the medians leave them out."""
+    return [
+        run.repeat
+        for run, row in runs
+        if row.state is State.DONE and row.verdict is Verdict.ACCEPTED and row.time_us is None
+    ]
 
 
 def of_runs(
@@ -85,7 +94,8 @@ def of_runs(
     runs: Runs,
     repeat: int | None = None,
 ) -> FinalResults:
-    """By the medians; with ``repeat``, by that one alone."""
+    """By the medians; with ``repeat``, by that one alone. In a repeat whose time is unknown a finalist stands by the
+    median of its others: without it, everyone below would move up in that repeat."""
     entries = by_entry(runs)
     worth = gradings(platform, session, row)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
@@ -99,6 +109,8 @@ def of_runs(
     failed = {}
     for (team, challenge), all_of_it in entries.items():
         chosen = [it for it in all_of_it if repeat is None or it[0].repeat == repeat]
+        if repeat is not None and untimed(chosen) and not why_failed(all_of_it):
+            chosen = all_of_it
         if why := why_failed(chosen):
             failed[team, challenge] = why
             continue

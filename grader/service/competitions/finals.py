@@ -42,7 +42,7 @@ from grader.schemas.submission import JudgingReason, SourceView, State
 from grader.service.accounts.accounts import User
 from grader.service.competitions import competition_boards
 from grader.service.competitions.competitions import OpenCompetition, changing, reading, view
-from grader.service.competitions.final_results import Runs, by_entry, rank_changes, why_failed
+from grader.service.competitions.final_results import Runs, by_entry, rank_changes, untimed, why_failed
 from grader.service.competitions.teams import team_named
 from grader.service.courses.permissions import Action
 from grader.service.operation.requeue import requeue
@@ -435,6 +435,7 @@ def _entry(team: str, challenge: str, runs: Runs, sources: Mapping[int, str]) ->
         time_us=median,
         spread=(max(times) - min(times)) / median if median else None,
         failed=failed,
+        untimed=untimed(runs),
         runs=[
             FinalTime(
                 repeat=run.repeat,
