@@ -13,9 +13,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from grader import limits
-from grader.schemas.course import JoinCodeBody
+from grader.schemas.course import JoinCodeBody, MemberChange, RosterBody
 from grader.service.accounts.accounts import User
-from grader.service.courses import courses, gradebook, joining
+from grader.service.courses import courses, gradebook, joining, rosters
 from grader.service.platform import Platform, open_platform
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 from tests.service.world import make_catalogue
@@ -72,6 +72,25 @@ def test_a_roster_is_looked_at_then_imported_and_its_sheet_lets_somebody_in(
     assert guest.post("/sign-up", data={**form, "csrf_token": csrf(guest, at[1])}).status_code == 303
     assert "GPU &lt;programming&gt;" in guest.get("/courses").text
     assert "invitation 1: jg@uni.edu" in owner.get("/courses/gpu/roster").text
+
+
+def test_members_are_changed_and_the_invited_taken_off_on_the_roster(
+    owner: FlaskClient, platform: Platform, teacher: User, ada: User
+) -> None:
+    enrol(platform, teacher, ada)
+    text = "email,full_name,section\nwaits@uni.edu,Wanda,A\n"
+    rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
+    page = owner.get("/courses/gpu/roster?member=ada").text
+    assert "<h2>Change ada</h2>" in page
+    assert '<option value="A"></option>' in page
+    rosters.change_member(platform, teacher, "gpu", "ada", MemberChange(group="3"))  # while the form is open
+    was = {"was-section": "", "was-group": "", "was-full_name": "", "was-student_number": ""}
+    form = was | {"section": "B", "group": "", "full_name": "Ada Lovelace", "student_number": ""}
+    page = post(owner, "/courses/gpu/roster/ada", **form)
+    (row,) = re.findall(r"<tr>\s*<td><a href=\"/courses/gpu/grades/ada\">.*?</tr>", page, re.DOTALL)
+    assert [it for it in ("Ada Lovelace", "<td>B</td>", "<td>3</td>") if it not in row] == []
+    (at,) = re.findall(r'action="(/courses/gpu/invitations/\d+/withdraw)"', page)
+    assert "Wanda" not in post(owner, at)
 
 
 def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:

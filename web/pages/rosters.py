@@ -21,8 +21,8 @@ pages = Blueprint("rosters", __name__)
 
 @pages.get("/courses/<course>/roster")
 def show(course: str) -> str:
-    """Who is in a course, who has not come, and join codes."""
-    return _page(course)[0]
+    """Who is in a course, who has not come, and join codes; ?member= opens a form that changes that one."""
+    return _page(course, member=request.args.get("member"))[0]
 
 
 @pages.post("/courses/<course>/roster")
@@ -45,12 +45,27 @@ def take(course: str) -> Page:
 
 
 @pages.post("/courses/<course>/roster/<name>")
-def change(course: str, name: str) -> BaseResponse:
-    """Another section or group of a member; or remove a student, or let one back in."""
-    values = {it: request.form[it] for it in ("section", "group") if it in request.form}
+def change(course: str, name: str) -> BaseResponse | Page:
+    """Another name, number, section or group of a member; or remove a student, or let one back in."""
+    # What the form was opened with and nobody typed over is left as it is now: somebody else may have changed it.
+    values: dict[str, object] = {
+        it: value
+        for it in ("full_name", "student_number", "section", "group")
+        if (value := request.form.get(it)) is not None and value != request.form.get(f"was-{it}")
+    }
     on_roster = False if forms.ticked("drop") else True if forms.ticked("enrol") else None
-    change = MemberChange(**values, on_roster=on_roster)
-    rosters.change_member(platform(), current_user(), course, name, change)
+    try:
+        change = body(MemberChange, values).model_copy(update={"on_roster": on_roster})
+        rosters.change_member(platform(), current_user(), course, name, change)
+    except BadRequest as error:
+        return _page(course, error, member=name)
+    return redirect(url_for("rosters.show", course=course), 303)
+
+
+@pages.post("/courses/<course>/invitations/<int:number>/withdraw")
+def withdraw(course: str, number: int) -> BaseResponse:
+    """Take somebody who has not come off the roster; their link stops working."""
+    rosters.withdraw_invitation(platform(), current_user(), course, number)
     return redirect(url_for("rosters.show", course=course), 303)
 
 
@@ -93,14 +108,17 @@ def _page(
     error: GraderError | None = None,
     result: RosterResult | None = None,
     wanted: RosterBody | None = None,
+    member: str | None = None,
 ) -> Page:
     user, base = current_user(), request.host_url.rstrip("/")
     with courses.reading(platform(), user, course, Action.ROSTER_READ) as opened:
         edits = opened.may(Action.ROSTER_EDIT)
+    roster = rosters.get_roster(platform(), user, course)
     page = render_template(
         "course/roster.html",
         course=course,
-        roster=rosters.get_roster(platform(), user, course),
+        roster=roster,
+        changed=next((it for it in roster.members if edits and it.name == member), None),
         codes=joining.list_codes(platform(), user, course, base).codes if edits else [],
         edits=edits,
         result=result,

@@ -13,7 +13,7 @@ from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
-from grader.errors import BadRequest
+from grader.errors import BadRequest, NotFound
 from grader.schemas.course import (
     AuditLog,
     CourseChange,
@@ -283,6 +283,8 @@ def change(
     name: Name,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="Another section.")] = None,
     group: Annotated[str | None, typer.Option(metavar="NAME", help="Another group.")] = None,
+    full_name: Annotated[str | None, typer.Option(metavar="NAME", help="Another full name.")] = None,
+    student_number: Annotated[str | None, typer.Option(metavar="NUMBER", help="Another number.")] = None,
     on_roster: Annotated[
         bool | None,
         typer.Option("--enrol/--drop", help="Let a removed student back in, or remove one."),
@@ -290,9 +292,33 @@ def change(
     json: options.Json = False,
 ) -> int:
     """Change one member."""
-    body = MemberChange(section=section, group=group, on_roster=on_roster).model_dump(exclude_none=True)
+    change = MemberChange(
+        section=section,
+        group=group,
+        full_name=full_name,
+        student_number=student_number,
+        on_roster=on_roster,
+    )
+    body = change.model_dump(exclude_none=True)
     found = connect().patch(f"/courses/{segment(slug)}/roster/{segment(name)}", body)
     return _show_roster(understood(Roster, found), json)
+
+
+@roster.command()
+def withdraw(
+    slug: CourseArgument,
+    person: Annotated[
+        str, typer.Argument(metavar="PERSON", help="The e-mail address or the student number on the roster.")
+    ],
+    json: options.Json = False,
+) -> int:
+    """Take somebody who has not come off the roster; their link stops working."""
+    client, path = connect(), f"/courses/{segment(slug)}"
+    invited = understood(Roster, client.get(f"{path}/roster")).invited
+    named = [it for it in invited if person.lower() in (it.email.lower(), it.student_number.lower())]
+    if not named:
+        raise NotFound(f"Nobody who has not come is '{person}'.", f"`grader roster show {slug}` lists them.")
+    return _show_roster(understood(Roster, client.delete(f"{path}/invitations/{named[0].id}")), json)
 
 
 @roster.command()

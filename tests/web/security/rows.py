@@ -121,6 +121,7 @@ PAGES_OF_COURSES = [
     ("POST", "/roster", "/roster"),
     ("POST", "/roster/<name>", "/roster/ada"),
     ("POST", "/invitations", "/invitations"),
+    ("POST", "/invitations/<int:number>/withdraw", "/invitations/9/withdraw"),
     ("POST", "/join-codes", "/join-codes"),
     ("POST", "/join-codes/<int:number>/revoke", "/join-codes/9/revoke"),
     ("GET", "/new-assignment", "/new-assignment"),

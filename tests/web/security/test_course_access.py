@@ -97,6 +97,7 @@ PAGES = {
     ("POST", "/roster"): Action.ROSTER_EDIT,
     ("POST", "/roster/<name>"): Action.ROSTER_EDIT,
     ("POST", "/invitations"): Action.ROSTER_EDIT,
+    ("POST", "/invitations/<int:number>/withdraw"): Action.ROSTER_EDIT,
     ("POST", "/join-codes"): Action.ROSTER_EDIT,
     ("POST", "/join-codes/<int:number>/revoke"): Action.ROSTER_EDIT,
     ("GET", "/new-assignment"): Action.ASSIGNMENT_EDIT,
