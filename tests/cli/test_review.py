@@ -15,8 +15,11 @@ from werkzeug.serving import make_server
 
 from grader import limits
 from grader.cli.commands import results
+from grader.records import workers
+from grader.records.engine import clock, writing
 from grader.schemas.account import Role
 from grader.schemas.course import CourseBody
+from grader.schemas.hardware import ClockEvent, GpuReading
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.courses import courses
@@ -236,3 +239,28 @@ def test_regrade_requests(site: Site) -> None:
         (site.teacher, ["--decline", "99", "--reason", "x"], 2),
     ):
         refused(site.run(who, "feedback", "requests", "gpu", *args), code, "")
+
+
+def test_operations_retry_and_audit(site: Site) -> None:
+    failed = builders.hand_in(site.platform, site.ada).id
+    builders.fail(site.platform, builders.take(site.platform), "the engine is away")
+    hot = GpuReading(use=97, temperature_c=84, events=[ClockEvent.THERMAL_SLOWDOWN], slowed=True)
+    with writing(site.platform.sessions) as session:
+        now = clock(session)
+        workers.register(session, "w1", "h100", [], now, "GPU-1", False)
+        session.flush()
+        workers.beat(session, "w1", now, hot.model_dump(mode="json"))
+    shown = site.run(site.teacher, "admin", "operations")
+    told = " ".join(shown.out.split())
+    assert "slowed: 97 % used, 84 °C, thermal slowdown" in told
+    assert f"{failed} ({builders.SLUG} on " in told
+    assert "failed: the engine is away" in told
+    assert site.run(site.teacher, "admin", "retry").code == 2, "it names none"
+    assert site.run(site.ada, "admin", "retry", failed).code == 3
+    assert site.run(site.ada, "admin", "audit").code == 3
+    assert site.json(site.teacher, "admin", "retry", failed)["submissions"] == [failed]
+    log = site.run(site.teacher, "admin", "audit", "--action", "submission.", "--actor", "teacher")
+    assert f"/submissions/{failed}" in log.out
+    entries = site.json(site.teacher, "admin", "audit", "--limit", "1")["entries"]
+    assert [it["action"] for it in entries] == ["submission.requeue"]
+    assert site.json(site.teacher, "admin", "audit", "--subject", "/courses/nowhere")["entries"] == []

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import options
+from grader.cli import operations, options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.local_platform import database, here
@@ -50,6 +50,7 @@ queue = make_app()
 admin.add_typer(queue, name="queue", help="Pause and resume queues.")
 worker = make_app()
 admin.add_typer(worker, name="worker", help="Drain and resume workers.")
+operations.register(admin)
 
 
 @admin.command()

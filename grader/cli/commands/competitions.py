@@ -498,12 +498,13 @@ def _put_final(view: FinalView, json: bool) -> int:
         },
         optional=("spread",),
     )
-    for it in view.entries:
-        if it.untimed and not it.failed:
-            repeats = ", ".join(map(str, it.untimed))
+    for entry in view.entries:
+        if entry.untimed and not entry.failed:
+            repeats = ", ".join(map(str, entry.untimed))
+            timed = len(entry.runs) - len(entry.untimed)
             tell(
-                f"{it.team}, {it.challenge}: the median is of {len(it.runs) - len(it.untimed)} of {len(it.runs)} "
-                f"repeats; no time could be known in {repeats}."
+                f"{entry.team}, {entry.challenge}: the median is of {timed} of {len(entry.runs)} repeats; "
+                f"no time could be known in {repeats}."
             )
     if (changes := view.rank_changes) is not None:
         tell(

@@ -12,6 +12,7 @@ from grader import roster_file, spreadsheet
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
+from grader.cli.operations import put_log
 from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
 from grader.errors import BadRequest, NotFound
 from grader.schemas.course import (
@@ -171,23 +172,8 @@ def log(
     if json:
         put_json(found)
         return 0
-    table = _table("when", "who", "did", "to", "before", "after", "why")
-    for each in found.entries:
-        table.add_row(
-            moment(each.at),
-            safe(each.actor),
-            safe(each.action),
-            safe(each.subject.removeprefix(f"/courses/{slug}")),
-            safe(_facts(each.before)),
-            safe(_facts(each.after)),
-            safe(each.reason),
-        )
-    put_table(table)
+    put_log(found, f"/courses/{slug}")
     return 0
-
-
-def _facts(values: dict[str, object] | None) -> str:
-    return ", ".join(f"{name} {value}" for name, value in (values or {}).items())
 
 
 def _show_course(found: CourseView, json: bool) -> int:
