@@ -108,12 +108,14 @@ class CriterionBody(Strict):
 class FeedbackBody(Strict):
     """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/feedback. ``rubric``: the criteria of each
     challenge; what is left out is removed. ``regrade_limit`` requests of each student, none: as many as they like, 0:
-    none at all; until ``regrade_until``, as deadlines are written."""
+    none at all; until ``regrade_until``, as deadlines are written. ``revision`` is the one that was read: where
+    somebody else changed it meanwhile, nothing is done."""
 
     shown: Shown = Shown.AT_ONCE
     regrade_limit: StrictInt | None = Field(default=3, ge=0, le=1000)
     regrade_until: str | None = Field(default=None, max_length=40)
     rubric: dict[str, list[CriterionBody]] = Field(default_factory=dict, max_length=100)
+    revision: str | None = Field(default=None, max_length=64)
 
 
 class CriterionView(Strict):
@@ -124,7 +126,8 @@ class CriterionView(Strict):
 
 
 class FeedbackView(Strict):
-    """``requests_left``: how many regrades the caller, a student, may still ask for; none: no limit."""
+    """``requests_left``: how many regrades the caller, a student, may still ask for; none: no limit. ``revision`` is
+    another whenever settings or rubric changed."""
 
     course: str
     assignment: str
@@ -134,14 +137,17 @@ class FeedbackView(Strict):
     regrade_until: datetime | None
     requests_left: int | None = None
     rubric: dict[str, list[CriterionView]]
+    revision: str
 
 
 class ScoreBody(Strict):
-    """Points for a criterion, and why; ``points`` none takes them back."""
+    """Points for a criterion, and why; ``points`` none takes them back. ``seen``, where it is sent, are the points that
+    one read there (none: nobody had given any): where there are others by now, nothing is done."""
 
     criterion: StrictInt = Field(ge=1, le=2**31 - 1)
     points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
     reason: str = Field(default="", max_length=limits.REASON_CHARS)
+    seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
 
 
 class ScoresBody(Strict):

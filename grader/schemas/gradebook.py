@@ -115,12 +115,14 @@ class Gradebook(Strict):
 
 class OverrideBody(Strict):
     """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/overrides: points in place of the computed ones;
-    ``points`` none takes an override away."""
+    ``points`` none takes an override away. ``seen``, where it is sent, is the override that one read (none: there was
+    none): where there is another by now, nothing is done."""
 
     student: str = Field(max_length=limits.NAME_CHARS)
     challenge: str = Field(max_length=limits.SLUG_CHARS)
     points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
+    seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
 
 
 class ExportRow(Strict):

@@ -195,6 +195,29 @@ def test_grades_are_explained_and_set(
     assert courses.get_audit(platform, teacher, "gpu").entries[0].at > NOW
 
 
+def test_who_grades_by_the_rubric_takes_nothing_back_that_others_gave_meanwhile(
+    owner: FlaskClient, platform: Platform, teacher: User, ada: User
+) -> None:
+    enrol(platform, teacher, ada)
+    assign(platform, teacher)
+    page = post(
+        owner, "/courses/gpu/assignments/week1/feedback", **{"rubric-scale": "5 Readability\n3 Report"}
+    )
+    assert "5 Readability\n3 Report</textarea>" in page
+    page = owner.get("/courses/gpu/grades/ada").text
+    clear, report = re.findall(r'name="criterion" value="(\d+)"', page)
+    rows = {"criterion": [clear, report], "seen": ["", ""], "seen_reason": ["", ""]}
+    form = rows | {"assignment": "week1"}
+    post(owner, "/courses/gpu/grades/ada/scores", **form, points=["0", ""], reason=["Unreadable", ""])
+    page = post(owner, "/courses/gpu/grades/ada/scores", **form, points=["", "3"], reason=["", ""])
+    assert re.findall(r'name="seen" value="([^"]*)"', page)[:2] == ["0.0", "3.0"], "each kept the other's"
+    token = csrf(owner, "/courses")
+    typed = {**form, "points": ["2", ""], "reason": ["Better", ""], "csrf_token": token}
+    refused = owner.post("/courses/gpu/grades/ada/scores", data=typed)
+    assert refused.status_code == 409
+    assert "Somebody else graded" in refused.text
+
+
 def test_a_comment_on_lines_is_answered_on_the_page(
     owner: FlaskClient, visit: Visit, platform: Platform, teacher: User, ada: User
 ) -> None:

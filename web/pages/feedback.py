@@ -42,7 +42,7 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
     courses.check(platform(), user, course, Action.FEEDBACK_EDIT)
     present = feedback.get_feedback(platform(), user, course, assignment)
     try:
-        values = given("shown", "regrade_limit", "regrade_until")
+        values = given("shown", "regrade_limit", "regrade_until", "revision")
         asked = body(FeedbackBody, values)
         rubric = {it: criteria for it in _parts(course, assignment) if (criteria := _criteria(it, present))}
         limit = None if "regrade_limit" not in values else asked.regrade_limit
@@ -131,24 +131,31 @@ def score(course: str, name: str) -> BaseResponse | Page:
     user = current_user()
     courses.check(platform(), user, course, Action.GRADES_SCORE)
     try:
-        scores = [
-            body(ScoreBody, _given(criterion=number, points=points, reason=reason))
-            if points
-            else ScoreBody(criterion=int(number), points=None)
-            for number, points, reason in zip(
-                request.form.getlist("criterion", int),
-                map(str.strip, request.form.getlist("points")),
-                request.form.getlist("reason"),
-                strict=False,
-            )
-        ]
-        if not scores:
+        if "criterion" not in request.form:
             raise BadRequest("Nothing was given.", "The assignment has no rubric.")
-        asked = ScoresBody(student=name, scores=scores)
-        feedback.put_scores(platform(), user, course, request.form.get("assignment", ""), asked)
+        if scores := _scores():
+            asked = ScoresBody(student=name, scores=scores)
+            feedback.put_scores(platform(), user, course, request.form.get("assignment", ""), asked)
     except (BadRequest, Conflict) as error:
         return gradebook.page_of(course, name, error)
     return redirect(url_for("gradebook.of_student", course=course, name=name), 303)
+
+
+def _scores() -> list[ScoreBody]:
+    """What was typed over in the form; of the rest somebody else may have given points meanwhile. Raises BadRequest."""
+    names = ("criterion", "points", "reason", "seen", "seen_reason")
+    rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
+    return [
+        _score(criterion, points, reason, seen)
+        for criterion, points, reason, seen, seen_reason in rows
+        if (points, reason) != (seen, seen_reason)
+    ]
+
+
+def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
+    """Raises BadRequest."""
+    read = body(ScoreBody, _given(criterion=criterion, points=points or "0", reason=reason, seen=seen))
+    return read.model_copy(update={"seen": read.seen, "points": read.points if points else None})
 
 
 @pages.get("/courses/<course>/regrade-requests")

@@ -64,7 +64,7 @@ def of_student(course: str, name: str) -> str:
 @pages.post("/courses/<course>/grades/<name>/override")
 def override(course: str, name: str) -> BaseResponse | Page:
     """Give points in place of the computed ones, or take that back."""
-    text = request.form.get("points", "").strip()
+    text, seen = request.form.get("points", "").strip(), request.form.get("seen")
     try:
         try:
             points = float(text) if text else None
@@ -73,6 +73,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
                 challenge=request.form.get("challenge", ""),
                 points=points,
                 reason=request.form.get("reason", ""),
+                **({} if seen is None else {"seen": float(seen) if seen else None}),
             )
         except ValueError as error:
             raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
@@ -107,13 +108,10 @@ def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[Sco
     """By assignment and challenge: its criteria, with what the student has."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
     for it in found.assignments:
-        if any(part.rubric or part.ungraded for part in it.parts) or any(
-            part.overridden for part in it.parts
-        ):
-            with suppress(NotFound):
-                sheet = feedback.get_scores(platform(), current_user(), course, it.assignment, found.name)
-                for score in sheet.scores:
-                    sheets.setdefault((it.assignment, score.challenge), []).append(score)
+        with suppress(NotFound):  # without a rubric
+            sheet = feedback.get_scores(platform(), current_user(), course, it.assignment, found.name)
+            for score in sheet.scores:
+                sheets.setdefault((it.assignment, score.challenge), []).append(score)
     return sheets
 
 

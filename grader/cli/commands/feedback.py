@@ -50,7 +50,7 @@ def set_feedback(
     client, path = connect(), f"{_path(course, slug)}/feedback"
     present = understood(FeedbackView, client.get(path))
     body: dict[str, Any] = present.model_dump(
-        mode="json", include={"shown", "regrade_limit", "regrade_until", "rubric"}
+        mode="json", include={"shown", "regrade_limit", "regrade_until", "rubric", "revision"}
     )
     if shown is not None:
         body["shown"] = shown

@@ -6,6 +6,7 @@ part's weight and lateness change them not, for who gives them sees what was han
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -66,9 +67,14 @@ def put_feedback(
     platform: Platform, user: User, course_slug: str, slug: str, body: FeedbackBody
 ) -> FeedbackView:
     """Change the settings and the whole rubric. Raises NotFound, NotAllowed, BadRequest, and Conflict where a criterion
-    is left out that somebody has points for."""
+    is left out that somebody has points for, or somebody else changed it since it was read."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
+        if body.revision not in (None, _revision(session, row)):
+            raise Conflict(
+                "Somebody else changed settings or rubric meanwhile.",
+                "Load them again and repeat your change.",
+            )
         before = _facts(session, row)
         settings = settings_of(session, row.id)
         settings.shown, settings.regrade_limit = body.shown, body.regrade_limit
@@ -145,6 +151,14 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     }
 
 
+def _revision(session: Session, row: AssignmentRow) -> str:
+    """Another one whenever settings or rubric changed."""
+    criteria = [
+        (it.id, it.challenge, it.place, it.title, it.about, it.points) for it in rubrics(session, [row.id])
+    ]
+    return hashlib.sha256(repr((_facts(session, row), criteria)).encode()).hexdigest()[:16]
+
+
 def _view(course: OpenCourse, row: AssignmentRow) -> FeedbackView:
     session = course.session
     settings = settings_of(session, row.id)
@@ -163,6 +177,7 @@ def _view(course: OpenCourse, row: AssignmentRow) -> FeedbackView:
         regrade_until=settings.regrade_until,
         requests_left=requests_left(session, settings, course.user.id) if student else None,
         rubric=rubric,
+        revision=_revision(session, row),
     )
 
 
@@ -230,7 +245,8 @@ def get_scores(platform: Platform, user: User, course_slug: str, slug: str, stud
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
     """Give a student points by criteria, each with a reason that they read, or take some back. Raises NotFound,
-    NotAllowed, BadRequest (no such criterion, more points than it has)."""
+    NotAllowed, BadRequest (no such criterion, more points than it has), Conflict (somebody else gave others since they
+    were read)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
         whom = assignments.student_of(course, body.student)
@@ -243,9 +259,23 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
                 raise BadRequest(
                     f"'{criterion.title}' has {criterion.points:g} points at most.", "Give no more than that."
                 )
+            if "seen" in given.model_fields_set:
+                _check_seen(session, criterion, whom, given.seen)
             _put_score(course, row, criterion, whom, body.student, given.points, given.reason)
         session.flush()
         return _sheet(session, row, whom, body.student)
+
+
+def _check_seen(session: Session, criterion: CriterionRow, whom: int, seen: float | None) -> None:
+    """Raises Conflict."""
+    score = session.get(ScoreRow, (criterion.id, whom))
+    stands = score.points if score is not None else None
+    if stands != seen:
+        raise Conflict(
+            f"Somebody else graded '{criterion.title}' meanwhile:"
+            f" {'no points' if stands is None else f'{stands:g} points'} now.",
+            "Look at what they gave, and repeat your change.",
+        )
 
 
 def _put_score(

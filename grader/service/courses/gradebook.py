@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
-from grader.errors import BadRequest, ChallengeInvalid, NotFound, UnknownChallenge
+from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotFound, UnknownChallenge
 from grader.languages import Language
 from grader.records import grades, versions
 from grader.records.engine import clock
@@ -611,7 +611,7 @@ def override(
 ) -> StudentGrades:
     """Give points in place of the computed ones, with a reason that the student reads; or take that back.
 
-    Raises NotFound, NotAllowed, BadRequest.
+    Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it since it was read).
     """
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
@@ -630,6 +630,11 @@ def override(
         )
         given = session.scalar(select(OverrideRow).where(*key))
         before = {"points": given.points if given is not None else None}
+        if "seen" in body.model_fields_set and body.seen != before["points"]:
+            raise Conflict(
+                f"Somebody else changed {body.student}'s points for '{body.challenge}' meanwhile.",
+                "Look at what they gave, and repeat your change.",
+            )
         if body.points is None:
             if given is None:
                 raise NotFound("There is no override to take back.", "The points are the computed ones.")

@@ -19,7 +19,7 @@ from grader.schemas.feedback import (
     ScoresBody,
     Shown,
 )
-from grader.schemas.gradebook import PartGrade
+from grader.schemas.gradebook import OverrideBody, PartGrade
 from grader.service.accounts.accounts import User
 from grader.service.courses import feedback, gradebook
 from grader.service.messages import notices
@@ -160,3 +160,37 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
         rubric(platform, staff, regrade_limit=None)
         with pytest.raises(BadRequest):
             regrade_requests.ask(platform, student, "gpu", asked.model_copy(update=wrong))
+
+
+def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
+    platform: Platform, staff: User, student: User, late: str
+) -> None:
+    read = rubric(platform, staff)
+    clear, report = (it.id for it in read.rubric["scale"])
+    rubric(platform, staff, *read_as_bodies(read), regrade_limit=5)
+    with pytest.raises(Conflict, match="Somebody else changed settings or rubric"):
+        rubric(platform, staff, *read_as_bodies(read), revision=read.revision)
+
+    def score(criterion: int, points: float | None, seen: float | None) -> None:
+        given = ScoreBody(criterion=criterion, points=points, reason="", seen=seen)
+        feedback.put_scores(platform, staff, *WEEK, ScoresBody(student=student.name, scores=[given]))
+
+    score(clear, 2, None)
+    score(report, 3, None)
+    with pytest.raises(Conflict, match="graded 'Readability' meanwhile: 2 points now"):
+        score(clear, None, None)
+    score(clear, 4, 2.0)
+    assert part(platform, student).rubric == 7
+
+    def override(points: float, seen: float | None) -> None:
+        body = OverrideBody(student=student.name, challenge="scale", points=points, reason="x", seen=seen)
+        gradebook.override(platform, staff, *WEEK, body)
+
+    override(8, None)
+    with pytest.raises(Conflict, match="Somebody else changed"):
+        override(9, None)
+    override(9, 8)
+
+
+def read_as_bodies(read: FeedbackView) -> list[CriterionBody]:
+    return [CriterionBody(**it.model_dump()) for it in read.rubric["scale"]]
