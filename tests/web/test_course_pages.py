@@ -195,6 +195,31 @@ def test_grades_are_explained_and_set(
     assert courses.get_audit(platform, teacher, "gpu").entries[0].at > NOW
 
 
+def test_an_announcement_is_changed_and_a_draft_removed_on_the_pages(
+    owner: FlaskClient, platform: Platform, teacher: User
+) -> None:
+    assign(platform, teacher, published=False)
+    assert "Week 1" not in post(owner, "/courses/gpu/assignments/week1/remove")
+    assign(platform, teacher)
+    refused = owner.post(
+        "/courses/gpu/assignments/week1/remove", data={"csrf_token": csrf(owner, "/courses")}
+    )
+    assert (refused.status_code, "week1 is published" in refused.text) == (409, True)
+    page = post(owner, "/courses/gpu/announcements", title="Room 2", text="Upstairs", assignment="week1")
+    (number,) = re.findall(r'id="announcement-(\d+)"', page)
+    page = post(
+        owner, f"/courses/gpu/announcements/{number}", title="Room 3", text="Down", assignment="week1"
+    )
+    assert "<h2>Room 3</h2>" in page
+    assert "Room 2" not in page
+    assert "· edited " in page
+    data = {"title": "", "text": "Typed", "csrf_token": csrf(owner, "/courses")}
+    refused = owner.post(f"/courses/gpu/announcements/{number}", data=data)
+    assert (refused.status_code, refused.text.count("Typed</textarea>")) == (400, 1), (
+        "in the form that was sent"
+    )
+
+
 def test_who_grades_by_the_rubric_takes_nothing_back_that_others_gave_meanwhile(
     owner: FlaskClient, platform: Platform, teacher: User, ada: User
 ) -> None:

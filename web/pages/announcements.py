@@ -48,6 +48,18 @@ def announce_in_competition(slug: str) -> BaseResponse | Page:
     return _announce(Place(Kind.COMPETITION, slug))
 
 
+@pages.post("/courses/<course>/announcements/<int:number>")
+def change_in_course(course: str, number: int) -> BaseResponse | Page:
+    """Say an announcement otherwise; nobody is told again."""
+    return _change(Place(Kind.COURSE, course), number)
+
+
+@pages.post("/competitions/<slug>/announcements/<int:number>")
+def change_in_competition(slug: str, number: int) -> BaseResponse | Page:
+    """Say an announcement otherwise; nobody is told again."""
+    return _change(Place(Kind.COMPETITION, slug), number)
+
+
 @pages.post("/courses/<course>/announcements/<int:number>/remove")
 def remove_in_course(course: str, number: int) -> BaseResponse | Page:
     """Take an announcement back."""
@@ -92,6 +104,14 @@ def _announce(place: Place) -> BaseResponse | Page:
     return _do(place, Action.ANNOUNCE, do)
 
 
+def _change(place: Place, number: int) -> BaseResponse | Page:
+    def do() -> None:
+        asked = body(AnnouncementBody, given("title", "text", "assignment"))
+        announcements.change_announcement(platform(), current_user(), place, number, asked)
+
+    return _do(place, Action.ANNOUNCE, do, number)
+
+
 def _remove(place: Place, number: int) -> BaseResponse | Page:
     def do() -> None:
         announcements.remove_announcement(platform(), current_user(), place, number)
@@ -114,16 +134,19 @@ def _answer(place: Place, number: int) -> BaseResponse | Page:
     return _do(place, Action.QUESTION_ANSWER, do)
 
 
-def _do(place: Place, action: Action, do: Callable[[], None]) -> BaseResponse | Page:
+def _do(
+    place: Place, action: Action, do: Callable[[], None], changed: int | None = None
+) -> BaseResponse | Page:
     announcements.check(platform(), current_user(), place, action)
     try:
         do()
     except (BadRequest, Conflict, TooMany) as error:
-        return _page(place, error)
+        return _page(place, error, changed)
     return redirect(place.path, 303)
 
 
-def _page(place: Place, error: GraderError | None = None) -> Page:
+def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
+    """``changed``: the announcement whose change was refused; what was typed stays in its form."""
     user = current_user()
     told = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions
@@ -147,7 +170,8 @@ def _page(place: Place, error: GraderError | None = None) -> Page:
         told=[(it, markdown.remark(it.text)) for it in told],
         asked=[(it, markdown.remark(it.text), markdown.remark(it.answer)) for it in asked],
         may=may,
-        form=request.form,
+        form=request.form if changed is None else {},
+        changed=changed,
         error=error,
     )
     return page, error.status if error else 200

@@ -87,6 +87,16 @@ def publish(course: str, assignment: str) -> BaseResponse | Page:
     return _back(course, assignment)
 
 
+@pages.post("/courses/<course>/assignments/<assignment>/remove")
+def remove(course: str, assignment: str) -> BaseResponse | Page:
+    """Remove a draft, with its extensions."""
+    try:
+        assignments.delete_assignment(platform(), current_user(), course, assignment)
+    except Conflict as error:
+        return _show(course, assignment, error)
+    return redirect(url_for("courses.show", course=course), 303)
+
+
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
 def extend(course: str, assignment: str) -> BaseResponse | Page:
     """Other times for a student or a section."""

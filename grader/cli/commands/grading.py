@@ -260,6 +260,8 @@ def _show(found: AssignmentView, json: bool) -> int:
     if found.late_until:
         late = f"late until {moment(found.late_until, zone=True)}: {found.late_percent:g} % less a day"
         tell(f"{late}; {found.grace_days} grace days may be used")
+    revealed = "; hidden cases are shown once nobody can submit for points" if found.reveal_hidden else ""
+    tell(f"the {found.counts} submission counts{revealed}")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {it.challenge: it for it in found.left}
     for part in found.parts:

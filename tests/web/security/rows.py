@@ -51,6 +51,7 @@ OF_BOTH = [
 PAGES_OF_BOTH = [
     ("GET", "/announcements", "/announcements"),
     ("POST", "/announcements", "/announcements"),
+    ("POST", "/announcements/<int:number>", "/announcements/9"),
     ("POST", "/announcements/<int:number>/remove", "/announcements/9/remove"),
     ("POST", "/questions", "/questions"),
     ("POST", "/questions/<int:number>", "/questions/9"),
@@ -129,6 +130,7 @@ PAGES_OF_COURSES = [
     ("GET", "/assignments/<assignment>", "/assignments/week1"),
     ("POST", "/assignments/<assignment>", "/assignments/week1"),
     ("POST", "/assignments/<assignment>/publish", "/assignments/week1/publish"),
+    ("POST", "/assignments/<assignment>/remove", "/assignments/week1/remove"),
     ("POST", "/assignments/<assignment>/extensions", "/assignments/week1/extensions"),
     (
         "POST",
@@ -195,6 +197,7 @@ FORMS_OF_COURSES = {
     "/regrade-requests": {"assignment": "week1", "challenge": "scale", "text": "Why?"},
     "/regrade-requests/9": {"state": "granted", "reason": "Yes"},
     "/announcements": {"title": "Room 2"},
+    "/announcements/9": {"title": "Room 3"},
     "/questions": {"text": "Why?"},
     "/questions/9": {"answer": "So."},
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
