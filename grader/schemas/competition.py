@@ -181,7 +181,13 @@ class TeamView(Strict):
     starts_at: datetime
     ends_at: datetime | None = Field(default=None, description="none in practice, which has no end")
     caps: list[Cap] = Field(default_factory=list)
-    disqualified: str = ""
+    disqualified: str = Field(default="", description="why; empty where it is not")
+
+
+class TeamList(Strict):
+    """All official teams of a competition, in the order in which they were made, for staff; caps are left out."""
+
+    teams: list[TeamView]
 
 
 class CompetitionView(Strict):

@@ -15,8 +15,12 @@ from grader.schemas.competition import (
     FinalState,
     FinalTime,
     FinalView,
+    MemberView,
+    Mode,
     Phase,
     Scoring,
+    TeamList,
+    TeamView,
 )
 from grader.schemas.regrade import (
     RegradedBoard,
@@ -83,6 +87,15 @@ def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     server.answer("GET /competitions/cup/final", view.model_dump(mode="json"))
     shown = " ".join(cli("competition", "final", "show", "cup").out.split())
     assert "Warps, scale: the median is of 2 of 3 repeats; no time could be known in 2." in shown
+
+
+def test_teams_with_who_left_and_who_is_disqualified(cli: Cli, server: Stub) -> None:
+    members = [MemberView(name="ada"), MemberView(name="bob", left_at=AT)]
+    team = TeamView(
+        name="Warps", mode=Mode.OFFICIAL, members=members, starts_at=AT, disqualified="two accounts"
+    )
+    server.answer("GET /competitions/cup/teams", TeamList(teams=[team]).model_dump(mode="json"))
+    assert "Warps  ada, bob (left)  two accounts" in cli("competition", "teams", "cup").out
 
 
 def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) -> None:

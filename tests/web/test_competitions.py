@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import delete
 
 from grader import certificate
 from grader.device_kinds import languages_of
 from grader.records import competitions as record
 from grader.records import workers
 from grader.records.engine import clock, writing
-from grader.records.models import utcnow
+from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.competition import CompetitionBoard, CompetitionBody, CompetitionView, FinalView, Phase
 from grader.schemas.regrade import RegradeBody
 from grader.service.accounts.accounts import User
@@ -97,6 +98,28 @@ def test_a_competition_over_its_pages(
     assert "(left)" in student.get(CUP).text
     assert student.get(f"{CUP}/manage").status_code == 403
     assert _press(student, f"{CUP}/manage/results") == 403
+
+
+def test_teams_are_disqualified_put_back_and_deleted_with_it(
+    platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User
+) -> None:
+    for user in (ada, bob):
+        assert _press(visit(user), f"{CUP}/register", team=f"Team {user.name}") == 303
+    assert _press(visit(bob), f"{CUP}/leave") == 303
+    assert "bob (left)" in cup.get(f"{CUP}/manage").text
+    assert _press(cup, f"{CUP}/manage/disqualify", team="Team ada", reason="two <i>accounts</i>") == 303
+    page = cup.get(f"{CUP}/manage").text
+    assert "two &lt;i&gt;accounts" in page
+    assert "Put Team ada back" in page
+    assert _press(cup, f"{CUP}/manage/disqualify", team="Team ada", reason="") == 303
+    assert "Put Team ada back" not in cup.get(f"{CUP}/manage").text
+    done = builders.hand_in(platform, ada).id
+    assert _press(cup, f"{CUP}/delete") == 409
+    with writing(platform.sessions) as session:
+        session.execute(delete(SubmissionRow).where(SubmissionRow.public_id == done))
+    assert _press(visit(ada), f"{CUP}/delete") == 403
+    assert _press(cup, f"{CUP}/delete") == 303
+    assert cup.get(CUP).status_code == 404
 
 
 def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User) -> None:
@@ -225,6 +248,7 @@ ROUTES: list[tuple[str, str, object, Action]] = [
     ("GET", "/cup/definition", None, Action.COMPETITION_EDIT),
     ("POST", "/cup/publish", None, Action.COMPETITION_EDIT),
     ("POST", "/cup/invite-code", None, Action.COMPETITION_EDIT),
+    ("GET", "/cup/teams", None, Action.COMPETITION_DISQUALIFY),
     ("POST", "/cup/disqualify", {"team": "ada"}, Action.COMPETITION_DISQUALIFY),
     ("POST", "/cup/finalists", {"top": 1}, Action.COMPETITION_FINAL),
     ("GET", "/cup/final", None, Action.COMPETITION_FINAL),

@@ -22,6 +22,7 @@ from grader.schemas.competition import (
     Mode,
     ModeBody,
     RegisterBody,
+    TeamList,
 )
 from grader.schemas.submission import ErrorEnvelope, SourceView
 from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
@@ -135,6 +136,13 @@ def get_competition_board(path: CompetitionPath, query: CompetitionBoardQuery) -
     """Who stands where. Poll it with If-None-Match, every few seconds at most."""
     asked = (platform(), viewer(), path.slug, query.device, query.kind, query.mode)
     return conditional_on(competition_boards.facts(*asked), lambda: answer(competition_boards.board(*asked)))
+
+
+@api.get("/competitions/<slug>/teams", responses={200: TeamList})
+@asks(in_competition(Action.COMPETITION_DISQUALIFY))
+def list_teams(path: CompetitionPath) -> Response:
+    """Its teams with their members, also those that are disqualified or submitted nothing (staff only)."""
+    return answer(teams.list_teams(platform(), current_user(), path.slug))
 
 
 @api.post("/competitions/<slug>/disqualify", responses={200: CompetitionView, 409: ErrorEnvelope})

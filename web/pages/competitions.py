@@ -201,6 +201,17 @@ def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
     return redirect(url_for("competitions.manage", slug=slug), 303)
 
 
+@pages.post("/competitions/<slug>/delete")
+def delete(slug: str) -> BaseResponse | tuple[str, int]:
+    """Remove a competition in which nothing was submitted."""
+    _check_staff()
+    try:
+        competitions.delete_competition(platform(), current_user(), slug)
+    except GraderError as error:
+        return _manage(slug, error), error.status
+    return redirect(url_for("competitions.index"), 303)
+
+
 def _check_staff() -> None:
     current_user()
     if not is_staff():
@@ -316,7 +327,10 @@ def _manage(slug: str, error: GraderError | None, given: Mapping[str, str] | Non
         "competition/manage.html",
         view=view,
         final=finals.get_final(platform(), user, slug),
-        board=competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE),
+        teams=teams.list_teams(platform(), user, slug).teams,
+        live={
+            it.team: it for it in competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE).rows
+        },
         error=error,
         fields=given if given is not None else _fields(definition),
         **_choices(),

@@ -29,11 +29,13 @@ from grader.schemas.competition import (
     FinalBody,
     FinalistsBody,
     FinalView,
+    MemberView,
     Mode,
     ModeBody,
     Phase,
     RegisterBody,
     Scoring,
+    TeamList,
     TeamView,
 )
 from grader.schemas.submission import SourceView
@@ -275,6 +277,28 @@ def invite_code(slug: Slug, json: options.Json = False) -> int:
     else:
         tell(found.invite_code or "")
     return 0
+
+
+@competition.command()
+def teams(slug: Slug, json: options.Json = False) -> int:
+    """List the teams with their members, and why one is disqualified (staff only)."""
+    found = understood(TeamList, connect().get(_path(slug, "/teams")))
+    if json:
+        put_json(found)
+        return 0
+    put_columns(
+        {
+            "team": [safe(it.name) for it in found.teams],
+            "members": [safe(", ".join(_member(each) for each in it.members)) for it in found.teams],
+            "disqualified": [safe(it.disqualified, "red") for it in found.teams],
+        },
+        wrapped="disqualified",
+    )
+    return 0
+
+
+def _member(member: MemberView) -> str:
+    return member.name if member.left_at is None else f"{member.name} (left)"
 
 
 @competition.command()

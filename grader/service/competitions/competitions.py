@@ -431,10 +431,16 @@ def _challenge(platform: Platform, row: CompetitionChallengeRow, all_of_it: bool
     )
 
 
-def team_view(found: OpenCompetition, team: TeamRow, challenges: Sequence[str]) -> TeamView:
-    """As its members and staff see it."""
+def team_view(
+    found: OpenCompetition,
+    team: TeamRow,
+    challenges: Sequence[str],
+    members: Sequence[record.Member] | None = None,
+) -> TeamView:
+    """As its members and staff see it; ``members`` where they are read already."""
     session, row = found.session, found.row
-    members = record.members(session, [team.id])[team.id]
+    if members is None:
+        members = record.members(session, [team.id])[team.id]
     inside = sum(it.left_at is None for it in members)
     starts_at, ends_at = window(row, team)
     takes = inside < row.team_size and (ends_at is None or found.now < ends_at)

@@ -22,15 +22,25 @@ from grader.records.models import (
     TeamRow,
 )
 from grader.schemas.account import STAFF_ROLES
-from grader.schemas.competition import CompetitionView, DisqualifyBody, Mode, RegisterBody, Registration
+from grader.schemas.competition import (
+    CompetitionView,
+    DisqualifyBody,
+    Mode,
+    RegisterBody,
+    Registration,
+    TeamList,
+)
 from grader.service.accounts.accounts import User
 from grader.service.audit import tidy_reason
 from grader.service.boards.pseudonyms import names_for
 from grader.service.competitions.competitions import (
     OpenCompetition,
     changing,
+    check,
     day_of,
     new_code,
+    reading,
+    team_view,
     view,
     window,
 )
@@ -128,6 +138,16 @@ def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) 
         )
         found.session.flush()
         return view(platform, found)
+
+
+def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
+    """The official teams, also those that submitted nothing or are disqualified. Raises NotAllowed, NotFound."""
+    check(platform, user, slug, Action.COMPETITION_DISQUALIFY)
+    with reading(platform, user, slug) as found:
+        of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
+        rows = found.session.scalars(select(TeamRow).where(*of_it).order_by(TeamRow.id)).all()
+        members = record.members(found.session, [it.id for it in rows])
+        return TeamList(teams=[team_view(found, it, (), members[it.id]) for it in rows])
 
 
 def team_named(session: Session, row: CompetitionRow, name: str, mode: Mode = Mode.OFFICIAL) -> TeamRow:
