@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -36,12 +37,13 @@ class Images:
     redis: str = f"{TEST_IMAGES}redis"
 
 
-def run(*command: str, **environment: str) -> str:
-    """What ``command`` printed. Fails with all that it said."""
+def run(*command: str, given: str = "", **environment: str) -> str:
+    """What ``command`` printed, which reads ``given``. Fails with all that it said."""
     ran = subprocess.run(
         command,
         cwd=ROOT,
         env={**os.environ, "DOCKER_BUILDKIT": "0", **environment},
+        input=given,
         capture_output=True,
         text=True,
         check=False,
@@ -58,17 +60,30 @@ def exists(tag: str) -> bool:
 def build_all(folder: Path) -> Images:
     """Make what is not there yet; ``folder`` takes the wheels."""
     made = Images()
-    with ThreadPoolExecutor(1) as beside:  # it waits for the network as long as the wheels do
-        base = beside.submit(_make_base, made.base)
+    with ThreadPoolExecutor() as beside:
+        # Both wait for the network.
+        wheels = beside.submit(run, sys.executable, "scripts/wheelhouse.py", str(folder))
+        _make_base(made.base)
         services = beside.submit(_build_services, made)
-        run(sys.executable, "scripts/wheelhouse.py", str(folder))
-        base.result()
+        wheels.result()
         with _served(folder):
-            # The worker's stages are above all others, so they are made by this one.
-            for target in ("worker", "box", "server"):
+            # The classic builder makes one stage after the other. The box's stage, made beside the server's from the
+            # same lines, is in its cache when the worker's needs it.
+            text = (ROOT / "Dockerfile").read_text()
+            _build("base")
+            box = beside.submit(_build, "box", text=_only(text, "base", "box"))
+            _build("server", made.server)
+            box.result()
+            for target in ("worker", "box"):
                 _build(target, getattr(made, target))
         services.result()
     return made
+
+
+def _only(text: str, *stages: str) -> str:
+    """Of a Dockerfile what stands before its stages, and those."""
+    before, *all_of_it = re.split(r"^(?=FROM )", text, flags=re.MULTILINE)
+    return before + "".join(it for it in all_of_it if it.split(maxsplit=4)[3] in stages)
 
 
 def _make_base(tag: str) -> None:
@@ -82,7 +97,8 @@ def _build_services(made: Images) -> None:
         run("docker", "build", "--network", "host", *arguments, "-f", "images/services.Dockerfile", "images")
 
 
-def _build(target: str, tag: str) -> None:
+def _build(target: str, tag: str | None = None, text: str | None = None) -> None:
+    """``text``: another Dockerfile than ours."""
     arguments = {
         "BASE": Images.base,
         "WHEELS": f"http://127.0.0.1:{WHEEL_PORT}",
@@ -91,7 +107,8 @@ def _build(target: str, tag: str) -> None:
         "REVISION": REVISION,
     }
     words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
-    run("docker", "build", "--network", "host", *words, "--target", target, "--tag", tag, ".")
+    words += ["--target", target, *(["--tag", tag] if tag else []), *(["--file", "-"] if text else [])]
+    run("docker", "build", "--network", "host", *words, ".", given=text or "")
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
