@@ -23,6 +23,7 @@ GROUPS = {
         "submissions": ("submissions", "List submissions by who, what, verdict, mark and time"),
         "comments": ("comments", "Show the comments on a submission, by their lines"),
         "comment": ("comments", "Comment on a submission, reply to a comment, change or resolve it"),
+        "notice": ("notices", "Read notices, and choose of what you are told: notice list, read, choose"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
@@ -33,7 +34,7 @@ GROUPS = {
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
         "logout": ("account", "Revoke the kept token and delete it here"),
-        "account": ("personal", "Export a person's data or delete an account: account export"),
+        "account": ("personal", "Say who reads your profile, export or delete an account: account readers"),
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",

@@ -100,6 +100,26 @@ def test_void(site: Site) -> None:
         refused(site.run(who, "void", *args), code, words)
 
 
+def test_notices_and_who_reads_a_profile(site: Site) -> None:
+    site.run(site.teacher, "announcement", "make", "gpu", "Room 2", "--text", "Up", "--assignment", "week1")
+    told = site.json(site.teacher, "announcement", "make", "gpu", "Room 3", "--edit", "1")["announcements"]
+    assert [(it["title"], it["text"], it["assignment"]) for it in told] == [("Room 3", "Up", "week1")]
+    refused(site.run(site.teacher, "announcement", "make", "gpu", "x", "--edit", "9"), 2, "no announcement 9")
+    shown = site.run(site.ada, "notice", "list")
+    assert ("GPU: Room 2" in shown.out, "1 not read." in shown.err) == (True, True)
+    assert site.json(site.ada, "notice", "read")["unread"] == 0
+    refused(site.run(site.ada, "notice", "choose", "--no-mail"), 2, "Which kind?")
+    site.run(site.ada, "notice", "choose", "announcement", "--no-mail")
+    chosen = site.json(site.ada, "notice", "choose", "announcement", "--no-site")["choices"]
+    assert [it for it in chosen if not (it["site"] and it["mail"])] == [
+        {"kind": "announcement", "site": False, "mail": False}
+    ]
+    site.run(site.teacher, "announcement", "make", "gpu", "Room 4")
+    assert site.json(site.ada, "notice", "list")["unread"] == 0
+    assert site.json(site.ada, "account", "readers", "--profile", "course")["profile"] == "course"
+    assert "profile: course, calendar: public" in site.run(site.ada, "account", "readers").out
+
+
 def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "_POLL_S", 0.05)
     platform, teacher = site.platform, site.teacher

@@ -11,6 +11,7 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.commands.grading import table
 from grader.cli.terminal import moment, out, put_json, put_table, safe, say, tell
+from grader.errors import NotFound
 from grader.schemas.announcement import AnnouncementList, QuestionList
 
 app = make_app()
@@ -35,21 +36,37 @@ def list_announcements(place: PlaceName, json: options.Json = False) -> int:
 def make(
     place: PlaceName,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Its title.")],
-    text: Annotated[str, typer.Option(help="What to say, in Markdown.")] = "",
+    text: Annotated[str | None, typer.Option(help="What to say, in Markdown.")] = None,
     assignment: Annotated[
         str | None, typer.Option(metavar="ASSIGNMENT", help="The course's assignment that it is about.")
     ] = None,
     edit: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", min=1, help="Say that one otherwise; nobody is told again."),
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="Say that one otherwise; text and assignment that are not named stay, and nobody is told again.",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
     """Announce something; everybody there is told."""
     client, path = connect(), f"{_path(place)}/announcements"
-    body = {"title": title, "text": text, "assignment": assignment}
-    found = client.post(path, body) if edit is None else client.put(f"{path}/{edit}", body)
-    return _announcements(found, json)
+    if edit is None:
+        body = {"title": title, "text": text or "", "assignment": assignment}
+        return _announcements(client.post(path, body), json)
+    told = understood(AnnouncementList, client.get(path)).announcements
+    stands = next((it for it in told if it.number == edit), None)
+    if stands is None:
+        raise NotFound(
+            f"There is no announcement {edit} here.", f"`grader announcement list {place}` shows them."
+        )
+    body = {
+        "title": title,
+        "text": stands.text if text is None else text,
+        "assignment": assignment or stands.assignment,
+    }
+    return _announcements(client.put(f"{path}/{edit}", body), json)
 
 
 @announcement.command()

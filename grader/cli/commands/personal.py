@@ -1,4 +1,5 @@
-"""`account`: the export of a person's data and the deletion of an account, on the server that one is signed in to."""
+"""`account`: who reads a profile, and the export of a person's data and the deletion of an account, on the server
+that one is signed in to."""
 
 from __future__ import annotations
 
@@ -13,14 +14,42 @@ from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, say, tell
 from grader.errors import BadRequest
 from grader.schemas.personal import DeletionBody, DeletionView
+from grader.schemas.preferences import Preferences, ProfileAudience
 
 app = make_app()
 account = make_app()
-app.add_typer(account, name="account", help="Export a person's data or delete an account.")
+app.add_typer(account, name="account", help="Say who reads your profile, export or delete an account.")
 
 Name = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The account (default: your own; others': staff only).")
 ]
+
+
+@account.command()
+def readers(
+    profile: Annotated[ProfileAudience | None, typer.Option(help="Who reads your profile.")] = None,
+    calendar: Annotated[
+        ProfileAudience | None, typer.Option(help="Who reads, in it, on which days you submitted.")
+    ] = None,
+    anonymous: Annotated[
+        bool | None,
+        typer.Option(
+            "--anonymous/--named", help="Whether boards show a made-up name, and you have no profile."
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Show who reads your profile and your calendar, or change that."""
+    client, path = connect(), "/me/preferences"
+    chosen = {"profile": profile, "calendar": calendar, "anonymous": anonymous}
+    body = {name: value for name, value in chosen.items() if value is not None}
+    found = understood(Preferences, client.patch(path, body) if body else client.get(path))
+    if json:
+        put_json(found)
+        return 0
+    tell(f"profile: {found.profile.value}, calendar: {found.calendar.value}")
+    tell("boards show a made-up name" if found.anonymous else "boards show your name")
+    return 0
 
 
 @account.command()

@@ -1,0 +1,92 @@
+"""`notice`: what one is told, and of what kind, on the site and by mail."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from grader.cli import options
+from grader.cli.client import connect, understood
+from grader.cli.command import make_app
+from grader.cli.commands.grading import table
+from grader.cli.terminal import moment, put_json, put_table, safe, say
+from grader.errors import BadRequest
+from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoices, NoticeKind, NoticeList
+
+app = make_app()
+notice = make_app()
+app.add_typer(notice, name="notice", help="Read notices, and choose of what you are told.")
+
+
+@notice.command(name="list")
+def list_notices(
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
+    json: options.Json = False,
+) -> int:
+    """List your notices, the newest first."""
+    return _notices(connect().get("/notices", limit=limit), json)
+
+
+@notice.command()
+def read(
+    number: Annotated[
+        list[int] | None, typer.Argument(metavar="[NUMBER]...", min=1, help="Those alone (default: all).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Mark notices as read."""
+    return _notices(connect().post("/notices/read", {"ids": number or None}), json)
+
+
+@notice.command()
+def choose(
+    kind: Annotated[
+        NoticeKind | None,
+        typer.Argument(metavar="[KIND]", help="A kind; without one, only show what is chosen."),
+    ] = None,
+    site: Annotated[
+        bool | None, typer.Option("--site/--no-site", help="Whether the site tells you of it.")
+    ] = None,
+    mail: Annotated[bool | None, typer.Option("--mail/--no-mail", help="Whether a mail does.")] = None,
+    json: options.Json = False,
+) -> int:
+    """Show of which kinds you are told, on the site and by mail, or turn one on or off."""
+    client, path = connect(), "/notices/choices"
+    found = understood(NoticeChoices, client.get(path))
+    if kind is None and (site is not None or mail is not None):
+        raise BadRequest("Which kind?", f"Name one of: {', '.join(NoticeKind)}.")
+    if kind is not None:
+        stands = next((it for it in found.choices if it.kind == kind), NoticeChoice(kind=kind))
+        wanted = NoticeChoice(
+            kind=kind,
+            site=stands.site if site is None else site,
+            mail=stands.mail if mail is None else mail,
+        )
+        found = understood(NoticeChoices, client.put(path, {"choices": [wanted.model_dump()]}))
+    if json:
+        put_json(found)
+        return 0
+    rows = table("kind", "about", "site", "mail")
+    for each in found.choices:
+        on = ("yes" if told else "no" for told in (each.site, each.mail))
+        rows.add_row(safe(each.kind.value, "cyan"), WORDS[each.kind], *on)
+    put_table(rows)
+    if not found.mailed:
+        say("No mail is sent to you: the platform sends none, or has no address of yours.", "dim")
+    return 0
+
+
+def _notices(answer: object, json: bool) -> int:
+    found = understood(NoticeList, answer)
+    if json:
+        put_json(found)
+        return 0
+    rows = table("number", "when", "", "what", "page")
+    for each in found.notices:
+        times = f" ({each.count} times)" if each.count > 1 else ""
+        new = "" if each.read_at else "new"
+        rows.add_row(str(each.id), moment(each.created_at), new, safe(each.text + times), safe(each.path))
+    put_table(rows)
+    say(f"{found.unread} not read.", "dim")
+    return 0
