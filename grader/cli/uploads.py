@@ -1,4 +1,4 @@
-"""`challenge upload`, `uploads`, `findings`, `use`, `spec`: challenges of the server, without a shell on it."""
+"""Commands of the group `challenge` that upload, check and use challenges of the server, without a shell on it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.terminal import out, put_json, put_table, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
+from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Status
 from grader.schemas.upload import (
     CheckState,
@@ -48,7 +49,7 @@ BaseOption = Annotated[
 
 def register(challenge: typer.Typer) -> None:
     """Add the commands to the group `challenge`."""
-    for command in (upload, uploads, findings, use, spec):
+    for command in (upload, uploads, findings, preview, archive, stop, use, spec):
         challenge.command()(command)
 
 
@@ -157,6 +158,46 @@ def findings(
     return _followed(_detail(slug, number).upload, wait=True, json=json)
 
 
+def preview(slug: options.Slug, number: Number, json: options.Json = False) -> int:
+    """Show an upload as students would see it: spec, signature, cases, workloads."""
+    from grader.cli.commands.challenges import put_detail
+
+    found = understood(ChallengeDetail, connect().get(f"/uploads/{segment(slug)}/{number}/preview"))
+    if json:
+        put_json(found)
+    else:
+        put_detail(found)
+    return 0
+
+
+def archive(
+    slug: options.Slug,
+    number: Number,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Write an upload's files as a ZIP, with solutions, mutants and hidden cases."""
+    file = output or Path(f"{slug}-{number}.zip")
+    size = connect().download(f"/uploads/{segment(slug)}/{number}/archive", file)
+    if json:
+        put_json({"file": str(file), "bytes": size})
+    else:
+        say(f"Wrote {size} bytes to {file}.", "green")
+    return 0
+
+
+def stop(slug: options.Slug, number: Number, json: options.Json = False) -> int:
+    """Give up an upload's check that waits or runs; `findings --again` begins another."""
+    view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/stop"))
+    if json:
+        put_json(view)
+    else:
+        say(f"{view.challenge}: the check of upload {view.number} is stopped", "yellow")
+    return 0
+
+
 def use(
     slug: options.Slug,
     number: Annotated[
@@ -224,6 +265,8 @@ def _put(found: UploadDetail) -> None:
         )
         for line in each.details:
             out().print(safe(f"         {line}"), soft_wrap=True)
+    for line in found.spec if found.against else ():
+        out().print(safe(line.rstrip("\n")), soft_wrap=True)
     for change in found.changes:
         out().print(safe(f" {change.kind:<8}{change.part} {change.name}".rstrip()))
     for sentence in found.means:

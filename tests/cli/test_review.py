@@ -14,6 +14,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from grader import limits
+from grader.challenge import bundle
 from grader.cli.commands import results
 from grader.records import workers
 from grader.records.engine import clock, writing
@@ -27,6 +28,7 @@ from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.cli.conftest import Cli, Ran
 from tests.service.courses.scenes import assign, enrol
+from tests.service.examining import examine
 from tests.web import builders
 
 Run = Callable[..., Ran]
@@ -284,3 +286,26 @@ def test_operations_retry_and_audit(site: Site) -> None:
     entries = site.json(site.teacher, "admin", "audit", "--limit", "1")["entries"]
     assert [it["action"] for it in entries] == ["submission.requeue"]
     assert site.json(site.teacher, "admin", "audit", "--subject", "/courses/nowhere")["entries"] == []
+
+
+def test_an_upload_from_its_check_to_its_use(site: Site, home: Path) -> None:
+    packed = bundle.of_challenge(site.platform.catalogue.load(builders.SLUG)).packed()
+    Path("mine.zip").write_bytes(packed)
+    refused(site.run(site.ada, "challenge", "upload", "mine.zip", "--no-wait"), 3, "challenge.upload")
+    assert site.run(site.teacher, "challenge", "upload", "mine.zip", "--no-wait").code == 0
+    one = (builders.SLUG, "1")
+    refused(site.run(site.teacher, "challenge", "preview", *one), 2, "examined")
+    assert site.json(site.teacher, "challenge", "stop", *one)["check"] == "failed"
+    refused(site.run(site.teacher, "challenge", "stop", *one), 2, "not being checked")
+    Path("spec.md").write_text("# Reworded\n")
+    assert site.run(site.teacher, "challenge", "spec", builders.SLUG, "spec.md", "--base", "1").code == 0
+    examine(site.platform)
+    two = (builders.SLUG, "2")
+    assert "# Reworded" in site.json(site.teacher, "challenge", "preview", *two)["spec"]
+    assert "Reworded" in site.run(site.teacher, "challenge", "preview", *two).out
+    found = site.run(site.teacher, "challenge", "findings", *two)
+    assert (found.code, "+# Reworded" in found.out) == (0, True)
+    assert site.run(site.teacher, "challenge", "archive", *two, "-o", "two.zip").code == 0
+    assert bundle.read_archive(Path("two.zip").read_bytes()).slug == builders.SLUG
+    assert site.run(site.teacher, "challenge", "use", *two).code == 0
+    assert site.platform.catalogue.is_uploaded(builders.SLUG)

@@ -49,7 +49,7 @@ def show(
     if json:
         put_json(detail)
     else:
-        _show(detail)
+        put_detail(detail)
     return 0
 
 
@@ -105,7 +105,8 @@ def _put_list(found: ChallengeList) -> None:
     )
 
 
-def _show(detail: ChallengeDetail) -> None:
+def put_detail(detail: ChallengeDetail) -> None:
+    """The challenge as text, for people."""
     from rich.markdown import Markdown
     from rich.syntax import Syntax
 
