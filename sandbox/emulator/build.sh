@@ -9,8 +9,10 @@ for part in engine/*.c; do
     name=$(basename "$part" .c)
     # shellcheck disable=SC2086 - the flags are several words
     ${CC:-cc} $flags -c "$part" -o "$into/$name.o" &
+    parts="${parts:-} $!"
 done
-wait
+# Of each: a library would be linked without one that failed.
+for part in $parts; do wait "$part"; done
 # shellcheck disable=SC2086
 ${CC:-cc} -shared $flags -o "$into/.libengine.so" "$into"/*.o -lm -lpthread
 rm "$into"/*.o

@@ -14,7 +14,7 @@ from tests.images.composed import Composed
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The images take five minutes to make: whatever needs them is left to the full matrix."""
+    """The images take three minutes to make: whatever needs them is left to the full matrix."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and "images" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.matrix)
