@@ -19,11 +19,13 @@ from grader.service.platform import Platform
 
 _MOST = 500
 _REASON_CHARS = 500
+# Who acts by a command on the server's machine, which needs no account. No account can have this name.
+SHELL = "(shell)"
 
 
 def note(
     session: Session,
-    actor: User,
+    actor: User | None,
     action: Action,
     subject: str,
     *,
@@ -32,17 +34,17 @@ def note(
     after: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write down what ``actor`` does with this transaction. ``subject`` is a path of the API, such as
-    ``/courses/gpu``; of ``before`` and ``after`` only what differs is kept. What they hold goes through JSON: times
-    as ISO text."""
+    """Write down what ``actor`` does with this transaction; None is a command on the server's machine. ``subject`` is
+    a path of the API, such as ``/courses/gpu``; of ``before`` and ``after`` only what differs is kept. What they hold
+    goes through JSON: times as ISO text."""
     old, new = dict(before or {}), dict(after or {})
     if before is not None and after is not None:
         same = {key for key in old if key in new and old[key] == new[key]}
         old, new = ({key: value for key, value in it.items() if key not in same} for it in (old, new))
     session.add(
         AuditRow(
-            actor_id=actor.id,
-            actor=actor.name,
+            actor_id=actor.id if actor is not None else None,
+            actor=actor.name if actor is not None else SHELL,
             action=action.value,
             course_id=course,
             subject=subject[:200],

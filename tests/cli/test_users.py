@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.errors import NotSignedIn
+from grader.records.models import AuditRow
+from grader.service import audit
 from grader.service.accounts import accounts, first_admin, resets, sign_up, tokens
 from grader.service.accounts.links import LinkUseless
 from grader.service.platform import Platform, open_platform
@@ -90,6 +92,9 @@ def test_the_first_admin_and_roles(cli: Cli, opened: Platform) -> None:
     assert (ran.code, "staff already" in ran.err) == (2, True)
     assert cli("user", "add", "ada", "--email", "Ada@uni.example").code == 0
     assert json.loads(cli("user", "role", "ada", "staff", "--json").out) == {"name": "ada", "role": "staff"}
+    with opened.sessions() as session:
+        noted = session.query(AuditRow).one()
+    assert (noted.actor, noted.actor_id, noted.subject) == (audit.SHELL, None, "/people/ada/role")
     assert "ada  staff  Ada@uni.example" in cli("user", "list").out
     assert cli("user", "email", "ada").code == 0
     assert "ada  staff  -" in cli("user", "list").out

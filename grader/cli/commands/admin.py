@@ -532,14 +532,14 @@ def requeue(
     json: options.Json = False,
 ) -> int:
     """Queue submissions again that the platform failed to judge."""
-    from grader.service.operation.requeue import requeue as again
+    from grader.service.operation.operations import retry
 
     if bool(submissions) == everything:
         raise BadRequest(
             "Name submissions, or use --all.", "List them: grader admin submissions --state failed"
         )
     with here() as platform:
-        done = again(platform, submissions or [])
+        done = retry(platform, None, submissions or [])
     if json:
         put_json(done)
         return 0

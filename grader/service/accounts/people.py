@@ -42,10 +42,9 @@ def set_role(platform: Platform, name: str, role: Role, user: User | None = None
             ).all()
             if len(admins) < 2:
                 raise Conflict("They are the only admin.", "Make somebody else an admin first.")
-        if user is not None:
-            words = {"role": row.role}, {"role": role.value}
-            path = f"/people/{row.name}/role"
-            audit.note(session, user, Action.PERSON_ROLE, path, before=words[0], after=words[1])
+        words = {"role": row.role}, {"role": role.value}
+        path = f"/people/{row.name}/role"
+        audit.note(session, user, Action.PERSON_ROLE, path, before=words[0], after=words[1])
         row.role = role.value
     return of_row(row)
 

@@ -112,10 +112,12 @@ def _failures(session: Session) -> list[OurFailure]:
     ]
 
 
-def retry(platform: Platform, user: User, submissions: Sequence[str]) -> Requeued:
-    """Queue again what failed by our fault; none named: all of it. Raises NotAllowed, NotFound, Conflict."""
-    with platform.sessions() as session:
-        permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)
+def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> Requeued:
+    """Queue again what failed by our fault; none named: all of it. ``user`` is None for a command on the server's
+    machine. Raises NotAllowed, NotFound, Conflict."""
+    if user is not None:
+        with platform.sessions() as session:
+            permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)
     done = requeue.requeue(platform, submissions)
     with writing(platform.sessions) as session:
         for it in done.submissions:
