@@ -63,7 +63,7 @@ def serving() -> Iterator[Stub]:
             self.end_headers()
             self.wfile.write(raw)
 
-        do_GET = do_POST = do_DELETE = _respond  # noqa: N815 - http.server's names
+        do_GET = do_POST = do_PUT = do_DELETE = _respond  # noqa: N815 - http.server's names
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -17,7 +17,7 @@ from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, wr
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
-from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide
+from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
 
 app = make_app()
 assignment = make_app()
@@ -291,6 +291,13 @@ def similar(
         int | None, typer.Option(metavar="NUMBER", help="Confirm a pair: both students' reports are marked.")
     ] = None,
     dismiss: Annotated[int | None, typer.Option(metavar="NUMBER", help="Dismiss a pair.")] = None,
+    reopen: Annotated[int | None, typer.Option(metavar="NUMBER", help="Take back what was decided.")] = None,
+    lines: Annotated[
+        int | None,
+        typer.Option(
+            "--lines", metavar="NUMBER", help="Show the lines of a pair that say the same, side by side."
+        ),
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why; needed to confirm.")] = "",
     json: options.Json = False,
 ) -> int:
@@ -298,9 +305,12 @@ def similar(
     client, path = connect(), f"{_path(course, slug)}/similarity"
     if compare:
         client.post(path, {})
-    for number, decision in ((confirm, Decision.CONFIRMED), (dismiss, Decision.DISMISSED)):
+    decided = ((confirm, Decision.CONFIRMED), (dismiss, Decision.DISMISSED), (reopen, Decision.OPEN))
+    for number, decision in decided:
         if number is not None:
             client.put(f"{path}/{number}", {"decision": decision, "reason": reason})
+    if lines is not None:
+        return _side_by_side(understood(SimilarSources, client.get(f"{path}/{lines}")), json)
     found = understood(SimilarityReport, client.get(path))
     if json:
         put_json(found)
@@ -321,7 +331,25 @@ def similar(
             pair.decision.value,
         )
     put_table(rows)
+    for group in found.clusters:
+        tell(f"group: {', '.join(group)}")
     say(f"Compared {found.sources} sources on {moment(found.made_at)}: {len(found.pairs)} pairs.", "green")
+    return 0
+
+
+def _side_by_side(found: SimilarSources, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    left, right = found.left.splitlines(), found.right.splitlines()
+    rows = table("line", _side(found.pair.left), "line", _side(found.pair.right))
+    for match in sorted(found.matches, key=lambda it: (it.left, it.right)):
+        rows.add_row(
+            str(match.left), safe(left[match.left - 1]), str(match.right), safe(right[match.right - 1])
+        )
+    put_table(rows)
+    of_it = len({it.left for it in found.matches})
+    say(f"{of_it} of {len(left)} lines; both in full: `--json`, or the page.", "dim")
     return 0
 
 
