@@ -12,6 +12,7 @@ from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionB
 from grader.service.courses import assignments, courses, gradebook
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
+from grader.service.devices import served_devices
 from grader.web import forms
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -127,6 +128,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         compares = opened.may(Action.SIMILARITY)
         exports, regrades = opened.may(Action.SOURCES), opened.may(Action.REGRADE)
         learns = opened.may(Action.GRADES_READ_OWN)
+        sections = assignments.sections_of(opened) if extends else []
     own = gradebook.get_grades(platform(), user, course).assignments if learns else []
     given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
@@ -141,6 +143,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         regrades=regrades,
         extends=extends,
         extensions=given_to,
+        sections=sections,
         values=_values(view),
         error=error,
         **_choices(),
@@ -149,7 +152,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
 
 
 def _choices() -> dict[str, object]:
-    return {"known_languages": list(LANGUAGES), "known_devices": platform().settings.device_list}
+    return {"known_languages": list(LANGUAGES), "known_devices": served_devices(platform())}
 
 
 _TIMES = ("open_at", "due_at", "late_until")

@@ -29,6 +29,7 @@ from grader.records.engine import clock
 from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
+    CourseInvitationRow,
     CourseRow,
     ExtensionRow,
     FeedbackRow,
@@ -58,14 +59,16 @@ from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import courses, permissions
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
+from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
 
 def put_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, body: AssignmentBody
 ) -> AssignmentView:
-    """Make or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges),
-    Conflict (somebody else changed it meanwhile)."""
+    """Make or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges,
+    devices), Conflict (somebody else changed it meanwhile)."""
+    served = served_devices(platform)
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         row = _find(course, slug)
@@ -84,7 +87,7 @@ def put_assignment(
         row.attempts_day, row.attempts_total = body.attempts.day, body.attempts.total
         row.attempts_pending = body.attempts.pending
         row.languages = _languages(challenges, body.languages)
-        row.devices = sorted(set(body.devices))
+        row.devices = _devices(served, row.devices or [], body.devices)
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
         row.revision += 1
         session.flush()
@@ -131,6 +134,13 @@ def _languages(challenges: Sequence[Challenge], chosen: Sequence[Language]) -> l
                 f"{challenge.slug} takes {taken} alone.", "Allow one of them, or leave languages out."
             )
     return sorted({language.value for language in chosen})
+
+
+def _devices(served: Sequence[str], present: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """``present`` may stay, also where no worker serves them any more. Raises BadRequest."""
+    if odd := sorted({*chosen} - {*served, *present}):
+        raise BadRequest(f"There is no device '{odd[0][:32]}' here.", f"Devices: {', '.join(served)}.")
+    return sorted(set(chosen))
 
 
 def _times(course: OpenCourse, body: AssignmentBody) -> tuple[datetime, datetime, datetime | None]:
@@ -385,11 +395,16 @@ class Windows:
         )
 
     def of(self, row: AssignmentRow, user: int, section: str) -> tuple[Window, bool]:
-        """A student's own extension goes before their section's."""
-        given = self.of_users.get((row.id, user)) or self.of_sections.get((row.id, section))
-        if given is None:
-            return self.of_everyone(row), False
-        return Window(row.open_at, given.due_at, given.late_until, self.zone), True
+        """The latest of everyone's times, their section's and their own: nobody loses time by an extension, also
+        where everyone's deadline was moved since."""
+        everyone = self.of_everyone(row)
+        found = self.of_users.get((row.id, user)), self.of_sections.get((row.id, section))
+        given = [it for it in found if it is not None]
+        due_at = max([everyone.due_at, *(it.due_at for it in given)])
+        closes_at = max([everyone.closes_at, *(it.late_until or it.due_at for it in given)])
+        if (due_at, closes_at) == (everyone.due_at, everyone.closes_at):
+            return everyone, False
+        return Window(row.open_at, due_at, closes_at if closes_at > due_at else None, self.zone), True
 
     def of_everyone(self, row: AssignmentRow) -> Window:
         """The assignment's own times."""
@@ -405,7 +420,7 @@ class Windows:
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Other times for a student or a section, in place of any that they had; also after the deadline. Without
+    """Later times for a student or a section, in place of any that they had; also after the deadline. Without
     ``late_until`` lateness is allowed for as long after the new deadline as after the old one.
 
     Raises NotFound, NotAllowed, BadRequest.
@@ -422,7 +437,14 @@ def extend(platform: Platform, user: User, course_slug: str, slug: str, body: Ex
         late_until = _late_until(body.late_until, due_at, zone)
         if body.late_until is None and row.late_until is not None:
             late_until = due_at + (row.late_until - row.due_at)
+        if due_at <= row.due_at and (late_until or due_at) <= (row.late_until or row.due_at):
+            raise BadRequest(
+                "That is no later than everyone's deadline.",
+                "Extend to a later time, or change the assignment's.",
+            )
         whom = student_of(course, body.student) if body.student is not None else None
+        if body.section is not None and body.section not in (known := sections_of(course)):
+            raise BadRequest(f"Nobody is in a section '{body.section[:64]}'.", near(body.section, known))
         given = _extension(session, row, whom, body.section)
         before = _extension_facts(given) if given is not None else None
         if given is None:
@@ -436,6 +458,14 @@ def extend(platform: Platform, user: User, course_slug: str, slug: str, body: Ex
             Action.EXTENSION_GRANT, subject, before=before or {}, after=_extension_facts(given), reason=reason
         )
         return _extensions(course, row)
+
+
+def sections_of(course: OpenCourse) -> list[str]:
+    """In which sections members are, and who is invited will be."""
+    found: set[str] = set()
+    for row in (MemberRow, CourseInvitationRow):
+        found |= set(course.session.scalars(select(row.section).where(row.course_id == course.row.id)))
+    return sorted(found - {""})
 
 
 def student_of(course: OpenCourse, name: str) -> int:

@@ -125,8 +125,34 @@ def test_extensions_of_a_section_and_of_a_student(
     ]
     assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + DAY
-    with pytest.raises(BadRequest, match="one student or one section"):
-        assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(due_at=later))
+    for words, body_of in (
+        ("one student or one section", ExtensionBody(due_at=later)),
+        ("Nobody is in a section 'C'", ExtensionBody(section="C", due_at=later)),
+        ("no later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
+    ):
+        with pytest.raises(BadRequest, match=words):
+            assignments.extend(platform, staff, "gpu", "week1", body_of)
+
+
+def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, other: User) -> None:
+    enrol(platform, staff, other, section="B")
+    assign(platform, staff, due_at=-DAY)
+
+    def extend(days: int, **whom: str) -> None:
+        given = ExtensionBody(due_at=(NOW + days * DAY).isoformat(), **whom)
+        assignments.extend(platform, staff, "gpu", "week1", given)
+
+    def due() -> tuple[timedelta, bool]:
+        found = assignments.get_assignment(platform, other, "gpu", "week1")
+        return found.due_at - NOW, found.extended
+
+    extend(1, student="bob")
+    extend(2, section="B")
+    assert due() == (2 * DAY, True), "the section's is later"
+    assign(platform, staff, due_at=3 * DAY, late_until=4 * DAY)
+    assert due() == (3 * DAY, False), "everyone's is later by now"
+    extend(5, student="bob")
+    assert due() == (5 * DAY, True)
 
 
 class TestAttempts:
@@ -175,11 +201,18 @@ class TestAttempts:
             for number in range(2):
                 assert submit(platform, user, body(source=f"a = {number}\n")).remaining is not None
 
-    def test_languages_and_devices(self, platform: Platform, staff: User, student: User) -> None:
+    def test_languages_and_devices(
+        self, platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         assign(platform, staff, languages=[Language.CUDA])
         with pytest.raises(NotAllowed, match="does not take Triton"):
             submit(platform, student, body())
-        assign(platform, staff, devices=["h200"])
+        with pytest.raises(BadRequest, match="no device 'h200' here"):
+            assign(platform, staff, devices=["h200"])
+        with monkeypatch.context() as patched:
+            patched.setattr(assignments, "served_devices", lambda _: ["cpu", "h200"])
+            assign(platform, staff, devices=["h200"])
+        assign(platform, staff, devices=["h200"])  # it stays, though no worker serves it any more
         with pytest.raises(NotAllowed, match="does not take results of the device 'cpu'"):
             submit(platform, student, body())
 
