@@ -120,6 +120,10 @@ def test_every_command_of_the_page(
         in said["grader submit vector_add.py --competition spring-cup"][0]
     )
     assert socket.gethostname() in said["grader competition final show spring-cup"][0]
+    shown = said["grader competition show spring-cup"][0]
+    assert "A team submits at most 50 times a day (UTC) for each challenge." in shown
+    assert "SHA-256 of the final's seed: " in shown
+    assert "123456789" not in shown, "sizes of the final are not told before the results"
     first, results = said["grader competition board spring-cup"]
     assert "live board" in first
     assert "final board" in results

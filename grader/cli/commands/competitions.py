@@ -430,6 +430,8 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
         tell(f"Challenges: {', '.join(it.challenge for it in view.challenges)}")
     if view.invite_code is not None and view.registration == "invite":
         tell(f"Invitation: {view.invite_code}")
+    if rules:
+        _put_facts(view)
     for team in view.own:
         _put_team(team)
     if rules and view.rules:
@@ -438,6 +440,29 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
     if not view.own and view.phase in (Phase.UPCOMING, Phase.RUNNING, Phase.FROZEN):
         say(f"Take part: grader competition register {view.slug}", "green")
     return 0
+
+
+def _put_facts(view: CompetitionView) -> None:
+    """How it is judged, as its page says it."""
+    caps = [
+        f"{most} {words}"
+        for most, words in ((view.cap_day, "times a day (UTC)"), (view.cap_total, "times in all"))
+        if most is not None
+    ]
+    if caps:
+        tell(f"A team submits at most {' and '.join(caps)} for each challenge.")
+    if view.team_size > 1:
+        tell(f"A team has at most {view.team_size} members.")
+    for it in view.challenges:
+        if it.hidden_workloads:
+            sizes = "; ".join(each.name for each in it.hidden_workloads)
+            tell(f"The final times {it.challenge} at {sizes}.")
+    if view.code_shown:
+        tell("The sources that count are shown with the results.")
+    tell(f"Public seed, which data is drawn from until the end: {view.public_seed}")
+    if view.hidden_seed is not None:
+        tell(f"Seed of the final: {view.hidden_seed}")
+    tell(f"SHA-256 of the final's seed: {view.hidden_seed_sha256}")
 
 
 def _put_team(team: TeamView) -> None:
