@@ -38,9 +38,10 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _board() -> CompetitionBoard:
-    def row(rank: int | None, team: str, score: float | None, pending: int = 0) -> BoardRow:
+    def row(rank: int | None, team: str, score: float | None, pending: int = 0, failed: str = "") -> BoardRow:
+        solved = score is not None
         score_ = ChallengeScore(
-            challenge="scale", solved=score is not None, time_us=score, tries=2, pending=pending
+            challenge="scale", solved=solved, time_us=score, tries=2, pending=pending, failed=failed
         )
         return BoardRow(
             rank=rank, team=team, members=[], solved=1, score=score, challenges=[score_], sort=(0.0, 0.0)
@@ -57,7 +58,7 @@ def _board() -> CompetitionBoard:
         scoring=Scoring.TIME,
         resolution=0.005,
         challenges=["scale"],
-        rows=[row(1, "Warps", 12.5, 3), row(None, "Late", None)],
+        rows=[row(1, "Warps", 12.5, 3), row(None, "Late", None, failed="no time in repeats 1, 2")],
     )
 
 
@@ -67,6 +68,7 @@ def test_a_frozen_board(cli: Cli, server: Stub) -> None:
     assert ran.code == 0
     assert "Warps" in ran.out
     assert "12.5" in ran.out
+    assert "no time in repeats 1, 2" in ran.out, "one challenge has no column of its own"
     assert "stopped before the end" in ran.err
 
 

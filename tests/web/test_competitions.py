@@ -146,8 +146,14 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert "0 of 3" in cup.get(f"{CUP}/manage").text
     with platform.sessions() as session:
         runs = [it.public_id for _, it in record.final_runs(session, 1)]
-    for run, time_us in zip(runs, (110.0, None, 110.0), strict=True):
-        judge(platform, run, time_us)
+    for times in ((None, None, 110.0), (110.0, None, 110.0)):
+        for run, time_us in zip(runs, times, strict=True):
+            judge(platform, run, time_us)
+        platform.boards.forget()
+        why = "no time in repeats" if times[0] is None else "of 2 repeats"
+        assert why in cup.get(f"{CUP}/manage").text
+        told = cup.get(f"{CUP}/board?kind=final").text
+        assert ("no time in repeats 1, 2" in told) == (times[0] is None)
     page = cup.get(f"{CUP}/manage").text
     assert "of 2 repeats" in page
     assert ">no time</a>" in page

@@ -508,7 +508,8 @@ _SCORES = {Scoring.TIME: "time", Scoring.POINTS: "points", Scoring.SPEEDUPS: "sp
 
 def _score(scoring: Scoring, row: BoardRow) -> str:
     if row.score is None:
-        return ""
+        # Of a final with one challenge, which has no column of its own.
+        return row.challenges[0].failed if len(row.challenges) == 1 else ""
     if scoring is Scoring.TIME:
         return time_text(row.score)
     return f"{row.score:.6g}" if scoring is Scoring.POINTS else factor_text(row.score)
