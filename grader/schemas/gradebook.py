@@ -71,6 +71,7 @@ class StudentGrades(Strict):
     full_name: str
     student_number: str
     section: str
+    group: str
     points: float
     most: float
     grace_left: int
@@ -137,6 +138,7 @@ class ExportRow(Strict):
     full_name: str
     student_number: str
     section: str
+    group: str
     points: float
     most: float
     progress: PartProgress

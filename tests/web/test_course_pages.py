@@ -172,6 +172,7 @@ def test_grades_are_explained_and_set(
     owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User, bob: User
 ) -> None:
     enrol(platform, teacher, ada, bob)
+    rosters.change_member(platform, teacher, "gpu", "ada", MemberChange(group="red"))
     grading(platform, "correctness_points = 60\ntiers = [{ speedup = 0.5, points = 40 }]")
     assign(platform, teacher)
     judged(platform, ada, timedelta(hours=-1), speedup=0.8)
@@ -181,13 +182,15 @@ def test_grades_are_explained_and_set(
     assert '<a href="/courses/gpu/grades/ada">ada</a>' in page
     own = visit(ada).get("/courses/gpu/grades").text
     assert "Speedup 0.5: reached with 0.8" in own
+    assert re.search(r"received <time[^>]*>[^<]*</time>, on cpu", own)
     assert "Set other points" not in own
     values = {"assignment": "week1", "challenge": "scale", "reason": "=1+1"}
     page = post(owner, "/courses/gpu/grades/ada/override", points="70", **values)
     assert "Set by staff: =1+1" in page
     answer = owner.get("/courses/gpu/gradebook/grades.csv")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="gpu-grades.csv"'
-    assert ",70.0,100.0,done,1,accepted,0.8,cpu," in answer.text
+    assert ",A,red,70.0,100.0,done,1,accepted,0.8,cpu," in answer.text
+    assert "<td>red</td>" in owner.get("/courses/gpu/gradebook").text
     assert ",True,'=1+1" in answer.text
     post(owner, "/courses/gpu/grades/ada/override", points="", **values)
     assert gradebook.get_grades(platform, teacher, "gpu", "ada").points == 100

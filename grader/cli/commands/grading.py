@@ -388,11 +388,12 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
         put_json(found)
         return 0
     slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
-    rows = table("student", "name", "section", *slugs, "total", "of")
+    rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
         points = [f"{it.points:.4g}" for it in student.assignments]
-        names = (safe(student.name, "cyan"), safe(student.full_name), safe(student.section))
-        rows.add_row(*names, *points, f"{student.points:.4g}", f"{student.most:.4g}")
+        whom = [safe(student.name, "cyan"), safe(student.full_name)]
+        whom += [safe(student.section), safe(student.group)]
+        rows.add_row(*whom, *points, f"{student.points:.4g}", f"{student.most:.4g}")
     put_table(rows)
     parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
@@ -428,6 +429,7 @@ def grades(
         tell(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
+            which += f" on {part.device}" if part.device else ""
             tell(f"  {part.challenge}: {part.points:.4g} of {part.most:.4g}{which}")
             for line in part.lines:
                 most = f" of {line.most:.4g}" if line.most is not None else ""

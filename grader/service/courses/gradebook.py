@@ -110,6 +110,7 @@ class _Student:
     full_name: str
     number: str
     section: str
+    group: str
     joined_at: datetime
 
 
@@ -474,7 +475,15 @@ def scheme(grading: Grading, weight: float = 1.0) -> Scheme:
 def _students(session: Session, course: int, only: Collection[int] | None) -> list[_Student]:
     row = MemberRow
     query = (
-        select(UserRow.id, UserRow.name, row.full_name, row.student_number, row.section, row.joined_at)
+        select(
+            UserRow.id,
+            UserRow.name,
+            row.full_name,
+            row.student_number,
+            row.section,
+            row.group_name,
+            row.joined_at,
+        )
         .join(UserRow, UserRow.id == row.user_id)
         .where(row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
         .order_by(UserRow.name_key)
@@ -593,6 +602,7 @@ def rows_of(platform: Platform, session: Session, course: CourseRow) -> list[Exp
             full_name=student.full_name,
             student_number=student.student_number,
             section=student.section,
+            group=student.group,
             **{name: getattr(part, name) for name in _EXPORTED},
         )
         for student in book.grades(platform.grades.of(course.id, book.rules))
@@ -660,6 +670,7 @@ def _student_grades(student: _Student, found: list[AssignmentGrade], grace: int)
         full_name=student.full_name,
         student_number=student.number,
         section=student.section,
+        group=student.group,
         points=sum(it.points for it in found),
         most=sum(it.most for it in found),
         grace_left=grace,
