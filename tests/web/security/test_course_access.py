@@ -22,6 +22,7 @@ from grader.service.courses import assignments, courses, feedback, joining, rost
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform, open_platform
 from grader.web.throttle import limiter
+from tests.service.competitions.builders import make
 from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
@@ -287,3 +288,56 @@ def test_a_course_is_closed_by_its_owners_alone(scene: Scene) -> None:
         courses.change_course(
             scene.platform, scene.people[Standing.INSTRUCTOR], scene.secret, CourseChange(archived=True)
         )
+
+
+# What belongs to no course, by calls that change nothing: who may is told that there is none, or what is wrong.
+OF_PLATFORM: list[tuple[str, str, Action]] = [
+    ("GET", "/operations", Action.OPERATIONS_READ),
+    ("POST", "/operations/retry", Action.SUBMISSION_REQUEUE),
+    ("GET", "/audit", Action.PLATFORM_AUDIT),
+    ("POST", "/queues/none/pause", Action.QUEUE_PAUSE),
+    ("POST", "/queues/none/resume", Action.QUEUE_RESUME),
+    ("POST", "/workers/none/drain", Action.WORKER_DRAIN),
+    ("POST", "/workers/none/resume", Action.WORKER_RESUME),
+    ("POST", "/challenges/none/kind", Action.CHALLENGE_KIND),
+    ("GET", "/challenge-states", Action.CHALLENGE_READ_DRAFT),
+    ("PUT", "/challenges/none/state", Action.CHALLENGE_PUBLISH),
+    ("PUT", "/challenges/none/board", Action.CHALLENGE_BOARD),
+    ("POST", "/challenges/none/publish", Action.VERSION_PUBLISH),
+    ("GET", "/challenges/none/sources.zip", Action.SOURCES_ANY),
+    ("GET", "/uploads", Action.CHALLENGE_UPLOADS),
+    ("POST", "/uploads", Action.CHALLENGE_UPLOAD),
+    ("PUT", "/uploads/none/spec", Action.CHALLENGE_EDIT_SPEC),
+    ("POST", "/uploads/none/1/check", Action.CHALLENGE_CHECK),
+    ("POST", "/uploads/none/1/stop", Action.CHALLENGE_CHECK),
+    ("POST", "/uploads/none/1/use", Action.CHALLENGE_USE),
+    ("PUT", "/people/none/role", Action.PERSON_ROLE),
+    ("POST", "/people/none/password-reset", Action.PERSON_RESET),
+    ("GET", "/people/none/export", Action.ACCOUNT_EXPORT),
+    ("POST", "/people/none/deletion", Action.ACCOUNT_DELETE),
+    ("POST", "/invitations", Action.INVITATION_MAKE),
+    ("DELETE", "/invitations/9", Action.INVITATION_REVOKE),
+    ("GET", "/lti/platforms", Action.LTI_PLATFORM),
+    ("GET", "/competitions/cup", Action.COMPETITION_READ),
+    ("POST", "/competitions", Action.COMPETITION_EDIT),
+    ("POST", "/competitions/cup", Action.COMPETITION_EDIT),
+    ("GET", "/competitions/cup/teams", Action.COMPETITION_DISQUALIFY),
+    ("POST", "/competitions/cup/disqualify", Action.COMPETITION_DISQUALIFY),
+    ("POST", "/competitions/cup/finalists", Action.COMPETITION_FINAL),
+    ("POST", "/competitions/cup/final", Action.COMPETITION_FINAL),
+    ("POST", "/competitions/cup/results", Action.COMPETITION_RESULTS),
+    ("GET", "/competitions/cup/sources.zip", Action.SOURCES_ANY),
+]
+
+
+def test_teaching_a_course_gives_nothing_of_the_platform(scene: Scene, call: Visit) -> None:
+    make(scene.platform, scene.people[Standing.ADMIN])
+    wrongly = []
+    for standing, user in scene.people.items():
+        client = call(user)
+        for method, path, action in OF_PLATFORM:
+            sent = None if method == "GET" else {"x": 1}
+            status = client.open(API + path, method=method, json=sent).status_code
+            if (status != 403) != (standing in TABLE[action]) or status in (401, 405) or status >= 500:
+                wrongly.append((standing, method, path, status))
+    assert wrongly == []
