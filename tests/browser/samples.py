@@ -82,7 +82,7 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
         "competition-managed": "/competitions/cup/manage",
     },
     "courses.log": lambda _: {"course-log": "/courses/gpu/log"},
-    "rosters.show": lambda _: {"roster": "/courses/gpu/roster"},
+    "rosters.show": lambda _: {"roster": "/courses/gpu/roster?member=ada"},
     "assignments.new": lambda _: {"new-assignment": "/courses/gpu/new-assignment"},
     "similarity.show": lambda _: {"similarity": "/courses/gpu/assignments/week1/similarity"},
     "similarity.pair": lambda _: {"similar-pair": "/courses/gpu/assignments/week1/similarity/1"},

@@ -808,7 +808,8 @@ def _at_risk(found: Sequence[StudentGrades], now: datetime) -> list[AtRisk]:
         reasons += [
             f"has not begun {it.assignment}, which is due soon"
             for it in student.assignments
-            if now < it.due_at <= now + _SOON and not any(part.attempts for part in it.parts)
+            if now < it.due_at <= now + _SOON
+            and not any(part.attempts or part.overridden for part in it.parts)
         ]
         if reasons:
             at_risk.append(

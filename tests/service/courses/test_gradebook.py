@@ -253,6 +253,9 @@ def test_statistics_and_who_may_need_help(
     assert [(it.name, it.reasons) for it in found.at_risk] == [
         ("bob", ["has 0 % of the points of what is over", "has not begun soon, which is due soon"])
     ]
+    excused = OverrideBody(student="bob", challenge="scale", points=100, reason="ill")
+    gradebook.override(platform, staff, "gpu", "soon", excused)
+    assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of what is over"]
 
 
 def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: User) -> None:
