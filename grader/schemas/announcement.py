@@ -7,15 +7,17 @@ from datetime import datetime
 from pydantic import Field, StrictBool
 
 from grader import limits
-from grader.schemas.strict import Strict
+from grader.schemas.strict import Moment, Strict
 
 
 class AnnouncementBody(Strict):
-    """Markdown. ``assignment``: of the course, where it is about one."""
+    """Markdown. ``assignment``: of the course, where it is about one. ``seen``, where it is sent, is the ``edited_at``
+    that one read: where somebody else changed the announcement since, nothing is done."""
 
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
     text: str = Field(default="", max_length=limits.ANNOUNCEMENT_CHARS)
     assignment: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
+    seen: Moment | None = None
 
 
 class AnnouncementView(Strict):
@@ -42,10 +44,12 @@ class QuestionBody(Strict):
 
 
 class QuestionAnswer(Strict):
-    """``to_all``: everybody reads question and answer, but not who asked."""
+    """``to_all``: everybody reads question and answer, but not who asked. ``seen``, where it is sent, is the
+    ``answered_at`` that one read: where somebody else answered since, nothing is done."""
 
     answer: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
     to_all: StrictBool = False
+    seen: Moment | None = None
 
 
 class QuestionView(Strict):

@@ -106,7 +106,8 @@ def _announce(place: Place) -> BaseResponse | Page:
 
 def _change(place: Place, number: int) -> BaseResponse | Page:
     def do() -> None:
-        asked = body(AnnouncementBody, given("title", "text", "assignment"))
+        asked = body(AnnouncementBody, given("title", "text", "assignment", "seen"))
+        asked = asked.model_copy(update={"seen": asked.seen})
         announcements.change_announcement(platform(), current_user(), place, number, asked)
 
     return _do(place, Action.ANNOUNCE, do, number)
@@ -128,10 +129,12 @@ def _ask(place: Place) -> BaseResponse | Page:
 
 def _answer(place: Place, number: int) -> BaseResponse | Page:
     def do() -> None:
-        values: dict[str, Any] = given("answer") | {"to_all": str(forms.ticked("to_all"))}
-        announcements.answer(platform(), current_user(), place, number, body(QuestionAnswer, values))
+        values: dict[str, Any] = given("answer", "seen") | {"to_all": str(forms.ticked("to_all"))}
+        said = body(QuestionAnswer, values)
+        said = said.model_copy(update={"seen": said.seen})
+        announcements.answer(platform(), current_user(), place, number, said)
 
-    return _do(place, Action.QUESTION_ANSWER, do)
+    return _do(place, Action.QUESTION_ANSWER, do, number)
 
 
 def _do(
@@ -146,7 +149,7 @@ def _do(
 
 
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
-    """``changed``: the announcement whose change was refused; what was typed stays in its form."""
+    """``changed``: the announcement or question whose change was refused; what was typed stays in its form."""
     user = current_user()
     told = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions

@@ -218,9 +218,14 @@ def _assignment(found: _Open, slug: str | None) -> int | None:
 def change_announcement(
     platform: Platform, user: User, place: Place, number: int, body: AnnouncementBody
 ) -> AnnouncementList:
-    """Say it otherwise; nobody is told again. Raises NotFound, NotAllowed, Conflict."""
+    """Say it otherwise; nobody is told again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
+    somebody else changed it since it was read)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = _announcement(found, number)
+        if "seen" in body.model_fields_set and body.seen != row.edited_at:
+            raise Conflict(
+                "Somebody else changed this announcement meanwhile.", "Load it again and repeat your change."
+            )
         before = {"title": row.title}
         row.title, row.text, row.edited_at = body.title.strip(), body.text.strip(), utcnow()
         row.assignment_id = _assignment(found, body.assignment)
@@ -322,7 +327,7 @@ def _check_about(found: _Open, about: str | None) -> None:
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
     """Answer a question, or answer it anew: to who asked, or to all, who do not learn who asked. Raises NotFound,
-    NotAllowed, BadRequest."""
+    NotAllowed, BadRequest, Conflict (somebody else answered since it was read)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
         if row is None or {"course_id": row.course_id, "competition_id": row.competition_id} != found.ids:
@@ -330,6 +335,10 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
         text = body.answer.strip()
         if not text:
             raise BadRequest("The answer is empty.", "Say something.")
+        if "seen" in body.model_fields_set and body.seen != row.answered_at:
+            raise Conflict(
+                f"Somebody else answered question {number} meanwhile.", "Load it again to change the answer."
+            )
         before = {"answered": row.answered_at is not None, "to_all": row.to_all}
         row.answer, row.to_all = text, body.to_all
         row.answered_by, row.answered_at = user.id, utcnow()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.errors import BadRequest, NotAllowed, NotFound
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
 from grader.schemas.course import CourseView
 from grader.service.accounts.accounts import User
@@ -58,6 +58,10 @@ def test_what_is_announced_is_told_changed_and_taken_back(
     changed = AnnouncementBody(title="Rooms")
     (edited,) = announcements.change_announcement(platform, staff, place, 1, changed).announcements
     assert edited.edited_at is not None
+    with pytest.raises(Conflict, match="Somebody else changed"):
+        announcements.change_announcement(
+            platform, staff, place, 1, AnnouncementBody(title="Room 4", seen=made.edited_at)
+        )
     assert len(told(platform, student)) == 1
     with pytest.raises(NotAllowed):
         announcements.announce(platform, student, place, body)
@@ -83,6 +87,9 @@ def test_a_question_is_answered_to_who_asked_or_to_all(
     assert announcements.list_questions(platform, other, place).questions == []
     (mine,) = announcements.list_questions(platform, student, place).questions
     assert (mine.answer, mine.own) == ("Any.", True)
+    with pytest.raises(Conflict, match="Somebody else answered question 1"):
+        announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="One.", seen=None))
+    announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="Any.", seen=mine.answered_at))
     assert told(platform, other) == []
     announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="Any.", to_all=True))
     (shown,) = announcements.list_questions(platform, other, place).questions
