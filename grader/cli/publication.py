@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.cli import options
-from grader.cli.client import connect, segment, understood
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.terminal import moment, put_json, put_table, safe, say
 from grader.errors import BadRequest
 from grader.schemas.publication import (
@@ -79,27 +79,43 @@ def withdraw(slug: options.Slug, json: options.Json = False) -> int:
 def board(
     slug: options.Slug,
     show: Annotated[
-        BoardAudience,
+        BoardAudience | None,
         typer.Option("--show", help="public, course, pseudonymous or hidden: who sees whom."),
-    ] = BoardAudience.PUBLIC,
+    ] = None,
     freeze: Annotated[
         str | None,
-        typer.Option("--freeze", metavar="TIME|now", help="Show students what was received until then."),
+        typer.Option(
+            "--freeze",
+            metavar="TIME|now|none",
+            help="Show students what was received until then; none: the board as it is.",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Say who sees whom on a challenge's board; without --freeze it is not frozen."""
-    at = None
+    """Say who sees whom on a challenge's board, and freeze it; what is not named stays."""
+    client = connect()
+    body = _board_body(client, slug)
+    if show is not None:
+        body = body.model_copy(update={"board": show})
     if freeze is not None:
-        at = datetime.now().astimezone() if freeze == "now" else _moment(freeze)
-    body = BoardBody(board=show, frozen_at=at).model_dump(mode="json")
-    found = understood(BoardSettings, connect().put(f"/challenges/{segment(slug)}/board", body))
+        now = datetime.now().astimezone()
+        at = None if freeze == "none" else now if freeze == "now" else _moment(freeze)
+        body = body.model_copy(update={"frozen_at": at})
+    answer = client.put(f"/challenges/{segment(slug)}/board", body.model_dump(mode="json"))
+    found = understood(BoardSettings, answer)
     if json:
         put_json(found)
     else:
         frozen = f", frozen at {moment(found.frozen_at)}" if found.frozen_at else ""
         say(f"The board of {found.challenge}: {found.board}{frozen}", "green")
     return 0
+
+
+def _board_body(client: Client, slug: str) -> BoardBody:
+    """As it is now."""
+    found = understood(PublicationList, client.get("/challenge-states")).challenges
+    stands = next((it for it in found if it.challenge == slug), None)
+    return BoardBody() if stands is None else BoardBody(board=stands.board, frozen_at=stands.frozen_at)
 
 
 def _moment(text: str) -> datetime:

@@ -122,6 +122,17 @@ def test_notices_and_who_reads_a_profile(site: Site) -> None:
     assert "profile: course, calendar: public" in site.run(site.ada, "account", "readers").out
 
 
+def test_a_board_that_is_frozen_stays_as_private_as_it_was(site: Site) -> None:
+    board = ("challenge", "board", builders.SLUG)
+    site.run(site.teacher, *board, "--show", "hidden")
+    frozen = site.json(site.teacher, *board, "--freeze", "2026-01-31T18:00+00:00")
+    assert (frozen["board"], frozen["frozen_at"][:16]) == ("hidden", "2026-01-31T18:00")
+    shown = site.json(site.teacher, *board, "--show", "course")
+    assert (shown["board"], shown["frozen_at"]) == ("course", frozen["frozen_at"])
+    assert site.json(site.teacher, *board, "--freeze", "none")["frozen_at"] is None
+    refused(site.run(site.ada, *board, "--show", "public"), 3, "staff")
+
+
 def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "_POLL_S", 0.05)
     platform, teacher = site.platform, site.teacher
