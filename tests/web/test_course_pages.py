@@ -134,6 +134,12 @@ def test_a_deadline_that_nobody_changes_does_not_move(
     assert 'datetime="2026-10-25T00:30:00+00:00"' in page
     page = post(owner, "/courses/gpu/assignments/week1", **form | {"due_at": "2026-10-25T02:31"})
     assert 'datetime="2026-10-25T01:31:00+00:00"' in page, "typed, it is the later one"
+    wrong = form | {"due_at": "2019-01-01T10:00", "title": "Typed", "csrf_token": csrf(owner, "/courses")}
+    refused = owner.post("/courses/gpu/assignments/week1", data=wrong | {"revision": "1"})
+    assert (refused.status_code, 'name="title" maxlength="120" value="Typed"' in refused.text) == (400, True)
+    assert 'name="revision" value="1"' in refused.text, (
+        "what others saved meanwhile is not undone by the next try"
+    )
 
 
 def test_an_assignment_from_draft_to_extension(

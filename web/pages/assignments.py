@@ -145,6 +145,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         extensions=given_to,
         sections=sections,
         values=_values(view),
+        # What was refused stays typed; with the revision that it was typed for, so that nobody's change is undone.
+        typed=request.form if error is not None and "parts" in request.form else None,
         error=error,
         **_choices(),
     )
