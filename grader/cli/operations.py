@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from grader.cli import options
 from grader.cli.client import connect, understood
-from grader.cli.terminal import moment, put_json, put_table, safe, say, size_text, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, size_text, table, tell
 from grader.errors import BadRequest
 from grader.schemas.course import AuditLog
 from grader.schemas.hardware import GpuReading
@@ -35,7 +34,7 @@ def operations(json: options.Json = False) -> int:
         say(alert.hint, "dim")
     if not found.alerts:
         tell("There are no alerts.", "green")
-    table = _table("queue", "waiting", "oldest wait", "running", "workers", "state")
+    rows = table("queue", "waiting", "oldest wait", "running", "workers", "state")
     for each in found.queues.queues:
         oldest = found.waits.get(each.name)
         state = (
@@ -46,7 +45,7 @@ def operations(json: options.Json = False) -> int:
             else "no worker"
         )
         waits = f"{oldest:.0f} s" if oldest else ""
-        table.add_row(
+        rows.add_row(
             safe(each.name, "cyan"),
             str(each.waiting),
             waits,
@@ -54,7 +53,7 @@ def operations(json: options.Json = False) -> int:
             str(each.workers),
             safe(state),
         )
-    put_table(table)
+    put_table(rows)
     if found.workers:
         _put_workers(found)
     if found.checks_waiting:
@@ -115,9 +114,9 @@ def audit(
 
 def put_log(found: AuditLog, under: str = "") -> None:
     """The log as a table; of subjects that lie under a path, such as ``/courses/gpu``, the rest is shown."""
-    table = _table("when", "who", "did", "to", "before", "after", "why")
+    rows = table("when", "who", "did", "to", "before", "after", "why")
     for each in found.entries:
-        table.add_row(
+        rows.add_row(
             moment(each.at),
             safe(each.actor),
             safe(each.action),
@@ -126,7 +125,7 @@ def put_log(found: AuditLog, under: str = "") -> None:
             safe(_facts(each.after)),
             safe(each.reason),
         )
-    put_table(table)
+    put_table(rows)
 
 
 def _facts(values: dict[str, object] | None) -> str:
@@ -134,10 +133,10 @@ def _facts(values: dict[str, object] | None) -> str:
 
 
 def _put_workers(found: Operations) -> None:
-    table = _table("worker", "serves", "state", "submission", "GPU")
+    rows = table("worker", "serves", "state", "submission", "GPU")
     for it in found.workers:
         gpu = Text("") if it.reading is None else _gpu(it.reading)
-        table.add_row(
+        rows.add_row(
             safe(it.worker.name, "cyan"),
             safe(it.worker.device or "compile"),
             safe(
@@ -146,7 +145,7 @@ def _put_workers(found: Operations) -> None:
             safe(it.worker.submission or ""),
             gpu,
         )
-    put_table(table)
+    put_table(rows)
 
 
 def _gpu(reading: GpuReading) -> Text:
@@ -168,19 +167,12 @@ def _gpu(reading: GpuReading) -> Text:
 
 
 def _put_hours(found: Operations) -> None:
-    table = _table("hour", "judged", "failed", "median wait", "95th percentile")
+    rows = table("hour", "judged", "failed", "median wait", "95th percentile")
     for each in found.hours:
         if each.judged or each.failed:
             waits = ("" if it is None else f"{it:.1f} s" for it in (each.wait_s, each.wait_95_s))
-            table.add_row(moment(each.hour), str(each.judged), str(each.failed or ""), *waits)
-    if table.row_count:
-        put_table(table)
+            rows.add_row(moment(each.hour), str(each.judged), str(each.failed or ""), *waits)
+    if rows.row_count:
+        put_table(rows)
     else:
         tell("Nothing was judged in the last 24 hours.")
-
-
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name)
-    return table

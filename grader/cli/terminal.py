@@ -57,6 +57,14 @@ def busy(label: str) -> AbstractContextManager[object]:
     return aside().status(label) if aside().is_terminal else nullcontext()
 
 
+def table(*names: str) -> Table:
+    """An empty table with these columns."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        made.add_column(Text(name))
+    return made
+
+
 def put_table(table: Table) -> None:
     """Print a table on stdout: in full, unless a terminal is too narrow for it. An empty one is named so on stderr."""
     if out().is_terminal:

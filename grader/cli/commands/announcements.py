@@ -9,8 +9,7 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands.grading import table
-from grader.cli.terminal import moment, out, put_json, put_table, safe, say, tell
+from grader.cli.terminal import moment, out, put_json, put_table, safe, say, table, tell
 from grader.errors import NotFound
 from grader.schemas.announcement import AnnouncementList, QuestionList
 

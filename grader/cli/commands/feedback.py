@@ -9,8 +9,8 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands.grading import Course, Slug, table
-from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
+from grader.cli.commands.grading import Course, Slug
+from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell
 from grader.errors import BadRequest
 from grader.schemas.feedback import FeedbackView, RequestList, ScoreSheet
 

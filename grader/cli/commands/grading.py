@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from grader import spreadsheet
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
+from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell, write
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
@@ -489,11 +487,3 @@ def override(
 
 def _path(course: str, slug: str) -> str:
     return f"/courses/{segment(course)}/assignments/{segment(slug)}"
-
-
-def table(*names: str) -> Table:
-    """An empty table with these columns."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        made.add_column(Text(name))
-    return made

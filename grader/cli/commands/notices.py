@@ -9,8 +9,7 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, understood
 from grader.cli.command import make_app
-from grader.cli.commands.grading import table
-from grader.cli.terminal import moment, put_json, put_table, safe, say
+from grader.cli.terminal import moment, put_json, put_table, safe, say, table
 from grader.errors import BadRequest
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoices, NoticeKind, NoticeList
 
