@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import host_compiler
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
@@ -162,6 +163,8 @@ def prepare_compiler() -> EmptyLaunches:
 
     with timed("torch on the GPU"):
         torch.zeros(1, device="cuda")
+    with timed("headers"):
+        host_compiler.use()
     with timed("triton's driver"):
         triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
     _name_by_version()

@@ -1,0 +1,53 @@
+"""The C that Triton writes for the host becomes a module of Python's, by headers that were read ahead or without."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sysconfig
+from pathlib import Path
+
+import pytest
+import triton
+
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
+
+INCLUDE = Path(triton.__file__).parent / "backends" / "nvidia" / "include"
+SOURCE = """
+#include "cuda.h"
+#include <dlfcn.h>
+#include <stdbool.h>
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static PyObject* words(PyObject* self, PyObject* args) { return PyLong_FromLong(sizeof(CUdeviceptr)); }
+static PyMethodDef methods[] = {{"words", words, METH_VARARGS, ""}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "launcher", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_launcher(void) { return PyModule_Create(&module); }
+"""
+HAS_COMPILER = (
+    shutil.which("gcc") is not None
+    and Path(sysconfig.get_paths("posix_prefix")["include"], "Python.h").exists()
+)
+
+
+@pytest.mark.skipif(not HAS_COMPILER, reason="no gcc, or no headers of Python's")
+@pytest.mark.parametrize("include", [INCLUDE, "/nowhere"], ids=["read ahead", "not read"])
+def test_builds_a_module(include: Path | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+    import host_compiler
+
+    gcc = shutil.which("gcc")
+    assert gcc is not None
+    compiler = host_compiler.HostCompiler(gcc, str(tmp_path))
+    compiler.read_headers(str(include))
+    assert (tmp_path / "host.h").exists() == (include == INCLUDE)
+    source = tmp_path / "launcher.c"
+    source.write_text(SOURCE)
+    # As Triton asks: the name, the source, its folder, and where libraries and headers are.
+    made = compiler.build("launcher", str(source), str(tmp_path), [], [str(INCLUDE)], ["dl"])
+    spec = importlib.util.spec_from_file_location("launcher", made)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.words() == 8
