@@ -88,7 +88,7 @@ FRESH_BOXES = 3
 
 # The time of all hidden cases is rounded up to this times a power of two. A submission that sleeps to leak hidden data
 # then has about ten distinguishable durations. An honest one waits at most as long again as its hidden cases took.
-HIDDEN_STEP_SECONDS = 0.25
+HIDDEN_STEP_SECONDS = 0.2
 
 # Wall-clock time to judge one submission, all boxes together. It bounds a submission that sleeps a little in each
 # call. Honest kernels take minutes.

@@ -7,6 +7,7 @@ import logging
 import select
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from grader import limits
@@ -89,19 +90,16 @@ class SpareBoxes:
             self._held = True
             while self._making:
                 self._changed.wait()
-            for box in list(self._loading):
-                if not self._pause(box):
-                    while box in self._loading:
-                        self._changed.wait()
-
-    def _pause(self, box: Box) -> bool:
-        pausable: Pausable = box  # type: ignore[assignment]
-        try:
-            pausable.pause()
-        except BoxUnavailable:
-            return False
-        self._paused.append(pausable)
-        return True
+            loading = list(self._loading)
+            if not loading:
+                return
+            # Side by side: an engine takes as long for one as for all.
+            with ThreadPoolExecutor(max_workers=len(loading)) as threads:
+                paused = list(threads.map(_pause, loading))
+            self._paused += [box for box in paused if box is not None]
+            for box, done in zip(loading, paused, strict=True):
+                while done is None and box in self._loading:
+                    self._changed.wait()
 
     def release(self) -> None:
         """Let what ``hold`` paused go on. Harmless where nothing is held."""
@@ -198,6 +196,16 @@ class SpareBoxes:
         ):
             if self._held:
                 end = time.monotonic() + patience
+
+
+def _pause(box: Box) -> Pausable | None:
+    """The box, where it could be paused."""
+    pausable: Pausable = box  # type: ignore[assignment]
+    try:
+        pausable.pause()
+    except BoxUnavailable:
+        return None
+    return pausable
 
 
 def _is_well(box: Box) -> bool:

@@ -16,6 +16,7 @@ from grader import limits
 from grader.challenge.cases import Category
 from grader.challenge.model import Workload
 from grader.judge.device import Device
+from grader.judge.kept_control import KeptControl
 from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.rule import Measured
@@ -102,8 +103,10 @@ def grade(
     boxes: BoxMaker,
     source: str | None = None,
     readings: list[Reading] | None = None,
+    control: KeptControl | None = None,
 ) -> Report:
-    """One grading with a key of its own; ``readings`` gets its rounds. Raises RuntimeError where it is not accepted."""
+    """One grading with a key of its own; ``readings`` gets its rounds, and ``control`` serves it and the next. Raises
+    RuntimeError where it is not accepted."""
     challenge = narrowed(subject.challenge, chosen)
     case = next(it for it in challenge.cases if it.category is Category.BASIC)
     request = Request(
@@ -116,7 +119,7 @@ def grade(
         # Frozen already, whatever they are: no baseline is measured.
         baselines={it.name: dict.fromkeys(device.baselines, 1.0) for it in chosen},
     )
-    session = Session(request, device, boxes, lambda _: None, lambda: None)
+    session = Session(request, device, boxes, lambda _: None, lambda: None, kept_control=control)
     report = session.run().report
     for name, it in session.measured.items():
         print(f"    {subject.name}, {name}: {parts(it)}", flush=True)

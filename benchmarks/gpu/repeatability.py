@@ -35,6 +35,7 @@ from trueness import INSTRUMENT
 
 from grader.challenge.model import Workload
 from grader.judge.device import Device, make_device
+from grader.judge.kept_control import KeptControl
 from grader.judge.launch import Launcher
 from grader.judge.request import CPU, Request
 from grader.judge.timekeeper import Reading, costs_name
@@ -106,8 +107,9 @@ def gradings(
     times: Times,
     raw: Raw,
 ) -> None:
-    """Round by round through all subjects, so that what drifts does so for all of them. ``until``: seconds."""
-    boxes = Ahead(maker)
+    """Round by round through all subjects, so that what drifts does so for all of them. One control serves all, as a
+    worker's does. ``until``: seconds."""
+    boxes, control = Ahead(maker), KeptControl()
     try:
         for number in range(count):
             if steps.seconds > until:
@@ -118,11 +120,12 @@ def gradings(
                 name = f"grading {number + 1} of {subject.name}"
                 readings: list[Reading] = []
                 source = raw.source(subject)
-                report = steps.attempt(name, grade, subject, some, device, boxes, source, readings)
+                report = steps.attempt(name, grade, subject, some, device, boxes, source, readings, control)
                 raw.add(subject, number, readings)
                 if report is not None:
                     note(subject, report, times)
     finally:
+        control.close()
         boxes.close()
 
 

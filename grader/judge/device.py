@@ -96,7 +96,7 @@ class TimingPlan:
 # On a GPU of any kind. Most kernels' rounds differ by 0.1 %, and the fewest are enough; those of a few differ by 0.6 %.
 # Gradings of one kernel differ by as much with 12 rounds each as with 30: by what differs from box to box.
 GPU_PLAN = TimingPlan(
-    rounds=16,
+    rounds=12,
     most_rounds=240,
     enough=0.0007,
     control_rounds=8,

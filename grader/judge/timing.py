@@ -35,7 +35,7 @@ log = get_logger(__name__)
 # Known length of the control's call: long beside the cost of a round, short beside a workload.
 CONTROL_US = 1000.0
 # Of the rounds that count, this share holds rare outliers; of the fewest, each recipe at least so many.
-RARE_SHARE = 0.5
+RARE_SHARE = 0.6
 _RARE_LEAST = 3
 # Of the rounds that count, this share also looks for what was written into inputs.
 _INPUTS_SHARE = 0.5

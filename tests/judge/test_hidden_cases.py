@@ -90,7 +90,7 @@ class Moments:
 
 
 @pytest.mark.parametrize(
-    ("took", "told"), [(0.0, 0.25), (0.25, 0.25), (0.26, 0.5), (13.22, 16.0), (15.9, 16.0), (80.0, 128.0)]
+    ("took", "told"), [(0.0, 0.2), (0.2, 0.2), (0.21, 0.4), (12.73, 12.8), (13.0, 25.6), (80.0, 102.4)]
 )
 @pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
 def test_what_they_take_is_told_in_steps(

@@ -241,9 +241,9 @@ def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
 def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
     launcher: Launcher, drawn: list[int]
 ) -> None:
-    assert rare_counts(16, 0) == []
-    assert rare_counts(16, 2) == [4, 4]
-    assert rare_counts(16, 3) == [3, 3, 3], "no fewer than three of each"
+    assert rare_counts(12, 0) == []
+    assert rare_counts(12, 2) == [4, 3]
+    assert rare_counts(12, 3) == [3, 3, 3], "no fewer than three of each"
     assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
     own = _watch(launcher, HostDevice()).own(launcher.submission())
     names = own.drawn[: HostDevice.plan.rounds]
