@@ -99,7 +99,10 @@ class Spares:
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
-        return max(self._least, min(self._most, sum(it > since for it in self._came[language])))
+        came = sum(it > since for it in self._came[language])
+        # What imports torch is not ready in time for one that comes right behind the first.
+        ahead = 1 if came and language.torch else 0
+        return max(self._least, min(self._most, came + ahead))
 
     def close(self) -> None:
         for pool in reversed(self._all):

@@ -107,19 +107,25 @@ def _wait(spares: Spares) -> None:
         pool.wait()
 
 
-def test_none_starts_while_there_is_one_and_nobody_says_that_nothing_is_judged(
-    spares: Spares, maker: Maker
+@pytest.mark.parametrize(("torch", "more"), [(True, 1), (False, 0)])
+def test_a_box_that_loads_for_long_starts_when_the_one_before_it_is_taken(
+    torch: bool, more: int, maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Others start when nothing is judged, or when a submission comes for which there is none."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(Language.TRITON, "torch", torch)
+    spares = Spares(Gpu(), maker, 1)
     spares.refill()
     _wait(spares)
     assert len(maker.made) == 2, "a control's and one of the language"
     spares.expect(Language.TRITON)
     _take(spares)
     _wait(spares)
-    assert len(maker.made) == 2
+    assert len(maker.made) == 2 + more
+    spares.close()
 
 
-def test_where_none_is_left_as_many_start_as_came_within_a_minute(
+def test_where_none_is_left_as_many_start_as_came_within_a_minute_and_one(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
@@ -128,7 +134,7 @@ def test_where_none_is_left_as_many_start_as_came_within_a_minute(
         spares._came[Language.TRITON].append(float("inf"))
     spares.expect(Language.TRITON)
     _wait(spares)
-    assert spares.boxes.ready() == len(maker.made) == 6
+    assert spares.boxes.ready() == len(maker.made) == 7
     for _ in range(20):
         spares._came[Language.TRITON].append(float("inf"))
     assert spares._wanted(Language.TRITON) == limits.SPARE_BOXES
