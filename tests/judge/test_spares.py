@@ -107,13 +107,11 @@ def _wait(spares: Spares) -> None:
         pool.wait()
 
 
-@pytest.mark.parametrize(("torch", "more"), [(True, 1), (False, 0)])
-def test_a_box_that_loads_for_long_starts_when_the_one_before_it_is_taken(
-    torch: bool, more: int, maker: Maker, monkeypatch: pytest.MonkeyPatch
+def test_a_box_with_torch_starts_when_the_one_before_it_is_taken(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Others start when nothing is judged, or when a submission comes for which there is none."""
+    """It loads for seconds. Others start when nothing is judged, or when there is none for a submission."""
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    monkeypatch.setattr(Language.TRITON, "torch", torch)
     spares = Spares(Gpu(), maker, 1)
     spares.refill()
     _wait(spares)
@@ -121,7 +119,7 @@ def test_a_box_that_loads_for_long_starts_when_the_one_before_it_is_taken(
     spares.expect(Language.TRITON)
     _take(spares)
     _wait(spares)
-    assert len(maker.made) == 2 + more
+    assert len(maker.made) == 3
     spares.close()
 
 
