@@ -119,8 +119,10 @@ def test_a_box_with_torch_starts_when_the_one_before_it_is_taken(
     spares.expect(Language.TRITON)
     _take(spares)
     _wait(spares)
-    assert len(maker.made) == 3
+    assert spares.boxes.ready()
     spares.close()
+    for _, box in maker.made:
+        box.kill()
 
 
 def test_where_none_is_left_as_many_start_as_came_within_a_minute_and_one(
