@@ -1,7 +1,8 @@
-"""Builds the C that Triton writes for the host, a launcher for each new signature of a kernel, in a third of the time.
+"""Builds the C that Triton writes for the host, a launcher for each new signature of a kernel, while it compiles the
+kernel.
 
-Some versions of Triton compile that with -O3, and read Python's and CUDA's headers again each time. A launcher runs for
-some microseconds on the host, behind the gate; its compilation is what a student waits for.
+Some versions of Triton compile that with -O3 when the kernel is done, and read Python's and CUDA's headers again each
+time. A launcher runs for some microseconds on the host, behind the gate; its compilation is what a student waits for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import os
 import shutil
 import subprocess
 import sysconfig
+import threading
 from collections.abc import Sequence
+from typing import Any
 
 # As Triton writes them. Read once, into the box's own folder; gcc then takes what it made of them in their place.
 _HEADERS = """#include "cuda.h"
@@ -75,6 +78,47 @@ class HostCompiler:
         return [f"-I{it}" for it in (*folders, self._python) if it]
 
 
+class LaunchersAhead:
+    """Begins to build a kernel's launcher when Triton begins to compile the kernel. ``driver``: Triton's module, whose
+    own way of building waits for what was begun."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self._build = driver.compile_module_from_src
+        driver.compile_module_from_src = self._built
+        self._known: set[str] = set()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, **told: Any) -> None:
+        """What Triton asks of ``triton.knobs.runtime.jit_cache_hook``, ahead of each compilation."""
+        with contextlib.suppress(Exception):  # of another version: then it is built when it is asked for
+            types = dict(enumerate(told["compile"]["signature"].values()))
+            if "tensordesc" in str(types):
+                return  # their launcher depends on what the kernel was compiled to
+            source = self._driver.make_launcher({}, types, None)
+            if source not in self._known:
+                self._known.add(source)
+                thread = threading.Thread(target=self._one, args=(source,), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _one(self, source: str) -> None:
+        driver = self._driver
+        with contextlib.suppress(Exception):
+            self._build(
+                src=source,
+                name="__triton_launcher",
+                library_dirs=driver.library_dirs(),
+                include_dirs=driver.include_dirs,
+                libraries=driver.libraries,
+            )
+
+    def _built(self, *args: Any, **kwargs: Any) -> Any:
+        while self._threads:
+            self._threads.pop().join()
+        return self._build(*args, **kwargs)
+
+
 def use() -> None:
     """Have Triton build by it, where its version asks and gcc is here."""
     from triton import knobs
@@ -86,3 +130,5 @@ def use() -> None:
     compiler = HostCompiler(gcc, os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - the box's own
     compiler.read_headers(os.path.join(os.path.dirname(driver.__file__), "include"))
     knobs.build.impl = compiler.build
+    if hasattr(driver, "compile_module_from_src") and hasattr(knobs.runtime, "jit_cache_hook"):
+        knobs.runtime.jit_cache_hook = LaunchersAhead(driver).begin

@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sysconfig
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import triton
@@ -51,3 +54,45 @@ def test_builds_a_module(include: Path | str, tmp_path: Path, monkeypatch: pytes
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.words() == 8
+
+
+def test_a_launcher_is_begun_with_its_kernel_and_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+    import host_compiler
+
+    kept: dict[str, str] = {}
+    built: list[tuple[str, str]] = []
+    go_on = threading.Event()
+
+    def build(src: str, **_: Any) -> str:
+        if src not in kept:
+            assert go_on.wait(60)
+            if "broken" in src:
+                raise RuntimeError(src)
+            kept[src] = f"module of {src}"
+            built.append((threading.current_thread().name, src))
+        return kept[src]
+
+    driver = SimpleNamespace(
+        make_launcher=lambda constants, types, meta: f"{types}",
+        compile_module_from_src=build,
+        library_dirs=list,
+        include_dirs=[],
+        libraries=[],
+    )
+    ahead = host_compiler.LaunchersAhead(driver)
+    for types in (
+        {"x": "*fp32", "n": "i32"},
+        {"x": "*fp32", "n": "i32"},
+        {"x": "broken"},
+        {"x": "tensordesc<fp32[8]>"},
+    ):
+        ahead.begin(key="", compile={"signature": types})
+    ahead.begin(other="version")
+    threading.Timer(0.05, go_on.set).start()
+    assert driver.compile_module_from_src(src="{0: '*fp32', 1: 'i32'}") == "module of {0: '*fp32', 1: 'i32'}"
+    with pytest.raises(RuntimeError):
+        driver.compile_module_from_src(src="{0: 'broken'}")
+    driver.compile_module_from_src(src="{0: 'tensordesc<fp32[8]>'}")
+    assert [src for name, src in built if name != "MainThread"] == ["{0: '*fp32', 1: 'i32'}"]
+    assert len(built) == 2
