@@ -25,6 +25,9 @@ _PERMUTED = 1 << 24
 # On a GPU what takes 64 bits an element beside the input, such as places in it, is drawn so many at a time. On a CPU in
 # one go: there the numbers of a seed stay what they were.
 _PIECE = 1 << 24
+# On a GPU: of more elements than so few, places are drawn one by one, some perhaps twice; and where a value shall lie
+# at so large a share of them, it is drawn for each place by itself.
+_MASKED_SHARE, _FEW = 0.1, 1 << 16
 # Bytes an element. Of whole numbers, as torch draws them and takes them for places; of random values on a GPU; of a
 # permutation there, with the keys that it is sorted by and what sorting takes.
 _WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48
@@ -203,8 +206,12 @@ class Uniform:
 
         drawn = _drawing_type(generator)
         out = _placed(shape, dtype, drawn)
+        width = self.high - self.low
+        if _is_gpu(generator) and 0 <= width <= torch.finfo(drawn).max:
+            values = torch.empty(shape, device=generator.device, dtype=drawn) if out is None else out
+            return values.uniform_(self.low, self.high, generator=generator).to(dtype)  # in one pass
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
-        return values.mul_(self.high - self.low).add_(self.low).to(dtype)
+        return values.mul_(width).add_(self.low).to(dtype)
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
         return _random_bytes(count, itemsize)
@@ -270,7 +277,15 @@ class Sprinkle:
         flat = values.view(-1)
         if flat.numel():
             count = max(1, round(flat.numel() * self.share))
-            if flat.numel() <= _PERMUTED:
+            many = _is_gpu(generator) and flat.numel() > _FEW
+            if many and self.share >= _MASKED_SHARE and dtype.is_floating_point:
+                # To write so many elements all over memory takes longer than to pass over all of it.
+                for start in range(0, flat.numel(), _PIECE):
+                    part = flat[start : start + _PIECE]
+                    chosen = torch.empty(part.shape, dtype=torch.bool, device=generator.device)
+                    part.masked_fill_(chosen.bernoulli_(self.share, generator=generator), self.value)
+                return values
+            if flat.numel() <= _PERMUTED and not many:
                 places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
                 flat[places] = self.value
                 return values
@@ -282,7 +297,7 @@ class Sprinkle:
         return values
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
-        places = _PERMUTATION * count if count <= _PERMUTED else 2 * _WHOLE * min(count, _PIECE)
+        places = _PERMUTATION * count if count <= _FEW else 2 * _WHOLE * min(count, _PIECE)
         return max(places, drawing_bytes(self.base, count, itemsize, {}))
 
     def words(self) -> str:

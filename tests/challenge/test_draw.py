@@ -7,6 +7,7 @@ import torch
 
 from grader.challenge import cases
 from grader.challenge.cases import (
+    INF,
     Case,
     Category,
     Choice,
@@ -219,6 +220,25 @@ def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch:
     assert values.shape == (9, 11)
     assert largest == 7
     assert len(values.unique()) == {"Integers": 7, "Choice": 2, "Sprinkle": 2}[type(recipe).__name__]
+
+
+def test_a_gpu_draws_what_lies_in_many_places_and_uniform_values_in_one_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cases, "_is_gpu", lambda generator: True)
+    generator = torch.Generator().manual_seed(1)
+    count = 1 << 20
+    for share in (0.2, 1.0, 0.02):
+        values = Sprinkle(INF, share).draw((count,), torch.float32, generator)
+        assert int(values.isinf().sum()) == pytest.approx(share * count, rel=0.02)
+    for low, high in ((-2.0, 5.0), (-1.6e38, 1.6e38)):
+        values = Uniform(low, high).draw((count,), torch.float32, generator) / high
+        assert low / high <= float(values.min())
+        assert float(values.max()) <= 1.0
+        assert float(values.mean()) == pytest.approx((1 + low / high) / 2, abs=0.01)
+    room = torch.zeros(count)
+    with drawn_into(lambda shape, dtype: room):
+        assert Uniform(0.0, 1.0).draw((count,), torch.float32, generator).data_ptr() == room.data_ptr()
 
 
 @pytest.mark.parametrize("recipe", [Normal(3.0, 2.0), Uniform(-1.0, 1.0)])

@@ -62,7 +62,7 @@ def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random values in float32, and pieces that are as small beside the arrays here as theirs are there."""
     monkeypatch.setattr(cases, "_is_gpu", lambda _: True)
     monkeypatch.setattr(cases, "_PIECE", 1 << 10)
-    monkeypatch.setattr(cases, "_PERMUTED", 1 << 12)
+    monkeypatch.setattr(cases, "_FEW", 1 << 12)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
@@ -95,8 +95,8 @@ def _beside(challenge: Challenge, case: Case) -> Mapping[str, int]:
 
 
 def test_a_special_round_that_takes_more_than_the_oracle_is_planned_for() -> None:
-    """NaN are strewn by a permutation up to 2^24 elements: 48 bytes for each, where the oracle takes 24."""
-    challenge, n = CATALOGUE.load("reduce_sum"), 1 << 24
+    """NaN are strewn by a permutation up to 2^16 elements: 48 bytes for each, where the oracle takes 24."""
+    challenge, n = CATALOGUE.load("reduce_sum"), 1 << 16
     of_x, of_result = 3 * 4 * n, 4 * 4
     assert workload_bytes(challenge, Workload(name="w", sizes={"n": n})) == of_x + of_result + 48 * n
     more = n + 1  # and no longer: places in pieces
