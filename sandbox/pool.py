@@ -7,14 +7,19 @@ import logging
 import select
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import TypeVar
 
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked, Pausable
 
 log = logging.getLogger("grader.sandbox")
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 # A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
@@ -91,11 +96,7 @@ class SpareBoxes:
             while self._making:
                 self._changed.wait()
             loading = list(self._loading)
-            if not loading:
-                return
-            # Side by side: an engine takes as long for one as for all.
-            with ThreadPoolExecutor(max_workers=len(loading)) as threads:
-                paused = list(threads.map(_pause, loading))
+            paused = _side_by_side(_pause, loading)
             self._paused += [box for box in paused if box is not None]
             for box, done in zip(loading, paused, strict=True):
                 while done is None and box in self._loading:
@@ -105,11 +106,7 @@ class SpareBoxes:
         """Let what ``hold`` paused go on. Harmless where nothing is held."""
         with self._changed:
             self._held = False
-            for box in self._paused:
-                with contextlib.suppress(
-                    BoxUnavailable
-                ):  # it is over, or its engine away: that shows when it is taken
-                    box.resume()
+            _side_by_side(_resume, self._paused)
             self._paused.clear()
             self._changed.notify_all()
 
@@ -206,6 +203,19 @@ def _pause(box: Box) -> Pausable | None:
     except BoxUnavailable:
         return None
     return pausable
+
+
+def _resume(box: Pausable) -> None:
+    with contextlib.suppress(BoxUnavailable):  # it is over, or its engine away: that shows when it is taken
+        box.resume()
+
+
+def _side_by_side(work: Callable[[Given], Result], boxes: Sequence[Given]) -> list[Result]:
+    """An engine takes as long for one as for all."""
+    if not boxes:
+        return []
+    with ThreadPoolExecutor(max_workers=len(boxes)) as threads:
+        return list(threads.map(work, boxes))
 
 
 def _is_well(box: Box) -> bool:

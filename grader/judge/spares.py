@@ -20,9 +20,9 @@ from grader.sandbox.pool import SpareBoxes
 
 # As many submissions of a language as came within this time are expected within the next.
 _ARRIVALS_SECONDS = 60.0
-# Boxes that load at a time: as many as are needed where each loads for four seconds, is paused for more than half of a
+# Boxes that load at a time: as many as are needed where each loads for five seconds, is paused for more than half of a
 # submission's two, and the next submission comes at once.
-_BESIDE = 5
+_BESIDE = 8
 # The next submission comes within this time, or there is none for now.
 _NEXT_SECONDS = 0.5
 # The same where a spare box is left: to start another is then in no hurry, and a submission that comes meanwhile waits.
