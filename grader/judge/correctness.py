@@ -116,7 +116,7 @@ class Suite:
             self._note(case, answer)
             with phase("compare"):
                 finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
-            alive = not faults.is_sticky(answer.failure)
+            alive = answer.failure is None or not answer.failure.sticky
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False

@@ -176,11 +176,6 @@ def _of_cuda(failure: Failure, doing: str) -> CaseFault:
     return CaseFault(verdict, detail, failure.hint or _CUDA_HINTS.get(failure.type, ""))
 
 
-def is_sticky(failure: Failure | None) -> bool:
-    """Whether a CUDA context that failed so is lost: every later call in this process fails too."""
-    return failure is not None and failure.kind == "cuda" and failure.type.startswith("CUDA_ERROR")
-
-
 def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> CaseFault:
     """An output that differs, an input that was changed, or a write out of bounds."""
     return CaseFault(

@@ -30,6 +30,11 @@ class Failure(Message):
     trace: Text = ""
     hint: Text = ""
 
+    @property
+    def sticky(self) -> bool:
+        """Whether the CUDA context that failed so is lost: every later call in that process fails too."""
+        return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
+
 
 class Hello(Message):
     op: Literal["hello"]

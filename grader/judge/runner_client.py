@@ -38,6 +38,8 @@ _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is polled.
 _MARK_SECONDS = 0.5
 _MARK_POLL_SECONDS = 0.0005
+# How long after its limit a call may still tell of a fault on the GPU.
+_FAULT_SECONDS = 3.0
 # While a timed call is late: how often it is asked whether anyone still wants its answer.
 _LATE_LOOK_SECONDS = 1.0
 
@@ -311,7 +313,12 @@ class RunnerClient:
             raise BoxLied("queued another round than was asked for")
 
     def _returned(self, opened: float, allowance: Allowance) -> Answer:
-        message = self._channel.expect(Returned, allowance)
+        try:
+            message = self._channel.expect(Returned, allowance)
+        except BoxSilent:
+            if (late := self._told_late()) is None:
+                raise
+            message = late
         took = time.perf_counter() - opened
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
@@ -327,6 +334,17 @@ class RunnerClient:
             message.profile,
             message.unfreed,
         )
+
+    def _told_late(self) -> Returned | None:
+        """The end of a call that is over its limit, where that was a fault on the GPU: a driver may tell of a trap
+        seconds after it, and its author is to hear of the trap."""
+        if self.on_processor:
+            return None
+        try:
+            message = self._channel.expect(Returned, Allowance(_FAULT_SECONDS))
+        except ChannelError:
+            return None
+        return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
         """What the box printed up to the end of the last call. The runner prints a mark after each call, because

@@ -1,0 +1,61 @@
+"""A fault on the GPU that the driver tells of after the call's limit is told as the fault that it is."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.judge.channel import BoxSilent
+from grader.judge.gate import DONE_WORD, HostGate
+from grader.judge.runner_client import RunnerClient
+from grader.sandbox.allowance import Allowance
+
+TRAP = {"kind": "cuda", "type": "CUDA_ERROR_ILLEGAL_INSTRUCTION", "message": "an illegal instruction"}
+RAISED = {"kind": "exception", "type": "ValueError", "message": "no"}
+
+
+@contextmanager
+def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[RunnerClient]:
+    """A client whose call ends so, after its limit."""
+    ours, theirs = socket.socketpair()
+    box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
+    device: Any = SimpleNamespace(make_gate=HostGate, on_processor=on_processor, modelled=False)
+    client = RunnerClient(box, device)
+    number = client._gate.next_round()
+    client._gate._words[DONE_WORD] = number  # type: ignore[attr-defined]
+    answer = {"op": "returned", "round": number, "error": error, "empty_launches": []}
+    body = json.dumps(answer).encode()
+    timer = threading.Timer(0.2, theirs.sendall, [struct.pack("<I", len(body)) + body])
+    timer.start()
+    try:
+        yield client
+    finally:
+        timer.cancel()
+        timer.join()
+        ours.close()
+        theirs.close()
+        client._gate.close()
+
+
+def test_a_trap_that_is_told_late_is_a_trap() -> None:
+    with called(TRAP, on_processor=False) as client:
+        answer = client._returned(time.perf_counter(), Allowance(0.05))
+        assert answer.failure is not None
+        assert answer.failure.type == TRAP["type"]
+
+
+@pytest.mark.parametrize(
+    ("error", "on_processor"), [(None, False), (RAISED, False), (TRAP, True)], ids=["right", "raised", "host"]
+)
+def test_whatever_else_comes_late_is_too_late(error: dict[str, str] | None, on_processor: bool) -> None:
+    with called(error, on_processor=on_processor) as client, pytest.raises(BoxSilent):
+        client._returned(time.perf_counter(), Allowance(0.05))
