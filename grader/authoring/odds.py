@@ -25,7 +25,7 @@ from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted, wrong_elements
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
 from grader.judge.oracle import Question, ask, workload_case
-from grader.judge.timing import rare_counts
+from grader.judge.timing import fewest_rounds, rare_counts
 from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 
 if TYPE_CHECKING:
@@ -295,12 +295,13 @@ class Rounds:
                 return tally.probability if tally else 1.0
             return tally.passed / tally.drawn
 
-        counts = rare_counts(plan.rounds, len(self.outliers))
+        fewest = fewest_rounds(plan, len(self.outliers))
+        counts = rare_counts(fewest, len(self.outliers))
         rare = math.prod(of(kind) ** count for kind, count in zip(self.outliers, counts, strict=True))
         chances = {kind.overlay: of(kind) for kind in self.specials}
         special = sum(math.prod(chances[it] for it in sample) for sample in self._samples) / _SAMPLES
         # Rounds that warm up are compared, too.
-        ordinary = plan.warm_up + plan.rounds - sum(counts)
+        ordinary = plan.warm_up + fewest - sum(counts)
         return float(of(self.ordinary) ** ordinary * rare * special)
 
 

@@ -19,7 +19,7 @@ from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena
-from grader.judge.device import Device, DeviceRecord
+from grader.judge.device import Device, DeviceRecord, TimingPlan
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.roofline import is_ranked
@@ -37,6 +37,7 @@ CONTROL_US = 1000.0
 # Of the rounds that count, this share holds rare outliers; of the fewest, each recipe at least so many.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
+_FEW_RECIPES = 2
 # Of the rounds that count, this share also looks for what was written into inputs.
 _INPUTS_SHARE = 0.5
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
@@ -83,6 +84,12 @@ class TooSlow(Exception):
         self.limit = limit
         self.fewest = fewest
         self.made = made
+
+
+def fewest_rounds(plan: TimingPlan, recipes: int) -> int:
+    """How many rounds a workload with so many recipes of outliers makes at least: half as many more for more than
+    two, or next to none would hold ordinary inputs beside them."""
+    return plan.rounds + (plan.rounds // 2 if recipes > _FEW_RECIPES else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
@@ -156,7 +163,8 @@ class Stopwatch:
         self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client)
-            record, fewest, most = self.device.record(), self.plan.rounds, self.plan.most_rounds
+            record, fewest = self.device.record(), fewest_rounds(self.plan, len(self._rare))
+            most = max(fewest, self.plan.most_rounds)
             try:
                 self._warm_up_rounds(client, checked=checked, gated=gated)
                 self._kept = None

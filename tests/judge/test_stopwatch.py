@@ -18,7 +18,7 @@ from grader.judge.launch import Launcher
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient, Timed, Ungated
-from grader.judge.timing import Stopwatch, TooSlow, rare_counts
+from grader.judge.timing import Stopwatch, TooSlow, fewest_rounds, rare_counts
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 
@@ -243,6 +243,8 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
 ) -> None:
     assert rare_counts(12, 0) == []
     assert rare_counts(12, 2) == [4, 3]
+    plan = TimingPlan(rounds=12)
+    assert [fewest_rounds(plan, recipes) for recipes in (0, 2, 3)] == [12, 12, 18]
     assert rare_counts(12, 3) == [3, 3, 3], "no fewer than three of each"
     assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
     own = _watch(launcher, HostDevice()).own(launcher.submission())
