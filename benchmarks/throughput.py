@@ -5,17 +5,25 @@ the time from the first one sent to the last one ended. "Without": the workers o
 when it has nothing to run. "With": `--compilers N` processes compile beside them. Every source differs in a comment,
 so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count.
 
+The logs of the workers say where the time lies: how long each judgement took (hidden cases included), and how long the
+device was idle from the end of one to the beginning of the next, where the next one was waiting by then. That gap is
+told in three parts: to record the verdict, to claim the next, and to prepare it until the judge begins. Medians hide
+what a few slow judgements cost, so the means are told, too. What is left of the elapsed time is the wait for the first
+one to be compiled.
+
 On a GPU (`--device h200`) the sources are the staff's `vector_add`, in CUDA unless `--languages` says more. On `cpu`,
 which runs no CUDA, half are Triton's and half are CUDA sources that are compiled in full for a board that is not there
-and then have no entry point: a definite end without a GPU.
+and then have no entry point: a definite end without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU.
+On these two boards the judge also waits for its spare box in a gap.
 
-Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|h200|...]
+Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|emulated|h200|...]
        [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped] [--no-baselines]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import subprocess
 import sys
@@ -25,6 +33,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -35,7 +45,7 @@ from results import keep
 from grader import limits
 from grader.challenge.catalogue import find_catalogue
 from grader.cli.config import environment
-from grader.device_kinds import CPU, CPU_ARCHITECTURE, board_of
+from grader.device_kinds import CPU, CPU_ARCHITECTURE, EMULATED, board_of
 from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus
@@ -112,12 +122,13 @@ class Sender:
 
 
 @contextmanager
-def workers(settings: Settings, platform: Platform, options: Options, compilers: int) -> Iterator[None]:
-    """Processes that serve the device, until the block ends."""
-    with ExitStack() as stack:
+def workers(settings: Settings, platform: Platform, options: Options, compilers: int) -> Iterator[Path]:
+    """Processes that serve the device, until the block ends; the file of their logs."""
+    log = settings.data_dir / f"workers-{compilers}.log"
+    with ExitStack() as stack, log.open("ab") as out:
         for words in _workers(options, compilers):
             command = [sys.executable, "-m", "grader.cli.main", "worker", *words]
-            process = subprocess.Popen(command, env=environment(settings), stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(command, env=environment(settings), stderr=out)
             stack.callback(process.wait)
             stack.callback(process.terminate)
         deadline = time.monotonic() + READY_SECONDS
@@ -127,12 +138,12 @@ def workers(settings: Settings, platform: Platform, options: Options, compilers:
             if time.monotonic() > deadline:
                 raise SystemExit(f"the workers did not start: {health(platform)}")
             time.sleep(POLL_SECONDS)
-        yield
+        yield log
 
 
 def _workers(options: Options, compilers: int) -> list[list[str]]:
-    if options.device == CPU:
-        workers = [["--device", CPU] for _ in range(options.workers)]
+    if options.device in (CPU, EMULATED):
+        workers = [["--device", options.device] for _ in range(options.workers)]
     else:
         here = [gpu for gpu in chosen_gpus("all") if board_of(gpu) == options.device]
         if len(here) < options.gpu + options.workers:
@@ -167,39 +178,110 @@ def finish(platform: Platform, sent: list[Sent]) -> list[SubmissionView]:
     return views
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """When, in seconds since 1970. ``waiting``: it could be claimed."""
+
+    worker: str
+    waiting: float
+    claimed: float
+    began: float
+    ended: float
+    recorded: float
+
+
+def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
+    """Those of ``views`` that a judge judged, by the workers' ``log``. Of each, its last attempt."""
+    ours = {view.id: view for view in views}
+    times: dict[str, dict[str, float]] = {}
+    judge: dict[str, str] = {}
+    for line in log.read_text().splitlines():
+        said = json.loads(line) if line.startswith("{") else {}
+        if said.get("submission") in ours:
+            one = said["submission"]
+            times.setdefault(one, {})[said["event"]] = datetime.fromisoformat(said["timestamp"]).timestamp()
+            if said["event"] == "judge_began":
+                judge[one] = said["worker"]
+    return [
+        Judgement(
+            worker,
+            times[one].get("compiled", ours[one].created_at.timestamp()),
+            *(times[one][it] for it in ("judging", "judge_began", "judge_ended", "judged")),
+        )
+        for one, worker in judge.items()
+    ]
+
+
+def gaps(found: Sequence[Judgement]) -> list[dict[str, float]]:
+    """Seconds between two judgements of a worker, whole and in parts, where the second was waiting at the end of the
+    first."""
+    ordered = sorted(found, key=lambda it: (it.worker, it.began))
+    return [
+        {
+            "whole": after.began - before.ended,
+            "record": before.recorded - before.ended,
+            "claim": after.claimed - before.recorded,
+            "prepare": after.began - after.claimed,
+        }
+        for before, after in pairwise(ordered)
+        if before.worker == after.worker and after.waiting <= before.ended
+    ]
+
+
 def measure(
     settings: Settings, options: Options, sender: Sender, platform: Platform, compilers: int
-) -> dict[str, float]:
+) -> dict[str, object]:
     """Submissions per hour, seconds from sent to verdict, and where the seconds of one lie, with so many compilers."""
-    with workers(settings, platform, options, compilers):
+    with workers(settings, platform, options, compilers) as log:
         finish(platform, sender.send(2 * options.workers * len(options.languages), options.languages))
-        began = time.monotonic()
+        began, at = time.monotonic(), time.time()
         sent = sender.send(options.submissions, options.languages)
         views = finish(platform, sent)
         elapsed = time.monotonic() - began
     turnarounds = [(view.finished_at - view.created_at).total_seconds() for view in views if view.finished_at]
-    judged = [
-        # As a student sees it: without the hidden cases, and the whole.
-        sum(get_report(platform, one.user, one.id).breakdown_s.values())
-        for one in sent
-        if one.expected is Verdict.ACCEPTED
-    ]
     verdicts = Counter(str(view.verdict) for view in views)
     print(
         f"{compilers} beside that only compile: {len(views)} in {elapsed:.1f} s ({dict(verdicts)})",
         flush=True,
     )
     per_hour = 3600 * len(views) / elapsed
-    median = statistics.median(judged) if judged else 0.0
-    print(
-        f"  {per_hour:.0f} an hour, {elapsed / len(views):.3f} s each; of that in parts that students see {median:.3f}"
-    )
-    return {
+    print(f"  {per_hour:.0f} an hour, {elapsed / len(views):.3f} s each")
+    figures = {
         "per_hour": round(per_hour, 1),
         "elapsed_s": round(elapsed, 3),
         "median_turnaround_s": round(statistics.median(turnarounds), 3),
-        "median_seen_parts_s": round(median, 3),
     }
+    return {**figures, **where(judgements(log, views), at)}
+
+
+def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:
+    """Where the seconds lie, printed, too. ``sent``: when the first one was, seconds since 1970."""
+    if not found:
+        return {}
+    first = min(it.began for it in found) - sent
+    judged = [it.ended - it.began for it in found]
+    figures: dict[str, object] = {
+        "until_first_s": round(first, 3),
+        "judged_s": {
+            "median": round(statistics.median(judged), 3),
+            "mean": round(statistics.mean(judged), 3),
+        },
+    }
+    print(f"  {first:.3f} s until the first is judged")
+    print(f"  judged in {statistics.median(judged):.3f} s (median), {statistics.mean(judged):.3f} s (mean)")
+    if between := gaps(found):
+        medians = {name: statistics.median(it[name] for it in between) for name in between[0]}
+        mean, longest = (how(it["whole"] for it in between) for how in (statistics.mean, max))
+        parts = ", ".join(f"{name} {1e3 * medians[name]:.1f}" for name in medians if name != "whole")
+        print(f"  {len(between)} gaps: {1e3 * medians['whole']:.1f} ms (median: {parts}),", end=" ")
+        print(f"{1e3 * mean:.1f} ms (mean), {1e3 * longest:.1f} ms (longest)")
+        figures["gap_ms"] = {
+            "count": len(between),
+            **{name: round(1e3 * seconds, 1) for name, seconds in medians.items()},
+            "mean": round(1e3 * mean, 1),
+            "longest": round(1e3 * longest, 1),
+        }
+    return figures
 
 
 def parse() -> tuple[Options, bool]:

@@ -14,6 +14,7 @@ from functools import partial
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from grader.device_kinds import languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
@@ -181,12 +182,20 @@ class Executor:
             workloads=drawn.workloads if drawn else [],
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
-        self._finaliser.write(lambda session: versions.check_unchanged(session, served))
         if outcome.baselines:
             # The challenge may have got a new version since it was loaded here: the times are of what was judged.
-            judged = replace(key, version=outcome.report.version)
-            self._finaliser.write(lambda session: baselines.freeze(session, judged, outcome.baselines))
+            self._freeze(replace(key, version=outcome.report.version), outcome, served)
         return outcome
+
+    def _freeze(self, key: BaselineKey, outcome: Outcome, served: ServedVersion) -> None:
+        """Keep what was measured of PyTorch. Raises ChallengeChanged where ``served`` is no longer what its version
+        stands for."""
+
+        def store(session: Session) -> None:
+            versions.check_unchanged(session, served)
+            baselines.freeze(session, key, outcome.baselines)
+
+        self._finaliser.write(store)
 
     def _artefact(self, held: Claim) -> Artefact | None:
         """What it was compiled to; the judge sees to it that it is of this very source."""
