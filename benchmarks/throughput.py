@@ -16,8 +16,9 @@ which runs no CUDA, half are Triton's and half are CUDA sources that are compile
 and then have no entry point: a definite end without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU.
 On these two boards the judge also waits for its spare box in a gap.
 
-Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N] [--device cpu|emulated|h200|...]
-       [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped] [--no-baselines]
+Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N]
+       [--device cpu|emulated|h200|...] [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped]
+       [--no-baselines]
 """
 
 from __future__ import annotations

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from grader.languages import Language
 from grader.records import artefacts, queues, workers
 from grader.records.models import SubmissionRow
-from grader.records.order import compilable, runnable, waiting_order
+from grader.records.order import Moments, compilable, runnable, waiting_order
 from grader.records.states import UNFINISHED, move
 from grader.schemas.submission import JudgingReason, State
 
@@ -95,10 +96,14 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
         return _take(session, row, to, request.worker, now, request.lease_s, started)
 
     returned: list[int] = []
-    claimable = or_(runnable(), compilable()) if uncompiled else runnable()
-    in_language = SubmissionRow.language.in_(request.languages)
-    here = _may_run_on(request.machine, request.device)
-    while row := _next(session, [request.device], now, claimable, in_language, here):
+    wanted = _Wanted(
+        (request.device,),
+        run=True,
+        compile=uncompiled,
+        languages=(*request.languages,),
+        machine=request.machine,
+    )
+    while row := _next(session, wanted, now):
         if row.state is not State.WAITING:
             return Claimed(take(row, State.COMPILING, now), (*returned,))
         if row.artefact and artefacts.use(session, row.artefact, now, toolkit):
@@ -133,24 +138,47 @@ def claim_to_compile(
     """
     if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
         return None
-    row = _next(session, devices, now, compilable())
+    row = _next(session, _Wanted((*devices,), run=False, compile=True), now)
     return _take(session, row, State.COMPILING, worker, now, lease_s, now) if row is not None else None
 
 
-def _next(
-    session: Session, devices: Iterable[str], now: datetime, *conditions: ColumnElement[bool]
-) -> SubmissionRow | None:
-    order = waiting_order(devices, now)
-    return session.execute(
-        select(SubmissionRow)
-        .join(order, order.c.id == SubmissionRow.id)
+@dataclass(frozen=True)
+class _Wanted:
+    """What a worker takes: what is to be run, what is to be compiled, or both. ``machine``: what is bound to another
+    one is left out; None: wherever it will run."""
+
+    devices: tuple[str, ...]
+    run: bool
+    compile: bool
+    languages: tuple[Language, ...] | None = None
+    machine: str | None = None
+
+
+def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | None:
+    return session.scalars(_first(wanted), Moments.of(now).values).one_or_none()
+
+
+# A worker wants few different things: what it compiles for changes when a new board registers.
+@lru_cache(maxsize=32)
+def _first(wanted: _Wanted) -> Select[SubmissionRow]:
+    """With the parameters of ``Moments``."""
+    row, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
+    kinds = [*([runnable()] if wanted.run else []), *([compilable()] if wanted.compile else [])]
+    conditions = [or_(*kinds)]
+    if wanted.languages is not None:
+        conditions.append(row.language.in_(wanted.languages))
+    if wanted.machine is not None:
+        conditions += [_may_run_on(wanted.machine, device) for device in wanted.devices]
+    return (
+        select(row)
+        .join(order, order.c.id == row.id)
         .where(*conditions)
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
         # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
         # writer.
-        .with_for_update(of=SubmissionRow, skip_locked=True)
-    ).scalar_one_or_none()
+        .with_for_update(of=row, skip_locked=True)
+    )
 
 
 def _take(

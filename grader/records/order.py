@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
     CTE,
     ColumnElement,
     and_,
+    bindparam,
     case,
     func,
     literal,
@@ -26,6 +27,7 @@ from grader.records import queues
 from grader.records.durations import Work
 from grader.records.epoch import Seconds
 from grader.records.models import SubmissionRow
+from grader.records.models.base import UtcDateTime
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import JudgingReason, State
 
@@ -93,7 +95,34 @@ def is_pending(row: SubmissionRow) -> bool:
     return row.state in FREE or (row.state is State.COMPILING and row.language.compiled)
 
 
-def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
+Moment = datetime | ColumnElement[datetime]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The times that ``waiting_order`` compares with."""
+
+    now: Moment
+    lately: Moment
+    patient: Moment
+    most_patient: Moment
+
+    @classmethod
+    def of(cls, now: datetime) -> Moments:
+        return cls(now, now - _LATELY, now - PATIENCE, now - 2 * PATIENCE)
+
+    @classmethod
+    def parameters(cls) -> Moments:
+        """For a statement that is made once, and executed with ``values``: making it takes longer than most else that a
+        claim does, and claims hold SQLite's lock."""
+        return cls(*(bindparam(it.name, type_=UtcDateTime) for it in fields(cls)))
+
+    @property
+    def values(self) -> dict[str, Moment]:
+        return {it.name: getattr(self, it.name) for it in fields(self)}
+
+
+def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
     """What is pending on ``devices``, together, with its ``place`` (1 = next), and as ``busy`` (0 or 1) whether one of
     its author's is judged there now.
 
@@ -110,18 +139,18 @@ def waiting_order(devices: Iterable[str], now: datetime) -> CTE:
         select(
             who.label("user_id"),
             func.sum(_turns()).label("claimed"),
-            func.sum(_taken_back(now)).label("seconds"),
+            func.sum(_taken_back(at.now)).label("seconds"),
             func.max(case((and_(row.state.in_(ACTIVE), row.device.in_(on), _of_author()), 1), else_=0)).label(
                 "busy"
             ),
         )
         # What is pending counts among the user's own ahead, not once more among what was served.
         # What staff have judged again is not charged to its author at all.
-        .where(row.claimed_at > now - _LATELY, not_(pending()), func.coalesce(row.rejudge_of, 0) == 0)
+        .where(row.claimed_at > at.lately, not_(pending()), func.coalesce(row.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
     )
-    priority = _priority(now)
+    priority = _priority(at)
     final = SubmissionRow.kind == JudgingReason.FINAL
     ahead = case((row.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
     own = func.sum(_turns()).over(
@@ -164,7 +193,7 @@ def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
     return case((had >= _MANY, MANY_BACK_S), else_=0.0)
 
 
-def _taken_back(now: datetime) -> ColumnElement[float]:
+def _taken_back(now: Moment) -> ColumnElement[float]:
     """By how many seconds one that was claimed puts its author's next one back."""
     row = SubmissionRow
     taken = Seconds(func.coalesce(row.finished_at, now)) - Seconds(row.claimed_at)
@@ -177,13 +206,13 @@ def _turns() -> ColumnElement[int]:
     return case((SubmissionRow.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
 
 
-def _priority(now: datetime) -> ColumnElement[int]:
+def _priority(at: Moments) -> ColumnElement[int]:
     """That of its kind, higher after long waiting, and never above the highest kind that people hand in."""
     row, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
     student = row.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
-        (and_(student, row.priority < highest, row.created_at <= now - 2 * PATIENCE), highest),
-        (and_(student, row.priority < highest, row.created_at <= now - PATIENCE), row.priority + _STEP),
+        (and_(student, row.priority < highest, row.created_at <= at.most_patient), highest),
+        (and_(student, row.priority < highest, row.created_at <= at.patient), row.priority + _STEP),
         else_=row.priority,
     )
 
@@ -205,7 +234,7 @@ def waiting(session: Session, device: str, now: datetime, compiled: bool = True)
     While the queue ``compile`` is paused or nobody serves it (``compiled`` false), what is to be compiled stands behind
     what is not: claims pass it over.
     """
-    order, row = waiting_order([device], now), SubmissionRow
+    order, row = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (
         order.c.id,
         order.c.user_id,
