@@ -120,17 +120,19 @@ def test_what_could_not_be_judged_holds_no_folder_fast(
     assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
 
 
+@pytest.mark.parametrize("with_baselines", [False, True])
 def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more(
-    platform: Platform, student: User, serve: Serve
+    platform: Platform, student: User, serve: Serve, with_baselines: bool
 ) -> None:
     view = submit(platform, student, body())
+    measured: dict[str, dict[str, float | None]] = {"small": {"eager": 5.0}} if with_baselines else {}
 
     def meanwhile(
         job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
         edit(platform, "value = 2.0", "value = 4.0")
         versions.serve(platform, platform.catalogue.load("scale"))
-        return Outcome(report=report_for(job))
+        return Outcome(report=report_for(job), baselines=measured)
 
     judge = FakeJudge(meanwhile, under(1))
     serve(judge)
@@ -138,6 +140,7 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
     serve(judge)
     assert get_submission(platform, student, view.id).verdict is Verdict.ACCEPTED
     assert judge.jobs[0].fingerprint != judge.jobs[1].fingerprint
+    assert judge.jobs[1].baselines == {}, "what was measured of the earlier folder is not kept"
 
 
 def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(

@@ -316,3 +316,20 @@ def test_a_submission_that_cannot_be_sent_back_is_left_alone(
     with writing(sessions) as session:
         wanted = claims.ClaimRequest(GPU, list(Language), "r", utcnow(), 30.0)
         assert claims.claim(session, wanted) == claims.Claimed(None)
+
+
+def test_each_claim_goes_by_its_own_time(sessions: Sessions, add: Add) -> None:
+    """The query is made once for all claims."""
+    hour, practice = order.PATIENCE.total_seconds(), JudgingReason.PRACTICE
+    words = {"language": Language.TRITON}
+    patient = add("ada", hour - 60, kind=practice, priority=order.PRIORITIES[practice], **words)
+    course = add("bob", **words)
+    taken = []
+    for later in (0, 120):
+        with writing(sessions) as session:
+            now = utcnow() + timedelta(seconds=later)
+            held = claims.claim(session, claims.ClaimRequest(GPU, list(Language), "r", now, 30.0)).held
+            assert held is not None
+            taken.append(held.id)
+            leases.give_back(session, held.id, held.attempt, now)
+    assert taken == [course, patient]
