@@ -1,0 +1,34 @@
+"""What ``benchmarks/throughput.py`` reads from the logs of workers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_gap_counts_where_the_next_one_was_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.path", [str(ROOT / "benchmarks"), *sys.path])
+    throughput = import_module("throughput")
+    events = ("compiled", "judging", "judge_began", "judge_ended", "judged")
+    seconds = {"a": (1, 10, 11, 20, 22), "b": (5, 23, 24, 30, 31), "late": (35, 36, 37, 40, 41)}
+    lines = ["a line of something else"]
+    for one, times in seconds.items():
+        for event, at in zip(events, times, strict=True):
+            stamp = datetime.fromtimestamp(at, UTC).isoformat()
+            lines.append(json.dumps({"event": event, "submission": one, "worker": "w", "timestamp": stamp}))
+    (tmp_path / "log").write_text("\n".join([*lines, json.dumps({"event": "worker_ended", "worker": "w"})]))
+    views = [
+        SimpleNamespace(id=one, created_at=datetime.fromtimestamp(0, UTC)) for one in (*seconds, "not judged")
+    ]
+    found = throughput.judgements(tmp_path / "log", views)
+    assert throughput.gaps(found) == [{"whole": 4.0, "record": 2.0, "claim": 1.0, "prepare": 1.0}]
+    figures = throughput.where(found, sent=9.0)
+    assert (figures["until_first_s"], figures["judged_s"]) == (2.0, {"median": 6.0, "mean": 6.0})
