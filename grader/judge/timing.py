@@ -38,6 +38,8 @@ CONTROL_US = 1000.0
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
 _FEW_RECIPES = 2
+# Of calls too short to be ranked, so many times the rounds warm up.
+_SHORT_WARM_UPS = 3
 # Of the rounds that count, this share also looks for what was written into inputs.
 _INPUTS_SHARE = 0.5
 # Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
@@ -86,10 +88,14 @@ class TooSlow(Exception):
         self.made = made
 
 
-def fewest_rounds(plan: TimingPlan, recipes: int) -> int:
-    """How many rounds a workload with so many recipes of outliers makes at least: half as many more for more than
-    two, or next to none would hold ordinary inputs beside them."""
-    return plan.rounds + (plan.rounds // 2 if recipes > _FEW_RECIPES else 0)
+def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
+    """How many rounds a workload with so many recipes of outliers makes at least.
+
+    Half as many more for more than two, or next to none would hold ordinary inputs beside them; and where calls are too
+    short to be ``ranked``: there a round costs little, and leaves more of the time unknown.
+    """
+    more = recipes > _FEW_RECIPES or not ranked
+    return plan.rounds + (plan.rounds // 2 if more else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
@@ -163,7 +169,10 @@ class Stopwatch:
         self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client)
-            record, fewest = self.device.record(), fewest_rounds(self.plan, len(self._rare))
+            record, fewest = (
+                self.device.record(),
+                fewest_rounds(self.plan, len(self._rare), ranked=self._ranked),
+            )
             most = max(fewest, self.plan.most_rounds)
             try:
                 self._warm_up_rounds(client, checked=checked, gated=gated)
@@ -207,7 +216,7 @@ class Stopwatch:
         return True
 
     def _warm_up_rounds(self, client: RunnerClient, *, checked: bool, gated: bool) -> None:
-        for _ in range(self.plan.warm_up):
+        for _ in range(self.plan.warm_up if self._ranked else _SHORT_WARM_UPS * self.plan.warm_up):
             self._round(client, self.case, checked=checked, gated=gated)
 
     def _rounds(

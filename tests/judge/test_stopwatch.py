@@ -245,6 +245,7 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
     assert rare_counts(12, 2) == [4, 3]
     plan = TimingPlan(rounds=12)
     assert [fewest_rounds(plan, recipes) for recipes in (0, 2, 3)] == [12, 12, 18]
+    assert fewest_rounds(plan, 1, ranked=False) == 18
     assert rare_counts(12, 3) == [3, 3, 3], "no fewer than three of each"
     assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
     own = _watch(launcher, HostDevice()).own(launcher.submission())
