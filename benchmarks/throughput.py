@@ -11,10 +11,11 @@ told in three parts: to record the verdict, to claim the next, and to prepare it
 what a few slow judgements cost, so the means are told, too. What is left of the elapsed time is the wait for the first
 one to be compiled.
 
-On a GPU (`--device h200`) the sources are the staff's `vector_add`, in CUDA unless `--languages` says more. On `cpu`,
-which runs no CUDA, half are Triton's and half are CUDA sources that are compiled in full for a board that is not there
-and then have no entry point: a definite end without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU.
-On these two boards the judge also waits for its spare box in a gap.
+On a GPU (`--device h200`, or `gpu` for the board of the GPU with that number) the sources are the staff's
+`vector_add`, in CUDA unless `--languages` says more. On `cpu`, which runs no CUDA, half are Triton's and half are
+CUDA sources that are compiled in full for a board that is not there and then have no entry point: a definite end
+without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU. On these two boards the judge also waits for
+its spare box in a gap.
 
 Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N]
        [--device cpu|emulated|h200|...] [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped]
@@ -300,6 +301,8 @@ def parse() -> tuple[Options, bool]:
         "--no-baselines", action="store_true", help="of a GPU: none with the first submission"
     )
     said = parser.parse_args()
+    if said.device == "gpu":
+        said.device = board_of(chosen_gpus(str(said.gpu))[0])
     names = said.languages or ("cuda,triton" if said.device == CPU else "cuda")
     languages = [Language.named(name) for name in names.split(",")]
     chosen = (said.submissions, said.workers, said.compilers, said.device, languages, said.box, said.gpu)

@@ -73,7 +73,7 @@ STEPS = {
     "trueness": Step("benchmarks/gpu/trueness.py --json --box docker", 240),
     "turnaround": Step("benchmarks/gpu/turnaround.py --json --box docker --no-baselines", 240),
     "throughput": Step(
-        "benchmarks/throughput.py --json --device h200 --box docker",
+        "benchmarks/throughput.py --json --device gpu --box docker",
         240,
         "--submissions 24 --compilers 4 --overlapped --no-baselines",
     ),
