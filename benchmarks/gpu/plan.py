@@ -25,7 +25,8 @@ class Planned:
 
     It is not begun with fewer than ``least`` seconds and ended after ``most``. ``keeps``: the file of results that it
     writes at its end; then it is done, whatever it found (1 may mean that a target was missed). Without it, a second
-    run does what the first left or what failed there, and nothing else; so it is run until it exits with 0.
+    run does what the first left or what failed there, and nothing else; so it is run until it exits with 0. ``alone``:
+    what it measures is slower beside work on other GPUs of the host, so all such steps come first, one by one.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Planned:
     most: float
     keeps: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
 
 
 # Written differently since a card timed them, or never timed there.
@@ -48,9 +50,14 @@ EVERYTHING = (
     Planned("tests in plain boxes", "tests=tests/gpu -k 'not test_judging and not docker'", 60, 300),
     Planned("hopper", f"python={_GPU}/hopper.py --device card --json", 40, 90, keeps="hopper_card"),
     Planned("model", f"python={_GPU}/model.py --device card --json {_UNTIMED}", 40, 90, keeps="model_card"),
-    Planned("turnaround", "turnaround=--count 10", 70, 180, keeps="gpu_turnaround"),
+    Planned("turnaround", "turnaround=--count 20", 120, 200, keeps="gpu_turnaround", alone=True),
     Planned(
-        "repeatability", "repeatability=--processes 0 --seconds {seconds}", 110, 220, keeps="repeatability"
+        "repeatability",
+        "repeatability=--processes 0 --seconds {seconds}",
+        110,
+        260,
+        keeps="repeatability",
+        alone=True,
     ),
     Planned("large cases", f"python={_GPU}/large_cases.py --json --missing --seconds {{seconds}}", 60, 300),
     Planned("hostile", "hostile=--missing --seconds {seconds}", 60, 300),
@@ -61,7 +68,7 @@ EVERYTHING = (
         "combined attack", "band=--only combined backwards --again 10 --missing --seconds {seconds}", 70, 150
     ),
     Planned("band", "band=--missing --seconds {seconds}", 50, 240),
-    Planned("throughput", "throughput=", 100, 240, keeps="throughput"),
+    Planned("throughput", "throughput=", 80, 240, keeps="throughput", alone=True),
     Planned(
         "agreement",
         f"python={_GPU}/agreement.py --device h200 --json --missing --seconds {{seconds}}",
@@ -69,21 +76,6 @@ EVERYTHING = (
         320,
     ),
     Planned("boxes", f"python={_GPU}/boxes.py --json", 60, 150, keeps="boxes"),
-    # Whether a control in the submission's own box, ahead of it, would tell what its box costs.
-    Planned(
-        "control in a CUDA box",
-        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2",
-        60,
-        120,
-        keeps="boxes_same_cuda",
-    ),
-    Planned(
-        "control in a Triton box",
-        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2 --language triton",
-        80,
-        160,
-        keeps="boxes_same_triton",
-    ),
     Planned(
         "boxes in turn",
         f"python={_GPU}/boxes.py --json --alternating --boxes 8 --bindings 5",

@@ -13,10 +13,11 @@ results lies there after every step.
 A plan (``plan.py``) is all that is to be known of the judge on a card, the most worth first. A call runs as much of it
 as its budget allows; what was done from the same sources of the judge is skipped, what was left goes on, and --again
 runs it all the same; --only takes the steps whose names hold these texts, in this order. --dry-run shows what a call
-would do, and needs no GPU. Where the files of a call come back as a tar file, unpack it (``tar -xzf gpu.tar.gz -C
-benchmarks``) ahead of the next call: that tells what is done. Where they travel without their repository, GRADER_COMMIT
-must name the commit. GRADER_ALSO_GOOD: digests of earlier sources, with commas between them, of which you know that
-what they measured would come out the same today; each row keeps the commit that it is of.
+would do, and needs no GPU. With --gpus, what is slower beside other work comes first and runs alone. Where the files
+of a call come back as a tar file, unpack it (``tar -xzf gpu.tar.gz -C benchmarks``) ahead of the next call: that
+tells what is done. Where they travel without their repository, GRADER_COMMIT must name the commit. GRADER_ALSO_GOOD:
+digests of earlier sources, with commas between them, of which you know that what they measured would come out the
+same today; each row keeps the commit that it is of.
 """
 
 from __future__ import annotations
@@ -217,7 +218,11 @@ class Lanes:
         self.lock = threading.Lock()
 
     def run(self) -> dict[str, int]:
-        """The exit code of each task, by title; 1 where no time was left for it."""
+        """The exit code of each task, by title; 1 where no time was left for it. First those that run alone."""
+        alone = [it for it in self.left if it.planned is not None and it.planned.alone]
+        self.left = [it for it in self.left if it not in alone]
+        for task in alone:
+            self._one(task, 0)
         lanes = [threading.Thread(target=self._lane, args=(gpu,)) for gpu in range(self.options.gpus)]
         for lane in lanes:
             lane.start()
@@ -227,23 +232,26 @@ class Lanes:
 
     def _lane(self, gpu: int) -> None:
         while task := self._next():
-            left = self.end - time.monotonic()
-            began = time.time()
-            if left <= GRACE_SECONDS or (task.planned is not None and not plan.fits(task.planned, left)):
-                print(f"== {task.title}: no time left", flush=True)
-                code, ran = 1, False
-            else:
-                seconds = min(left, task.most, self.options.most)
-                code, ran = run(task.within(seconds), gpu, self.environment, seconds, self.options.logs), True
-            with self.lock:
-                self.codes[task.title] = code
-                if ran and task.planned is not None:
-                    note(task.planned, code, began)
-                if ran and task.name == "tests":
-                    log = self.options.logs / f"{task.title}.log"
-                    note_tests(log.read_text(errors="replace"))
-                if self.options.out:
-                    pack(self.options.out)
+            self._one(task, gpu)
+
+    def _one(self, task: Task, gpu: int) -> None:
+        left = self.end - time.monotonic()
+        began = time.time()
+        if left <= GRACE_SECONDS or (task.planned is not None and not plan.fits(task.planned, left)):
+            print(f"== {task.title}: no time left", flush=True)
+            code, ran = 1, False
+        else:
+            seconds = min(left, task.most, self.options.most)
+            code, ran = run(task.within(seconds), gpu, self.environment, seconds, self.options.logs), True
+        with self.lock:
+            self.codes[task.title] = code
+            if ran and task.planned is not None:
+                note(task.planned, code, began)
+            if ran and task.name == "tests":
+                log = self.options.logs / f"{task.title}.log"
+                note_tests(log.read_text(errors="replace"))
+            if self.options.out:
+                pack(self.options.out)
 
     def _next(self) -> Task | None:
         with self.lock:

@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -153,6 +154,45 @@ def test_the_steps_that_a_caller_names_run_in_that_order(run: ModuleType) -> Non
     assert [it.name for it in run._chosen(named)] == [
         "throughput", "judging in plain boxes", "judging in Docker boxes", "tests in plain boxes",
     ]  # fmt: skip
+
+
+def test_what_must_run_alone_runs_first_and_beside_nothing(
+    run: ModuleType, plan: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    steps = [
+        plan.Planned("tests", "proofs", 1, 60),
+        plan.Planned("times", "turnaround", 1, 60, alone=True),
+        plan.Planned("band", "band", 1, 60),
+        plan.Planned("rate", "throughput", 1, 60, alone=True),
+    ]
+    monkeypatch.setitem(plan.PLANS, "some", steps)
+    both, running, seen = threading.Barrier(2), list[str](), list[tuple[str, ...]]()
+
+    def ran(task: Any, *_: object) -> int:
+        running.append(task.planned.name)
+        if not task.planned.alone:
+            both.wait(60)
+        seen.append(tuple(running))
+        if not task.planned.alone:
+            both.wait(60)
+        running.remove(task.planned.name)
+        return 0
+
+    monkeypatch.setattr(run, "run", ran)
+    options = SimpleNamespace(
+        plan="some",
+        only=[],
+        again=False,
+        budget=BUDGET,
+        most=BUDGET,
+        gpus=2,
+        steps=[],
+        out=None,
+        logs=tmp_path,
+    )
+    assert set(run.Lanes(options, {}).run().values()) == {0}
+    assert seen[:2] == [("times",), ("rate",)]
+    assert {frozenset(it) for it in seen[2:]} == {frozenset(("tests", "band"))}
 
 
 def test_what_ran_is_kept_with_the_sources_that_it_ran_from(
