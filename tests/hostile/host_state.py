@@ -128,8 +128,8 @@ def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
     marked = None if alone else {"label": f"{LABEL_PARENT}={own_mark()}"}
     containers = frozenset(str(it["Names"][0]) for it in client.containers(all=True, filters=marked))
     images = [tag for it in client.images() for tag in (it["RepoTags"] or [it["Id"]])]
-    # Those of the boxes, and those that other tests make, perhaps at this moment.
-    known = (f"{REPOSITORY}:",) if alone else (f"{REPOSITORY}:", TEST_IMAGES)
+    # Those of the boxes, and those that other tests make, perhaps at this moment: until it is done, one has no name.
+    known = (f"{REPOSITORY}:",) if alone else (f"{REPOSITORY}:", TEST_IMAGES, "<none>:")
     return containers, frozenset(it for it in images if not it.startswith(known))
 
 
