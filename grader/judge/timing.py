@@ -37,8 +37,10 @@ CONTROL_US = 1000.0
 # Of the rounds that count, this share holds rare outliers; of the fewest, each recipe at least so many.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
+# With more recipes than this, or calls too short to be ranked, more rounds are made.
 _FEW_RECIPES = 2
-# Of calls too short to be ranked, so many times the rounds warm up.
+# Times as many rounds warm up ahead of calls too short to be ranked: what the control's halves differ by must be less
+# than such a call takes.
 _SHORT_WARM_UPS = 3
 # Of the rounds that count, this share also looks for what was written into inputs.
 _INPUTS_SHARE = 0.5
@@ -169,10 +171,8 @@ class Stopwatch:
         self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client)
-            record, fewest = (
-                self.device.record(),
-                fewest_rounds(self.plan, len(self._rare), ranked=self._ranked),
-            )
+            record = self.device.record()
+            fewest = fewest_rounds(self.plan, len(self._rare), ranked=self._ranked)
             most = max(fewest, self.plan.most_rounds)
             try:
                 self._warm_up_rounds(client, checked=checked, gated=gated)

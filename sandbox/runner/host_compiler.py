@@ -61,7 +61,6 @@ class HostCompiler:
         library_dirs: Sequence[str],
         include_dirs: Sequence[str],
         libraries: Sequence[str],
-        *_: Sequence[str],
     ) -> str:
         """What Triton asks of ``triton.knobs.build.impl``: the path of a shared library, made of ``source`` in
         ``folder``. Raises subprocess.CalledProcessError, as Triton's own does."""
@@ -125,10 +124,10 @@ def use() -> None:
     from triton.backends.nvidia import driver
 
     gcc = shutil.which("gcc")
-    if gcc is None or "CC" in os.environ or not hasattr(driver, "make_launcher"):
+    asks = hasattr(driver, "make_launcher") and hasattr(driver, "compile_module_from_src")
+    if gcc is None or "CC" in os.environ or not asks:
         return
     compiler = HostCompiler(gcc, os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - the box's own
     compiler.read_headers(os.path.join(os.path.dirname(driver.__file__), "include"))
     knobs.build.impl = compiler.build
-    if hasattr(driver, "compile_module_from_src") and hasattr(knobs.runtime, "jit_cache_hook"):
-        knobs.runtime.jit_cache_hook = LaunchersAhead(driver).begin
+    knobs.runtime.jit_cache_hook = LaunchersAhead(driver).begin

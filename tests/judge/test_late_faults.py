@@ -28,10 +28,11 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
     """A client whose call ends so, after its limit."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
-    device: Any = SimpleNamespace(make_gate=HostGate, on_processor=on_processor, modelled=False)
+    gate = HostGate()
+    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=on_processor, modelled=False)
     client = RunnerClient(box, device)
-    number = client._gate.next_round()
-    client._gate._words[DONE_WORD] = number  # type: ignore[attr-defined]
+    number = gate.next_round()
+    gate._words[DONE_WORD] = number
     answer = {"op": "returned", "round": number, "error": error, "empty_launches": []}
     body = json.dumps(answer).encode()
     timer = threading.Timer(0.2, theirs.sendall, [struct.pack("<I", len(body)) + body])
@@ -43,7 +44,7 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
         timer.join()
         ours.close()
         theirs.close()
-        client._gate.close()
+        gate.close()
 
 
 def test_a_trap_that_is_told_late_is_a_trap() -> None:

@@ -27,6 +27,7 @@ static PyMethodDef methods[] = {{"words", words, METH_VARARGS, ""}, {NULL, NULL,
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "launcher", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_launcher(void) { return PyModule_Create(&module); }
 """
+# Where these are missing, Triton builds nothing either.
 HAS_COMPILER = (
     shutil.which("gcc") is not None
     and Path(sysconfig.get_paths("posix_prefix")["include"], "Python.h").exists()
