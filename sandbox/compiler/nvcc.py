@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import array
 import functools
 import hashlib
 import json
-import os
 import re
-import select
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -24,24 +20,19 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
+from grader.sandbox.compiler.conversation import BUSY, Conversation
 from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.control_groups import host_memory_kills
 from grader.sandbox.processor import Share, background_cores
 from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
-# Log and resource lines as JSON: every character may become six.
-ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 CACHE_BYTES = 256 * limits.MIB
-READ_BYTES = 1 * limits.MIB
-# So often is it asked whether anyone still wants the library.
-ASK_SECONDS = 0.25
 PROGRAM = "compile.py"
 # What a student may call a file; anything else is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
-_BUSY = "Is the host short of memory or processors? It is tried again."
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def compile_cuda(
 ) -> CompileResult:
     """Compile in a box of ``boxes``. A source that is at fault gives ``ok=False`` and a log that says why.
 
-    ``interrupt`` is called every ``ASK_SECONDS`` and raises when the library is no longer wanted. Raises
+    ``interrupt`` is called now and then (see ``ASK_SECONDS``) and raises when the library is no longer wanted. Raises
     BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
     """
     home = cuda_home()
@@ -166,13 +157,11 @@ class _Made:
 
 
 class _Compilation:
-    """One conversation with ``compile.py``: a request with a pipe's end, then library and answer, both bounded."""
+    """One conversation with ``compile.py``."""
 
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
         self._memory_kills = host_memory_kills()
-        self._interrupt = interrupt
-        self._connection = box.connection
         self.filename = request.filename if PLAIN_NAME.fullmatch(request.filename) else "solution.cu"
         self._request = {
             "source": request.source,
@@ -184,75 +173,14 @@ class _Compilation:
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
         }
-        self._allowance = _allowance(box)
-        self._library, self._answer = bytearray(), bytearray()
+        self._talk = Conversation(box.connection, _allowance(box), interrupt)
 
     def run(self) -> _Made:
-        reading, writing = os.pipe()
         try:
-            try:
-                self._send(writing)
-            finally:
-                os.close(writing)
-            fault = self._receive(reading)
+            fault = self._talk.run(self._request)
         except (OSError, EOFError):
             fault = self._why_it_ended()
-        finally:
-            os.close(reading)
         return _Made(False, None, fault) if fault else self._judge_answer()
-
-    def _send(self, pipe: int) -> None:
-        body = json.dumps(self._request).encode()
-        data = len(body).to_bytes(4, "little") + body
-        self._connection.settimeout(limits.COMPILE_SECONDS)
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pipe]))]
-        sent = self._connection.sendmsg([data], rights)
-        self._connection.sendall(data[sent:])
-
-    def _receive(self, pipe: int) -> str:
-        """Read library and answer side by side until the answer is whole. What is wrong with them, or nothing."""
-        self._connection.settimeout(None)
-        poll = select.poll()
-        poll.register(pipe, select.POLLIN)
-        poll.register(self._connection, select.POLLIN)
-        pipe_open = True
-        while pipe_open or not self._answer_is_whole():
-            self._interrupt()
-            left = self._allowance.left()
-            ready = poll.poll(min(left, ASK_SECONDS) * 1000)
-            if (
-                left == 0.0
-            ):  # whether or not something came: a box that drips is stopped like one that is silent
-                return self._stopped()
-            for descriptor, _ in ready:
-                if descriptor != pipe:
-                    self._answer += self._some()
-                elif data := os.read(pipe, READ_BYTES):
-                    self._library += data
-                else:
-                    poll.unregister(pipe)
-                    pipe_open = False
-            if len(self._library) > limits.ARTEFACT_BYTES:
-                return f"[the compiled library is larger than {limits.ARTEFACT_BYTES} bytes]"
-            if len(self._answer) > ANSWER_BYTES:
-                return "[the compiler's box said more than it may]"
-        return ""
-
-    def _stopped(self) -> str:
-        """What is wrong with a source that takes the compiler too long. Raises BoxUnavailable where the host let the
-        compiler get nothing done."""
-        if self._allowance.starved:
-            raise BoxUnavailable(f"the compiler came to no end within {self._allowance.sentence()}", _BUSY)
-        return f"[the compiler took longer than {self._allowance.seconds:g} seconds and was stopped]"
-
-    def _some(self) -> bytes:
-        data = self._connection.recv(64 * limits.KIB)
-        if not data:
-            raise EOFError
-        return data
-
-    def _answer_is_whole(self) -> bool:
-        return len(self._answer) >= 4 and len(self._answer) - 4 >= int.from_bytes(self._answer[:4], "little")
 
     def _why_it_ended(self) -> str:
         end = self._box.end(wait_s=5.0)
@@ -266,7 +194,7 @@ class _Compilation:
 
     def _judge_answer(self) -> _Made:
         try:
-            answer = json.loads(self._answer[4:])
+            answer = json.loads(self._talk.answer[4:])
             ok, log, usage, killed = answer["ok"], answer["log"], answer["usage"], answer["killed"]
         except (ValueError, KeyError, TypeError, RecursionError) as error:  # the last: brackets without end
             raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
@@ -284,9 +212,9 @@ class _Compilation:
                 log += "\n[the compiler used more memory than it may]\n"
             elif host_memory_kills() > self._memory_kills:
                 raise BoxUnavailable(
-                    "a program of the compiler was killed, and not by a limit of its box", _BUSY
+                    "a program of the compiler was killed, and not by a limit of its box", BUSY
                 )
-        library = bytes(self._library)
+        library = bytes(self._talk.library)
         if ok and not library.startswith(ELF):
             raise BoxUnavailable("the box that compiles gave no library")
         return _Made(ok, library if ok else None, log, usage)

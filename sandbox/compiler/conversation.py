@@ -1,0 +1,99 @@
+"""What a program that compiles in a box is asked, and what it answers: a request with a pipe's end, then what it made
+and an answer, side by side, both bounded. Nothing of what the box says is believed beyond its form and its size."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import select
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader import limits
+from grader.errors import BoxUnavailable
+from grader.sandbox.allowance import Allowance
+
+# Log and resource lines as JSON: every character may become six.
+ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
+READ_BYTES = 1 * limits.MIB
+# So often is it asked whether anyone still wants what is made.
+ASK_SECONDS = 0.25
+BUSY = "Is the host short of memory or processors? It is tried again."
+
+
+class Conversation:
+    """One request. ``library`` and ``answer``: what has come so far. ``interrupt`` raises when nobody wants it."""
+
+    def __init__(
+        self, connection: socket.socket, allowance: Allowance, interrupt: Callable[[], None]
+    ) -> None:
+        self.library, self.answer = bytearray(), bytearray()
+        self._connection = connection
+        self._allowance = allowance
+        self._interrupt = interrupt
+
+    def run(self, request: Mapping[str, Any]) -> str:
+        """What is wrong with what came, for the student, or nothing. Raises OSError or EOFError where the box ends
+        first, BoxUnavailable where the host let the program get nothing done."""
+        reading, writing = os.pipe()
+        try:
+            try:
+                self._send(request, writing)
+            finally:
+                os.close(writing)
+            return self._receive(reading)
+        finally:
+            os.close(reading)
+
+    def _send(self, request: Mapping[str, Any], pipe: int) -> None:
+        body = json.dumps(request).encode()
+        data = len(body).to_bytes(4, "little") + body
+        self._connection.settimeout(limits.COMPILE_SECONDS)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pipe]))]
+        sent = self._connection.sendmsg([data], rights)
+        self._connection.sendall(data[sent:])
+
+    def _receive(self, pipe: int) -> str:
+        """Read both until the answer is whole."""
+        self._connection.settimeout(None)
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        poll.register(self._connection, select.POLLIN)
+        pipe_open = True
+        while pipe_open or not self._answer_is_whole():
+            self._interrupt()
+            left = self._allowance.left()
+            ready = poll.poll(min(left, ASK_SECONDS) * 1000)
+            if (
+                left == 0.0
+            ):  # whether or not something came: a box that drips is stopped like one that is silent
+                return self._stopped()
+            for descriptor, _ in ready:
+                if descriptor != pipe:
+                    self.answer += self._some()
+                elif data := os.read(pipe, READ_BYTES):
+                    self.library += data
+                else:
+                    poll.unregister(pipe)
+                    pipe_open = False
+            if len(self.library) > limits.ARTEFACT_BYTES:
+                return f"[the compiled library is larger than {limits.ARTEFACT_BYTES} bytes]"
+            if len(self.answer) > ANSWER_BYTES:
+                return "[the compiler's box said more than it may]"
+        return ""
+
+    def _stopped(self) -> str:
+        if self._allowance.starved:
+            raise BoxUnavailable(f"the compiler came to no end within {self._allowance.sentence()}", BUSY)
+        return f"[the compiler took longer than {self._allowance.seconds:g} seconds and was stopped]"
+
+    def _some(self) -> bytes:
+        data = self._connection.recv(64 * limits.KIB)
+        if not data:
+            raise EOFError
+        return data
+
+    def _answer_is_whole(self) -> bool:
+        return len(self.answer) >= 4 and len(self.answer) - 4 >= int.from_bytes(self.answer[:4], "little")
