@@ -70,6 +70,8 @@ class Language(str, metaclass=_Rows):
     libraries away that torch needs.
     ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
     ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
+    ``kernels_ahead``: a GPU's runner compiles its kernels when they are first called, which can be done ahead, too, see
+    ``grader.sandbox.compiler.kernels``.
     ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
     """
 
@@ -86,6 +88,7 @@ class Language(str, metaclass=_Rows):
     torch: bool
     running: Mapping[str, Running]
     compiler: str | None = None
+    kernels_ahead: bool = False
     signs: str = ""
 
     CUDA: ClassVar[Language]
@@ -257,6 +260,7 @@ $declaration:
     # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.
 ''',
     torch=True,
+    kernels_ahead=True,
     running=MappingProxyType(
         {
             ON_HOST: Running("triton_loader", preload="triton"),

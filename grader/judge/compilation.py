@@ -6,15 +6,19 @@ Imports no torch: who compiles needs none.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
-from grader.challenge.signature import cuda_footer
+from grader.challenge.signature import cuda_footer, declaration
 from grader.device_kinds import kind_of
-from grader.languages import Language
+from grader.judge.oracle import scalar_values, workload_case
+from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.kernels import Argument, KernelsRequest, compile_ahead, unpacked
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
@@ -91,6 +95,50 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
         return None
     return CompileResult(True, artefact.library, artefact.log, 0.0, tuple(artefact.kernels))
+
+
+def kernels_request(
+    challenge: Challenge, language: Language, source: str, architecture: str
+) -> KernelsRequest:
+    """What a source whose kernels can be compiled ahead is called with for that: the sizes of all public cases and
+    workloads on a GPU, each once. ``architecture``: such as sm_90a."""
+    manifest = challenge.manifest
+    cases = challenge.suite(ON_GPU, hidden=False)
+    cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == ON_GPU]
+    calls = {json.dumps(_arguments(manifest, it)): _arguments(manifest, it) for it in cases}
+    return KernelsRequest(
+        source=source,
+        parameters=tuple(arg.name for arg in manifest.args),
+        declaration=declaration(manifest, language),
+        calls=tuple(calls.values()),
+        arch=architecture,
+    )
+
+
+def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
+    values = {**scalar_values(manifest, case), **case.sizes}
+    return tuple(
+        {"dtype": arg.dtype.value, "shape": list(manifest.shape(arg, case.sizes))}
+        if arg.kind.buffer
+        else {"value": values[arg.name]}
+        for arg in manifest.args
+    )
+
+
+def compile_kernels(
+    boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
+) -> Artefact:
+    """Compile them ahead, see ``grader.sandbox.compiler.kernels.compile_ahead``; with an empty library where nothing
+    came of it."""
+    found = compile_ahead(boxes, request, interrupt)
+    sha256 = hashlib.sha256(found).hexdigest()
+    return Artefact(key=request.key(), arch=request.arch, toolkit="", library=found, sha256=sha256)
+
+
+def kernels_of(artefact: Artefact, request: KernelsRequest) -> bytes | None:
+    """What a box gets of it; None where it is of another source, architecture or challenge, or damaged."""
+    fits = artefact.key == request.key() and artefact.intact
+    return (unpacked(artefact.library) if fits else b"") or None
 
 
 def compile_error(

@@ -43,7 +43,7 @@ class LoadFailed(Exception):
 @dataclass
 class Launcher:
     """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
-    library of a submission in a compiled language."""
+    library of a submission in a compiled language, else kernels that were compiled ahead, where there are any."""
 
     request: Request
     device: Device
@@ -71,7 +71,7 @@ class Launcher:
         self.start_seconds = client.start_seconds
         message = {
             "loader": self.request.language.running[self.device.on].loader,
-            "source": self.request.source if self.artefact is None else "",
+            "source": "" if self.request.language.compiled else self.request.source,
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
         }

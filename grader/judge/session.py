@@ -15,7 +15,15 @@ from grader.challenge.model import Workload
 from grader.device_kinds import home_board
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
-from grader.judge.compilation import compile_error, compile_source, compiler_of, request_of, result_of
+from grader.judge.compilation import (
+    compile_error,
+    compile_source,
+    compiler_of,
+    kernels_of,
+    kernels_request,
+    request_of,
+    result_of,
+)
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import driver_environment, judge_environment
@@ -33,9 +41,11 @@ from grader.judge.size_order import size_order_hint
 from grader.judge.survey import survey
 from grader.judge.timekeeper import Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
+from grader.languages import ON_GPU
 from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
+from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import HIDDEN_PHASE, CaseReport, Report, Verdict
 from grader.schemas.submission import ProgressView, State
@@ -220,6 +230,8 @@ class Session:
             if not compiled.ok:
                 return Outcome(report=self._compile_error(compiled))
             self._launcher.artefact = compiled.artefact
+        elif self.request.artefact is not None:
+            self._launcher.artefact = self._kernels_ahead(self.request.artefact)
         if self.request.language not in self.device.languages():
             raise LanguageNotServed(
                 f"It compiles, but the board {self.device.name} does not run {self.request.language.display_name}.",
@@ -249,6 +261,16 @@ class Session:
         with self._clock("compile"):
             wanted = replace(request, background=not self.device.modelled)
             return compile_source(self.boxes, wanted, self.interrupt)
+
+    def _kernels_ahead(self, artefact: Artefact) -> bytes | None:
+        """Those of this source for this device, compiled ahead; what is missing is compiled when it is called."""
+        request = self.request
+        if not request.language.kernels_ahead or self.device.on != ON_GPU:
+            return None
+        wanted = kernels_request(
+            request.challenge, request.language, request.source, self.device.architecture
+        )
+        return kernels_of(artefact, wanted)
 
     def _compile_error(self, compiled: CompileResult) -> Report:
         request = self.request

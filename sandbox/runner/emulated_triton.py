@@ -17,20 +17,11 @@ from typing import Any
 
 from emulated import part
 from host_binding import HostBinding
+from triton_driver import PROPERTIES, Driver
 
 device, engine = part("device"), part("engine")
 
 ARCHITECTURE = 90
-# What Triton asks of a device's properties.
-_PROPERTIES = {
-    "multiprocessor_count": 16,
-    "max_shared_mem": 232448,
-    "max_num_regs": 65536,
-    "warpSize": 32,
-    "sm_clock_rate": 1410000,
-    "mem_clock_rate": 1215000,
-    "mem_bus_width": 5120,
-}
 _FORMATS = {
     "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e", "i1": "<?", "i8": "<b", "i16": "<h",
     "i32": "<i", "i64": "<q", "u1": "<?", "u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q",
@@ -127,63 +118,25 @@ class ClientBinding(HostBinding):
         ]
 
 
-class Driver:
-    """What Triton asks of a driver."""
+class RelayDriver(Driver):
+    """Of the emulated GPU beside this process."""
 
-    def __init__(self) -> None:
-        self.utils = Utils()
-        self.launcher_cls = Launcher
-
-    def get_current_device(self) -> int:
-        return 0
-
-    def set_current_device(self, number: int) -> None:
-        pass
-
-    def get_current_stream(self, number: int | None = None) -> int:
-        return 0
-
-    def get_device_capability(self, number: int | None = None) -> tuple[int, int]:
-        return divmod(ARCHITECTURE, 10)
-
-    def get_current_target(self) -> Any:
-        from triton.backends.compiler import GPUTarget
-
-        return GPUTarget("cuda", ARCHITECTURE, 32)
-
-    def get_active_torch_device(self) -> Any:
-        import torch
-
-        return torch.device("cpu")
-
-    def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Autotuning: one run tells, by the time that the GPU's model makes of it."""
-
-        def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
-            gpu().ask(device.TIME, struct.pack("<I", 1), "counting")
-            try:
-                kernel_call()
-            finally:
-                reply = gpu().ask(device.TIME, struct.pack("<I", 0), "counting")
-            (seconds,) = struct.unpack("<d", reply)
-            return [1e3 * float(seconds)] * len(quantiles or (0.5, 0.2, 0.8))
-
-        return run_once
-
-    def get_empty_cache_for_benchmark(self) -> Any:
-        import torch
-
-        return torch.empty(0)
-
-    def clear_cache(self, cache: Any) -> None:
-        pass
+    def milliseconds(self, kernel_call: Callable[[], Any]) -> float:
+        """By the time that the GPU's model makes of the work."""
+        gpu().ask(device.TIME, struct.pack("<I", 1), "counting")
+        try:
+            kernel_call()
+        finally:
+            reply = gpu().ask(device.TIME, struct.pack("<I", 0), "counting")
+        (seconds,) = struct.unpack("<d", reply)
+        return 1e3 * float(seconds)
 
 
 class Utils:
     """What Triton asks of a driver's helpers."""
 
     def get_device_properties(self, number: int = 0) -> dict[str, int]:
-        return dict(_PROPERTIES)
+        return dict(PROPERTIES)
 
     def load_binary(self, name: str, code: bytes, shared: int, number: int) -> tuple[Any, ...]:
         """Module, function, registers and spills (not known) and the threads that a block may have."""
@@ -295,4 +248,4 @@ def use() -> None:
         into.pop("cubin", None)
 
     CUDABackend.__init__, CUDABackend.add_stages = made, added
-    triton.runtime.driver.set_active(Driver())
+    triton.runtime.driver.set_active(RelayDriver(ARCHITECTURE, Utils(), Launcher))

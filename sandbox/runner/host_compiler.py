@@ -25,6 +25,7 @@ _HEADERS = """#include "cuda.h"
 #include <Python.h>
 """
 _FLAGS = ("-O0", "-fPIC", "-Wno-psabi")
+_DRIVER = "libcuda.so.1"
 
 
 class HostCompiler:
@@ -66,7 +67,9 @@ class HostCompiler:
         ``folder``. Raises subprocess.CalledProcessError, as Triton's own does."""
         made = os.path.join(folder, name + sysconfig.get_config_var("EXT_SUFFIX"))
         prefix = ["-include", self._header] if os.path.exists(self._header) else []
-        links = [f"-l:{it}" if ".so" in it or it.endswith(".a") else f"-l{it}" for it in libraries]
+        # A driver that is not there yet is needed all the same (see ``without_driver``).
+        links = ["-Wl,--no-as-needed"]
+        links += [f"-l:{it}" if ".so" in it or it.endswith(".a") else f"-l{it}" for it in libraries]
         links += [f"-L{it}" for it in library_dirs]
         command = [self._gcc, *_FLAGS, *prefix, source, "-shared", "-o", made, *links]
         command += self._included([*include_dirs, folder])
@@ -113,21 +116,40 @@ class LaunchersAhead:
             )
 
     def _built(self, *args: Any, **kwargs: Any) -> Any:
-        while self._threads:
-            self._threads.pop().join()
+        self.finish()
         return self._build(*args, **kwargs)
 
+    def finish(self) -> None:
+        """Wait for what was begun."""
+        while self._threads:
+            self._threads.pop().join()
 
-def use() -> None:
-    """Have Triton build by it, where its version asks and gcc is here."""
+
+def use(*, without_driver: bool = False) -> LaunchersAhead | None:
+    """Have Triton build by it, where its version asks and gcc is here. ``without_driver``: a launcher is built all the
+    same where no driver is; it cannot be loaded, but lies in Triton's cache then."""
     from triton import knobs
     from triton.backends.nvidia import driver
 
-    gcc = shutil.which("gcc")
+    gcc, folder = shutil.which("gcc"), os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
     asks = hasattr(driver, "make_launcher") and hasattr(driver, "compile_module_from_src")
     if gcc is None or "CC" in os.environ or not asks:
-        return
-    compiler = HostCompiler(gcc, os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - the box's own
+        return None
+    if without_driver and not knobs.nvidia.libcuda_path:
+        knobs.nvidia.libcuda_path = _empty_driver(gcc, folder)
+    compiler = HostCompiler(gcc, folder)
     compiler.read_headers(os.path.join(os.path.dirname(driver.__file__), "include"))
     knobs.build.impl = compiler.build
-    knobs.runtime.jit_cache_hook = LaunchersAhead(driver).begin
+    ahead = LaunchersAhead(driver)
+    knobs.runtime.jit_cache_hook = ahead.begin
+    return ahead
+
+
+def _empty_driver(gcc: str, folder: str) -> str:
+    """A folder with a library that has the name of NVIDIA's driver, and nothing in it, to link against."""
+    made = os.path.join(folder, "driver")
+    os.makedirs(made, exist_ok=True)
+    command = [gcc, "-shared", "-nostdlib", f"-Wl,-soname,{_DRIVER}", "-o", os.path.join(made, _DRIVER)]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run([*command, "-x", "c", os.devnull], check=True, capture_output=True)
+    return made

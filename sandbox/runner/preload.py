@@ -45,7 +45,7 @@ def preload(wanted: str) -> EmptyLaunches | None:
     if wanted == "emulated":
         import emulated_loader  # noqa: F401
     if wanted == "triton-client":
-        _caches_in_box()
+        caches_in_box()
         from triton_loader import prepare_client
 
         return prepare_client()
@@ -53,7 +53,7 @@ def preload(wanted: str) -> EmptyLaunches | None:
         with timed("context"):
             _make_context()
     if wanted == "triton-gpu":
-        _caches_in_box()
+        caches_in_box()
         import gated
         from triton_loader import prepare_compiler
 
@@ -61,7 +61,7 @@ def preload(wanted: str) -> EmptyLaunches | None:
         gated.watch_torch()
         return empty
     if wanted in ("torch", "torch-gpu"):
-        _caches_in_box()
+        caches_in_box()
         with timed("torch"):
             import torch
 
@@ -78,7 +78,7 @@ def _make_context() -> None:
     make_context(_PRINTF_BYTES)
 
 
-def _caches_in_box() -> None:
+def caches_in_box() -> None:
     """Compiled kernels stay in the box and vanish with it, so that the next submission finds none of them."""
     folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
     os.environ.pop("TRITON_INTERPRET", None)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import host_compiler
+import kernel_cache
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
@@ -195,8 +196,20 @@ def _warm(device: str = "cpu") -> None:
     warm_kernel.touch[(1,)](values, BLOCK=4)
 
 
-def load_submission(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. Raises what ``load`` raises."""
+def prepare_without_gpu() -> None:
+    """Import torch and Triton for a GPU that is elsewhere. Done before there is a source."""
+    os.environ.setdefault(*_FUSION)
+    import torch  # noqa: F401 - loaded now, as what follows
+    import triton.language  # noqa: F401
+
+    _name_by_version()
+
+
+def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
+    """See ``main.py``. A descriptor is that of kernels which were compiled ahead. Raises what ``load`` raises."""
+    if descriptors:
+        with open(os.dup(descriptors[0]), "rb") as stream:
+            kernel_cache.unpack(stream)
     solve = load(message["source"], message["parameters"], message["declaration"])
 
     def make(binding: Binding) -> Call:
