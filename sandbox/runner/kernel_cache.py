@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tarfile
-from typing import IO
+from typing import IO, Any
 
 # A folder for each kernel, or launcher, and files in it.
 _MEMBER = re.compile(r"[\w-]{1,200}/[\w.+-]{1,200}")
@@ -21,11 +21,27 @@ def folder() -> str:
     return os.environ["TRITON_CACHE_DIR"]
 
 
+class _Told:
+    """A pipe, as ``tarfile`` takes one without keeping anything back: it knows how much went through."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._written = 0
+
+    def write(self, data: bytes) -> int:
+        self._written += len(data)
+        return self._stream.write(data)
+
+    def tell(self) -> int:
+        return self._written
+
+
 class Pack:
     """Writes files to ``stream`` as they come, so that what is there before an end of the box is whole."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
-        self._archive = tarfile.TarFile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT)
+        told: Any = _Told(stream)
+        self._archive = tarfile.TarFile(fileobj=told, mode="w", format=tarfile.GNU_FORMAT)
         self._stream = stream
         self._left = most
         self._known: set[str] = set()

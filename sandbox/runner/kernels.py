@@ -162,4 +162,5 @@ def main() -> None:
     connection.recv(1)  # the parent ends us
 
 
-main()
+if __name__ == "__main__":
+    main()

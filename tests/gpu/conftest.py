@@ -15,6 +15,7 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 from grader.sandbox.pool import SpareBoxes
+from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report
 from tests.components import need
 from tests.judge.conftest import CATALOGUE
@@ -72,7 +73,12 @@ def served() -> Catalogue:
 @pytest.fixture
 def judge(catalogue: Catalogue, device: Device, boxes: BoxMaker) -> Judge:
     def run(
-        source: str, language: Language, slug: str = "twice", timing: bool = False, of: Catalogue = catalogue
+        source: str,
+        language: Language,
+        slug: str = "twice",
+        timing: bool = False,
+        of: Catalogue = catalogue,
+        artefact: Artefact | None = None,
     ) -> Report:
         challenge = of.load(slug)
         request = Request(
@@ -83,6 +89,7 @@ def judge(catalogue: Catalogue, device: Device, boxes: BoxMaker) -> Judge:
             seed_key=b"gpu tests" * 4,
             cases=[*challenge.cases, *challenge.hidden_cases],
             timing=timing,
+            artefact=artefact,
         )
         return Session(request, device, boxes, lambda _: None, lambda: None).run().report
 

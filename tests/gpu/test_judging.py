@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge.catalogue import Catalogue, find_catalogue
+from grader.judge.compilation import compile_kernels, kernels_request
+from grader.judge.device import Device
 from grader.languages import Language
+from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Verdict
 from tests.gpu.conftest import Judge
 from tests.judge.kernels import HEAD
@@ -115,6 +118,20 @@ def test_own_memory_streams_and_synchronise(judge: Judge) -> None:
     )
     report = judge(source, Language.CUDA)
     assert report.verdict is Verdict.ACCEPTED, report
+
+
+def test_kernels_compiled_ahead_are_not_compiled_again(
+    judge: Judge, catalogue: Catalogue, device: Device, boxes: BoxMaker
+) -> None:
+    source = (
+        RIGHT_TRITON + "\ntriton.knobs.compilation.listener = lambda cache_hit, **_: print(f'{cache_hit=}')\n"
+    )
+    request = kernels_request(catalogue.load("twice"), Language.TRITON, source, device.architecture)
+    report = judge(source, Language.TRITON, artefact=compile_kernels(boxes, request))
+    assert report.verdict is Verdict.ACCEPTED, report
+    printed = "".join(it.output for it in report.cases)
+    assert "cache_hit=True" in printed
+    assert "cache_hit=False" not in printed
 
 
 def test_triton_autotune(judge: Judge) -> None:

@@ -14,7 +14,14 @@ from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import EMULATED
 from grader.errors import LanguageNotServed
 from grader.judge import session as session_module
-from grader.judge.compilation import COMPILERS, artefact_of, request_of, result_of
+from grader.judge.compilation import (
+    COMPILERS,
+    artefact_of,
+    kernels_of,
+    kernels_request,
+    request_of,
+    result_of,
+)
 from grader.judge.device import EmulatedDevice, HostDevice
 from grader.judge.job import Job, JudgingProgress
 from grader.judge.request import CPU, Request
@@ -22,6 +29,7 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler import nvcc
+from grader.sandbox.compiler.kernels import packed
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
@@ -177,3 +185,26 @@ def test_at_home_a_source_that_compiles_is_still_reported(catalogue: Catalogue, 
 def test_who_compiles_needs_no_torch() -> None:
     code = "import sys, grader.queue.compile_executor, grader.judge.compilation; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_kernels_of_another_source_or_architecture_are_none(catalogue: Catalogue) -> None:
+    twice = catalogue.load("twice")
+    asked = kernels_request(twice, Language.TRITON, "a source", "sm_90a")
+    # Every public size once, and no hidden one.
+    sizes = [call[-1]["value"] for call in asked.calls]
+    hidden = {it.sizes["n"] for it in twice.hidden_cases}
+    assert len(sizes) == len(set(sizes)) > 2
+    assert hidden
+    assert not hidden & set(sizes)
+    library = packed(b"a file")
+    made = Artefact(
+        key=asked.key(),
+        arch="sm_90a",
+        toolkit="",
+        library=library,
+        sha256=hashlib.sha256(library).hexdigest(),
+    )
+    assert kernels_of(made, asked) == b"a file"
+    assert kernels_of(made, kernels_request(twice, Language.TRITON, "another", "sm_90a")) is None
+    assert kernels_of(made, replace(asked, arch="sm_100a")) is None
+    assert kernels_of(made.model_copy(update={"library": packed(b"other")}), asked) is None

@@ -1,0 +1,96 @@
+"""Kernels compiled ahead are those that Triton then finds, and what a source does to its box fails nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader import limits
+from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.kernels import KernelsRequest, compile_ahead, packed, unpacked
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
+
+# Two kernels for each kind of n.
+SOURCE = """
+import os
+import torch
+import triton
+import triton.language as tl
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def twice(x, out, n, BLOCK: tl.constexpr):
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + places, 2 * tl.load(x + places, places < n), places < n)
+
+def solve(x, out, n):
+    if n == 0:
+        raise ValueError("nothing to do")
+    if n == 13:
+        os._exit(1)
+    own = torch.empty(n, dtype=x.dtype, device="cuda")
+    twice[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, own, n)
+    torch.cuda.synchronize()
+"""
+# Finds every kernel that ``calls`` launch in the cache, or fails: nothing is compiled.
+FINDS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+source, calls = json.loads(sys.argv[2])
+import kernel_cache
+with open(sys.argv[3], "rb") as stream:
+    kernel_cache.unpack(stream)
+import kernels
+kernels.prepare()
+kernels.use_driver(90)
+from triton.backends.nvidia.compiler import CUDABackend
+from triton_loader import load
+def compiled(*_, **__):
+    raise SystemExit("a kernel was compiled")
+CUDABackend.make_ttir = staticmethod(compiled)
+solve = load(source, ["x", "out", "n"], "")
+with kernels.on_host():
+    for call in calls:
+        solve(*kernels.arguments(call))
+"""
+
+
+def request(*sizes: int) -> KernelsRequest:
+    def call(size: int) -> tuple[dict[str, object], ...]:
+        array = {"dtype": "float32", "shape": [size]}
+        return (array, array, {"value": size})
+
+    return KernelsRequest(SOURCE, ("x", "out", "n"), "", tuple(map(call, sizes)), "sm_90a")
+
+
+@pytest.mark.docker
+def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
+    docker_boxes: BoxMaker, tmp_path: Path
+) -> None:
+    # One size fails, each of the others has two kernels of its own, and 13 ends the box.
+    found = unpacked(compile_ahead(docker_boxes, request(0, 1000, 1024, 1, 13, 2048)))
+    assert found
+    archive = tmp_path / "kernels.tar"
+    archive.write_bytes(found)
+    known = request(1000, 1024, 1, 500, 2048)
+    box = {"TMPDIR": str(tmp_path), "TRITON_CACHE_DIR": str(tmp_path / "elsewhere")}
+    words = [str(PROGRAMS[RUNNER_MOUNT]), json.dumps([SOURCE, known.calls]), str(archive)]
+    subprocess.run([sys.executable, "-c", FINDS, *words], env=box, check=True, timeout=120)
+
+
+def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "KERNELS_SECONDS", 0.2)
+    endless = replace(request(1000), source="while True:\n    pass\n")
+    assert compile_ahead(local_boxes, endless) == b""
+
+
+def test_what_is_stored_is_bounded() -> None:
+    assert packed(b"\0" * 10240) == b""
+    assert unpacked(packed(b"some files")) == b"some files"
+    assert unpacked(b"no archive") == b""
+    assert unpacked(packed(b"1" + b"\0" * limits.ARTEFACT_BYTES)) == b""
