@@ -209,6 +209,7 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
     """See ``main.py``. A descriptor is that of kernels which were compiled ahead. Raises what ``load`` raises."""
     if descriptors:
         with open(os.dup(descriptors[0]), "rb") as stream:
+            stream.seek(0)  # it comes as its writer left it, at its end
             kernel_cache.unpack(stream)
     solve = load(message["source"], message["parameters"], message["declaration"])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import limits
+from grader.judge.runner_client import sealed
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.kernels import KernelsRequest, compile_ahead, packed, unpacked
 from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
@@ -37,26 +38,25 @@ def solve(x, out, n):
     twice[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, own, n)
     torch.cuda.synchronize()
 """
-# Finds every kernel that ``calls`` launch in the cache, or fails: nothing is compiled.
+# Loads the source as a runner on a GPU does, and finds every kernel that ``calls`` launch in the cache, or fails.
 FINDS = """
 import json, sys
+from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
 source, calls = json.loads(sys.argv[2])
-import kernel_cache
-with open(sys.argv[3], "rb") as stream:
-    kernel_cache.unpack(stream)
 import kernels
 kernels.prepare()
 kernels.use_driver(90)
 from triton.backends.nvidia.compiler import CUDABackend
-from triton_loader import load
+from triton_loader import load_submission
 def compiled(*_, **__):
     raise SystemExit("a kernel was compiled")
 CUDABackend.make_ttir = staticmethod(compiled)
-solve = load(source, ["x", "out", "n"], "")
+message = {"source": source, "parameters": ["x", "out", "n"], "declaration": ""}
+make = load_submission(message, [int(sys.argv[3])])
 with kernels.on_host():
     for call in calls:
-        solve(*kernels.arguments(call))
+        make(SimpleNamespace(tensors=lambda: dict(enumerate(kernels.arguments(call)))))()
 """
 
 
@@ -75,12 +75,12 @@ def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
     # One size fails, each of the others has two kernels of its own, and 13 ends the box.
     found = unpacked(compile_ahead(docker_boxes, request(0, 1000, 1024, 1, 13, 2048)))
     assert found
-    archive = tmp_path / "kernels.tar"
-    archive.write_bytes(found)
     known = request(1000, 1024, 1, 500, 2048)
     box = {"TMPDIR": str(tmp_path), "TRITON_CACHE_DIR": str(tmp_path / "elsewhere")}
-    words = [str(PROGRAMS[RUNNER_MOUNT]), json.dumps([SOURCE, known.calls]), str(archive)]
-    subprocess.run([sys.executable, "-c", FINDS, *words], env=box, check=True, timeout=120)
+    with sealed(found) as archive:
+        words = [str(PROGRAMS[RUNNER_MOUNT]), json.dumps([SOURCE, known.calls]), str(archive)]
+        command = [sys.executable, "-c", FINDS, *words]
+        subprocess.run(command, env=box, pass_fds=[archive], check=True, timeout=120)
 
 
 def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
