@@ -91,8 +91,9 @@ NEXT_CASE_CPU_SECONDS = 10.0
 FRESH_BOXES = 3
 
 # The time of all hidden cases is rounded up to this times a power of two. A submission that sleeps to leak hidden data
-# then has about ten distinguishable durations. An honest one waits at most as long again as its hidden cases took.
-HIDDEN_STEP_SECONDS = 0.2
+# then has at most 17 distinguishable durations, up to JUDGING_CLOCK_SECONDS. An honest one waits at most as long again
+# as its hidden cases took, or this long.
+HIDDEN_STEP_SECONDS = 0.1
 
 # Wall-clock time to judge one submission, all boxes together. It bounds a submission that sleeps a little in each
 # call. Honest kernels take minutes.

@@ -128,18 +128,41 @@ class ControlGroup:
                     return int(value) * 1e-6
         return 0.0
 
+    def kill(self) -> bool:
+        """Send SIGKILL to every process in it, without waiting. False: there is none, or none that we may end."""
+        if not self.is_populated():
+            return False
+        try:
+            _write(self._folders[0] / "cgroup.kill", "1")
+        except OSError:  # version 1, kernels before 5.14, or it is not ours to write
+            sent = [kill(pid) for pid in self._pids()]
+            return any(sent)
+        return True
+
+    def is_populated(self) -> bool:
+        """Whether a process is in it or in a group below it, also one that we cannot see. A process leaves when it has
+        given back its memory and closed its files, so what it held of a GPU is free then."""
+        for text in _texts([self._folders[0] / "cgroup.events"]):
+            return "populated 1" in text.splitlines()
+        below = [Path(place) for folder in self._folders for place, _, _ in os.walk(folder)]
+        return any(_texts(place / "cgroup.procs" for place in below))
+
+    def wait_until_empty(self, seconds: float) -> bool:
+        """Whether no process is left in it within so long."""
+        end = time.monotonic() + seconds
+        while self.is_populated():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.001)
+        return True
+
     def kill_all(self) -> None:
         """End every process in it and wait until they are gone."""
         for folder in self._folders:
             with contextlib.suppress(OSError):  # nothing may be added to what is being killed
                 _write(folder / "pids.max", "0")
         end = time.monotonic() + _GONE_SECONDS
-        while (pids := self._pids()) and time.monotonic() < end:
-            try:
-                _write(self._folders[0] / "cgroup.kill", "1")
-            except OSError:  # version 1, and kernels before 5.14
-                for pid in pids:
-                    kill(pid)
+        while self.kill() and time.monotonic() < end:
             time.sleep(0.002)
 
     def _pids(self) -> list[int]:

@@ -34,8 +34,11 @@ READ_BYTES = 256 * limits.KIB
 # How often a silent box checks its wall clock, which the parent may have restarted.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# How long what a supervisor said last may take to be read, when its box is over.
+# How long what a supervisor said or a box printed last may take to be read, when the box is over.
 READ_SECONDS = 5.0
+# How long the kernel may take to end the processes of a box before the engine is asked to. It takes 2 to 20 ms; a GPU's
+# driver needs longer for what a process held of it.
+KERNEL_SECONDS = 5.0
 _CREDENTIALS = struct.Struct("3i")
 # Docker reports death by signal N as exit code 128 + N.
 SIGNAL_BASE = 128
@@ -45,13 +48,13 @@ SIGNALS = 64
 class Supervision:
     """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
 
-    def __init__(self, connection: socket.socket, container: str, kills_before: int) -> None:
-        """``kills_before``: ``host_memory_kills()`` when the box began."""
+    def __init__(
+        self, connection: socket.socket, container: str, group: ControlGroup | None, kills_before: int
+    ) -> None:
+        """``group``: the box's, where it is visible; ``kills_before``: ``host_memory_kills()`` when the box began."""
         self._connection = connection
         self._kills_before = kills_before
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        # 0 where the box's processes cannot be seen from here: from within another container, say.
-        self._group = group_of(_CREDENTIALS.unpack(credentials)[0], container)
+        self._group = group
         self._end: BoxEnd | None = None
         self._thread = threading.Thread(
             target=self._receive, name=f"{container[:12]}-supervision", daemon=True
@@ -91,6 +94,7 @@ class DockerBox:
         self._end: BoxEnd | None = None
         self._ended = threading.Event()
         self._killing = False
+        self._paused = False
         self._wanted: EndReason | None = None
         self._cpu_used = 0.0
         self._seen: tuple[int, ControlGroup | None] | None = None
@@ -130,8 +134,11 @@ class DockerBox:
             if self._spec.supervised:
                 # The first to connect, before anything is loaded.
                 status = self._accept(listener, "start", allowance)
-                self._supervision = Supervision(status, self._container, self._memory_kills)
+                group = self._see(status)
+                self._supervision = Supervision(status, self._container, group, self._memory_kills)
             self.connection = self._accept(listener, "connect", allowance)
+            if not self._spec.supervised:
+                self._see(self.connection)
         # The listener is closed: nobody else can ever connect.
 
     def _create(self) -> str:
@@ -168,6 +175,15 @@ class DockerBox:
             connection.settimeout(None)
             return connection
         raise self._did_not(doing, allowance)
+
+    def _see(self, connection: socket.socket) -> ControlGroup | None:
+        """The control group of the box's first process, which made ``connection``; None where it is not visible."""
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        # 0 where the box's processes cannot be seen from here: from within another container, say.
+        pid = _CREDENTIALS.unpack(credentials)[0]
+        if (group := group_of(pid, self._container)) is not None:
+            self._seen = (pid, group)
+        return group
 
     def _did_not(self, doing: str, allowance: Allowance) -> BoxUnavailable:
         """Why there is no box, as far as it is known, and what to do about that."""
@@ -236,12 +252,24 @@ class DockerBox:
         with self._lock:
             if self._end is None:
                 try:
-                    killed = self._engine.kill(self._container)
+                    killed = self._kill()
                 except BoxUnavailable:
                     # Our thread sees to it, as soon as that can be.
                     self._wanted, self._killing = reason, False
                     raise
                 self._settle(reason if killed else None)
+
+    def _kill(self) -> bool:
+        """End every process of it and wait until they are gone. False when it was over already.
+
+        By its control group where we can: the engine waits until it has taken the container down, too.
+        """
+        _, group = self._seen or (0, None)
+        # Under version 1, what is paused does not die.
+        sent = group is not None and not self._paused and group.kill()
+        if group is not None and sent and group.wait_until_empty(KERNEL_SECONDS):
+            return True
+        return self._engine.kill(self._container) or sent
 
     def _settle(self, reason: EndReason | None) -> None:
         """Say how it ended (asking the engine where nobody killed it) and let the container be removed."""
@@ -290,8 +318,6 @@ class DockerBox:
             self.connection.close()  # our thread ends it later; nobody talks to it any more
             raise
         self._ended.wait()
-        if self._thread is not None and threading.current_thread() is not self._thread:
-            self._thread.join()
         if self._supervision is not None:
             self._supervision.join()
         self.connection.close()
@@ -326,13 +352,18 @@ class DockerBox:
         return group.out_of_memory() if group is not None else host_memory_kills() > self._memory_kills
 
     def output(self) -> bytes:
+        if self._thread is not None and self._ended.is_set():
+            # The engine passes on what was printed last, and may do so after the processes are gone.
+            self._thread.join(READ_SECONDS)
         return self._output.take()
 
     def pause(self) -> None:
+        self._paused = True
         self._engine.pause(self._container)
 
     def resume(self) -> None:
         self._engine.unpause(self._container)
+        self._paused = False
 
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock: the box may live ``seconds`` from now."""

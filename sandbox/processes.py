@@ -11,10 +11,15 @@ from pathlib import Path
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def kill(pid: int) -> None:
-    """End a process, or a group (a negative number). Harmless when it is gone or not ours."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+def kill(pid: int) -> bool:
+    """End a process, or a group (a negative number). Harmless when it is gone. False: it is not ours to end."""
+    try:
         os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    except PermissionError:
+        return False
+    return True
 
 
 def memory_bytes(pid: int) -> int:

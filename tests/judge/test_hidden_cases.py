@@ -90,7 +90,7 @@ class Moments:
 
 
 @pytest.mark.parametrize(
-    ("took", "told"), [(0.0, 0.2), (0.2, 0.2), (0.21, 0.4), (12.73, 12.8), (13.0, 25.6), (80.0, 102.4)]
+    ("took", "told"), [(0.0, 0.1), (0.1, 0.1), (0.11, 0.2), (12.73, 12.8), (13.0, 25.6), (80.0, 102.4)]
 )
 @pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
 def test_what_they_take_is_told_in_steps(

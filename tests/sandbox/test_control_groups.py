@@ -54,6 +54,29 @@ def test_a_group_holds_kills_and_goes(real: Path, sleeper: subprocess.Popen[byte
     assert [it for it in real.iterdir() if it.is_dir()] == []
 
 
+def test_what_is_in_a_group_below_belongs_to_it(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    below = real / "below"
+    below.mkdir()
+    group = ControlGroup([real])
+    assert not group.kill(), "nobody is there"
+    (below / "cgroup.procs").write_text(str(sleeper.pid))
+    assert not group.wait_until_empty(0.0)
+    assert group.kill()
+    assert sleeper.wait(30) == -9
+    assert group.wait_until_empty(5.0)
+
+
+def test_who_cannot_be_seen_is_in_a_group_and_not_killed(tmp_path: Path) -> None:
+    """In another PID namespace the kernel says 0 for a process; version 1."""
+    group = ControlGroup([tmp_path])
+    assert not group.is_populated()
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "cgroup.procs").write_text("0\n")
+    assert group.is_populated()
+    (tmp_path / "cgroup.procs").write_text("0\n")
+    assert not group.kill()
+
+
 def test_groups_of_dead_owners_are_swept_and_only_they(
     real: Path, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -12,9 +13,11 @@ import pytest
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import docker_box, image
-from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
-from grader.sandbox.docker_engine import engine, is_orphan, labels
+from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, EndReason
+from grader.sandbox.control_groups import ControlGroup
+from grader.sandbox.docker_engine import Engine, engine, is_orphan, labels
 from tests.sandbox.talk import ask, run, within
+from tests.sandbox.test_box import processes_with
 from tests.sandbox.test_local_box import end_parent, start_parent
 
 Start = Callable[..., Box]
@@ -125,6 +128,43 @@ def test_containers_are_removed(docker_boxes: BoxMaker, start: Start) -> None:
     assert box.id in names()
     box.kill()
     assert within(10, lambda: box.id not in names())
+
+
+def test_a_killed_box_has_no_processes_though_the_engine_goes_on(
+    docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
+    box = start(docker_boxes, env={"MARKER": marker})
+    assert isinstance(box, docker_box.DockerBox)
+    _, group = box._first_process()
+    if group is None:
+        pytest.skip("the control groups of boxes are not visible here")
+    assert ask(box, "fork", count=3, session=True)["made"] == 3
+    ask(box, "write_output", bytes=1000)
+    monkeypatch.setattr(Engine, "kill", None)
+    assert box.kill() == BoxEnd(EndReason.KILLED)
+    assert not group.is_populated()
+    assert not processes_with(marker)
+    assert box.output() == b"x" * 1000
+    assert within(10, lambda: box.id not in names())
+
+
+@pytest.mark.parametrize("why", ["invisible", "not ours", "frozen"])
+def test_the_engine_ends_what_cannot_be_ended_by_its_group(
+    docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
+    box = start(docker_boxes, env={"MARKER": marker})
+    assert isinstance(box, docker_box.DockerBox)
+    if why == "invisible":
+        monkeypatch.setattr(box, "_seen", (0, None))
+    elif why == "not ours":
+        monkeypatch.setattr(ControlGroup, "kill", lambda _: False)
+    else:  # by somebody else; version 2 ends it all the same
+        monkeypatch.setattr(docker_box, "KERNEL_SECONDS", 0.1)
+        engine().pause(box.id)
+    assert box.kill() == BoxEnd(EndReason.KILLED)
+    assert not processes_with(marker)
 
 
 def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) -> None:
