@@ -3,7 +3,8 @@
 Starts a Redis and workers as `grader worker` does, sends all submissions at once as several students, and divides by
 the time from the first one sent to the last one ended. "Without": the workers of the device do all, each compiling
 when it has nothing to run. "With": `--compilers N` processes compile beside them. Every source differs in a comment,
-so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count.
+so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count. On a GPU the
+processes beside also compile Triton's kernels while their submission waits; how many were there in time is told.
 
 The logs of the workers say where the time lies: how long each judgement took (hidden cases included), and how long the
 device was idle from the end of one to the beginning of the next, where the next one was waiting by then. That gap is
@@ -38,6 +39,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -47,7 +49,7 @@ from results import keep
 from grader import limits
 from grader.challenge.catalogue import find_catalogue
 from grader.cli.config import environment
-from grader.device_kinds import CPU, CPU_ARCHITECTURE, EMULATED, board_of
+from grader.device_kinds import CPU, CPU_ARCHITECTURE, EMULATED, board_of, compiled_ahead
 from grader.languages import Language
 from grader.queue.embedded import start_redis
 from grader.queue.gpus import chosen_gpus
@@ -197,13 +199,11 @@ def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
     ours = {view.id: view for view in views}
     times: dict[str, dict[str, float]] = {}
     judge: dict[str, str] = {}
-    for line in log.read_text().splitlines():
-        said = json.loads(line) if line.startswith("{") else {}
-        if said.get("submission") in ours:
-            one = said["submission"]
-            times.setdefault(one, {})[said["event"]] = datetime.fromisoformat(said["timestamp"]).timestamp()
-            if said["event"] == "judge_began":
-                judge[one] = said["worker"]
+    for said in lines_of(log, views):
+        one = said["submission"]
+        times.setdefault(one, {})[said["event"]] = _at(said)
+        if said["event"] == "judge_began":
+            judge[one] = said["worker"]
     return [
         Judgement(
             worker,
@@ -212,6 +212,34 @@ def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
         )
         for one, worker in judge.items()
     ]
+
+
+def kernels_ahead(log: Path, views: Sequence[SubmissionView]) -> dict[str, int]:
+    """Of ``views`` in languages whose kernels can be compiled ahead: how many, and of how many they were when a worker
+    took them; nothing where there are none."""
+    able = [view for view in views if compiled_ahead(view.device, view.language)]
+    made: dict[str, float] = {}
+    taken: dict[str, float] = {}
+    for said in lines_of(log, able):
+        if said["event"] == "kernels_compiled_ahead" and said["bytes"]:
+            made[said["submission"]] = _at(said)
+        elif said["event"] == "judging":
+            taken[said["submission"]] = _at(said)
+    ahead = sum(one in taken and at < taken[one] for one, at in made.items())
+    return {"submissions": len(able), "compiled_ahead": ahead} if able else {}
+
+
+def lines_of(log: Path, views: Sequence[SubmissionView]) -> Iterator[dict[str, Any]]:
+    """What the workers' ``log`` says of ``views``."""
+    ours = {view.id for view in views}
+    for line in log.read_text().splitlines():
+        said = json.loads(line) if line.startswith("{") else {}
+        if said.get("submission") in ours:
+            yield said
+
+
+def _at(said: dict[str, Any]) -> float:
+    return datetime.fromisoformat(said["timestamp"]).timestamp()
 
 
 def gaps(found: Sequence[Judgement]) -> list[dict[str, float]]:
@@ -248,12 +276,16 @@ def measure(
     )
     per_hour = 3600 * len(views) / elapsed
     print(f"  {per_hour:.0f} an hour, {elapsed / len(views):.3f} s each")
-    figures = {
+    figures: dict[str, object] = {
         "per_hour": round(per_hour, 1),
         "elapsed_s": round(elapsed, 3),
         "median_turnaround_s": round(statistics.median(turnarounds), 3),
     }
-    return {**figures, **where(judgements(log, views), at)}
+    found = {**figures, **where(judgements(log, views), at)}
+    if kernels := kernels_ahead(log, views):
+        print(f"  kernels of {kernels['compiled_ahead']} of {kernels['submissions']} were compiled ahead")
+        found["kernels"] = kernels
+    return found
 
 
 def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:

@@ -201,6 +201,12 @@ def languages_of(device: str) -> list[Language]:
     return [language for language in Language if serves(device, language)]
 
 
+def compiled_ahead(device: str, language: Language) -> bool:
+    """Whether what its kernels are compiled to there can be made elsewhere, before the device is free."""
+    kind = find_kind(device)
+    return language.kernels_ahead and kind is not None and kind.on == ON_GPU
+
+
 def representative(device: str) -> bool:
     """False where times are real but say nothing of a GPU."""
     kind = find_kind(device)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.device_kinds import compiled_ahead
 from grader.languages import Language
 from grader.logs import get_logger
 
@@ -35,6 +36,9 @@ _FUNCTION = "grader.queue.worker.serve"
 _JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
 
 COMPILE = "compile"
+# Kernels that can be compiled ahead of their submission's turn. Only workers that compile and do nothing else serve it,
+# and nothing waits for them.
+KERNELS = "kernels"
 CHECK = "check"
 
 
@@ -88,6 +92,25 @@ class WakeUps:
             log.warning("wakeup_not_issued", queue=queue, error=str(error))
             return False
         return True
+
+    def announce(self, device: str, language: Language, count: int = 1) -> None:
+        """Wake-ups for ``count`` submissions that no worker has taken yet."""
+        self.enqueue(first_queue(device, language), count)
+        if compiled_ahead(device, language):
+            self.hint(KERNELS)
+
+    def hint(self, queue: str) -> None:
+        """Issue a wake-up unless one waits: for a queue that nobody may be there to serve, and whose workers look at
+        all that there is to do for each."""
+        from redis import RedisError
+
+        try:
+            if self.waiting(queue):
+                return
+        except (RedisError, OSError) as error:
+            log.warning("wakeup_not_issued", queue=queue, error=str(error))
+            return
+        self.enqueue(queue)
 
     def waiting(self, queue: str) -> int:
         """Number of wake-ups that no worker has taken. Raises redis.RedisError where Redis does not answer."""

@@ -1,10 +1,14 @@
 """Serves one submission of the queue ``compile``: claims it, has it compiled, hands it on to who runs it, or gives it
 its verdict where it does not compile. No GPU and no torch is needed for that.
+
+Or it compiles the kernels of one that waits behind a busy GPU and is not compiled before it runs, so that the GPU need
+not wait for that. Its state does not change: who runs it takes what there is.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,10 +20,13 @@ from grader import metrics
 from grader.device_kinds import fixed_architectures, kind_of
 from grader.errors import BoxUnavailable
 from grader.judge.compilation import (
+    KernelsRequest,
     artefact_of,
     compile_error,
+    compile_kernels,
     compile_source,
     compiler_of,
+    kernels_request,
     request_of,
 )
 from grader.judge.environment import machine_environment
@@ -28,25 +35,34 @@ from grader.logs import get_logger
 from grader.queue.finaliser import Finaliser, check_version, words
 from grader.queue.heartbeat import Heartbeat, HeldLease
 from grader.queue.sandbox_health import SandboxHealth
-from grader.records import artefacts, claims, gpus, leases
+from grader.records import ahead, artefacts, claims, gpus, leases, workers
+from grader.records.ahead import WaitingSource
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
+from grader.sandbox.compiler.kernels import kernels_spec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
+from grader.schemas.artefact import Artefact
 from grader.schemas.submission import ProgressView, State
 from grader.service.challenges import versions
 from grader.service.platform import Platform
-from grader.wakeups import run_queue
+from grader.wakeups import KERNELS, run_queue
 
 log = get_logger(__name__)
 
+# Where so many boxes in a row could not be started, this host compiles no kernels ahead for so long.
+_BOXLESS = 3
+_REST_S = 600.0
+
 
 class Compiler(Protocol):
-    """What compiles, see ``grader.judge.compilation.compile_source``."""
+    """What compiles, see ``compile_source`` and ``compile_kernels`` of ``grader.judge.compilation``."""
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
+
+    def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact: ...
 
     def try_box(self) -> None:
         """Start a box and end it. Raises BoxUnavailable where this host cannot."""
@@ -56,13 +72,15 @@ class Compiler(Protocol):
 
 
 class BoxCompiler:
-    """nvcc in a box of its own for each source; up to ``spares`` boxes are started ahead of need. ``background``: see
-    ``grader.sandbox.compiler.nvcc.compile_spec``."""
+    """A compiler in a box of its own for each source; up to ``spares`` boxes are started ahead of need, and one of
+    those that compile kernels once the first was needed: they load torch, which takes seconds and memory.
+    ``background``: see ``grader.sandbox.compiler.nvcc.compile_spec``."""
 
     def __init__(self, boxes: BoxMaker, spares: int, background: bool = True) -> None:
         self._maker, self._background = boxes, background
         self._boxes = SpareBoxes(boxes, compile_spec(background), spares)
         self._boxes.refill()
+        self._kernel_boxes = SpareBoxes(boxes, kernels_spec(background), min(1, spares))
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
         try:
@@ -71,11 +89,18 @@ class BoxCompiler:
         finally:
             self._boxes.refill()
 
+    def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact:
+        try:
+            return compile_kernels(WatchedBoxes(self._kernel_boxes, metrics.box_started), request, interrupt)
+        finally:
+            self._kernel_boxes.refill()
+
     def try_box(self) -> None:
         self._maker.start(compile_spec(self._background)).kill()
 
     def close(self) -> None:
         self._boxes.close()
+        self._kernel_boxes.close()
 
 
 class CompileExecutor:
@@ -96,6 +121,8 @@ class CompileExecutor:
         self._stopping = stopping
         self._finaliser = Finaliser(platform, stopping)
         self._sandbox_health = SandboxHealth(compiler, partial(self._finaliser.set_sandbox_fault, name))
+        self._boxless = 0
+        self._rests_until = 0.0
 
     def serve_one(self) -> bool:
         """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is
@@ -174,3 +201,70 @@ class CompileExecutor:
             raise Cancelled
         log.info("compiled")
         self._platform.wakeups.enqueue(run_queue(held.device))
+
+    def compile_ahead(self) -> bool:
+        """Compile the kernels of the next submission that waits behind a busy GPU and that nobody compiles ahead yet;
+        False where there is none. Whatever fails is logged, and left to who runs it."""
+        if self._stopping.is_set() or time.monotonic() < self._rests_until:
+            return False
+        with self._platform.sessions() as session:
+            if workers.draining(session, self._name):
+                return False
+            waiting = ahead.behind_busy_devices(session, clock(session), self._platform.settings.lease_s)
+        for number, one in enumerate(waiting, 1):
+            about = {"submission": one.public_id, **({"request": one.request_id} if one.request_id else {})}
+            with structlog.contextvars.bound_contextvars(**about, worker=self._name):
+                request = self._reserved(one)
+                if request is None:
+                    continue
+                if number < len(waiting):
+                    # For another worker, or for this one's next.
+                    self._platform.wakeups.hint(KERNELS)
+                self._compile_kernels(request)
+                return True
+        return False
+
+    def _reserved(self, one: WaitingSource) -> KernelsRequest | None:
+        """What is to be compiled, and that by nobody else; None where it is another's, or made already."""
+        try:
+            challenge = self._platform.catalogue.load(one.challenge)
+            request = kernels_request(challenge, one.language, one.source, one.architecture)
+            key = request.key()
+        except Exception:
+            log.exception("kernels_not_compiled_ahead")
+            return None
+        with self._platform.sessions() as session:
+            if artefacts.known(session, key):
+                return None
+        with writing(self._platform.sessions) as session:
+            return request if artefacts.reserve(session, key, one.user, clock(session)) else None
+
+    def _compile_kernels(self, request: KernelsRequest) -> None:
+        began, key = time.monotonic(), request.key()
+        try:
+            artefact = self._compiler.compile_kernels(request, self._ask_whether_to_stop)
+        except (Cancelled, BoxUnavailable) as error:
+            with writing(self._platform.sessions) as session:
+                artefacts.release(session, key)
+            if isinstance(error, BoxUnavailable):
+                self._count_boxless(error)
+            return
+        except Exception:
+            log.exception("kernels_not_compiled_ahead")
+            return
+        self._boxless = 0
+        if artefact.library:
+            with writing(self._platform.sessions) as session:
+                artefacts.fill(session, artefact, clock(session))
+        seconds = round(time.monotonic() - began, 4)
+        log.info("kernels_compiled_ahead", seconds=seconds, bytes=len(artefact.library))
+
+    def _ask_whether_to_stop(self) -> None:
+        if self._stopping.is_set():
+            raise Cancelled
+
+    def _count_boxless(self, error: BoxUnavailable) -> None:
+        self._boxless += 1
+        if self._boxless >= _BOXLESS:
+            self._boxless, self._rests_until = 0, time.monotonic() + _REST_S
+            log.warning("no_kernels_compiled_ahead", reason=words(error), for_s=_REST_S)

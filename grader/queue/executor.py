@@ -16,8 +16,9 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from grader.device_kinds import languages_of
+from grader.device_kinds import compiled_ahead, languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge.compilation import kernels_request
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
@@ -38,7 +39,7 @@ from grader.schemas.verdict import Fault
 from grader.service.challenges import versions
 from grader.service.challenges.versions import ServedVersion
 from grader.service.platform import Platform
-from grader.wakeups import COMPILE, run_queue
+from grader.wakeups import COMPILE, KERNELS, run_queue
 
 log = get_logger(__name__)
 
@@ -124,6 +125,9 @@ class Executor:
         if held is not None and held.language.compiled and held.artefact is None:
             # Its own wake-up is one to compile, which a worker of another board may take: this one was another's.
             self._platform.wakeups.enqueue(run_queue(device))
+        if held is not None and any(compiled_ahead(device, it) for it in languages_of(device)):
+            # The device is busy from now on: what waits behind this can be compiled meanwhile.
+            self._platform.wakeups.hint(KERNELS)
         return held
 
     def _serve(self, held: Claim, lease: HeldLease) -> None:
@@ -198,11 +202,24 @@ class Executor:
         self._finaliser.write(store)
 
     def _artefact(self, held: Claim) -> Artefact | None:
-        """What it was compiled to; the judge sees to it that it is of this very source."""
-        if held.artefact is None:
+        """What it was compiled to, or its kernels were ahead of its turn; the judge sees to it that it is of this very
+        source."""
+        key = held.artefact or self._kernels_key(held)
+        if key is None:
             return None
         with self._platform.sessions() as session:
-            return artefacts.read(session, held.artefact)
+            return artefacts.read(session, key)
+
+    def _kernels_key(self, held: Claim) -> str | None:
+        if not compiled_ahead(held.device, held.language):
+            return None
+        try:
+            challenge = self._platform.catalogue.load(held.challenge)
+            return kernels_request(challenge, held.language, held.source, self._judge.architecture).key()
+        except Exception:
+            # It saves time, and is no reason to judge nothing.
+            log.exception("kernels_not_looked_up")
+            return None
 
     def _must_end(self, lease: HeldLease) -> bool:
         return lease.cancel_requested or lease.lost or self._stopping.is_set()

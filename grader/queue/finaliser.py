@@ -24,7 +24,6 @@ from grader.schemas.submission import State
 from grader.service.challenges import versions
 from grader.service.challenges.versions import ServedVersion
 from grader.service.platform import Platform
-from grader.wakeups import first_queue
 
 log = get_logger(__name__)
 T = TypeVar("T")
@@ -90,7 +89,7 @@ class Finaliser:
 
     def _back_in_queue(self, held: Claim, state: State | None) -> None:
         if state is State.QUEUED:
-            self._platform.wakeups.enqueue(first_queue(held.device, held.language))
+            self._platform.wakeups.announce(held.device, held.language)
 
     def set_sandbox_fault(self, worker: str, reason: str) -> None:
         """Publish why ``worker`` can start no sandboxes now; empty: it can."""

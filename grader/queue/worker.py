@@ -37,7 +37,7 @@ from grader.sandbox.toolkit import INSTALL, nvcc_version
 from grader.schemas.hardware import GpuReading
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
-from grader.wakeups import CHECK, COMPILE, run_queue
+from grader.wakeups import CHECK, COMPILE, KERNELS, run_queue
 
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
@@ -133,8 +133,8 @@ def run_compile_worker(
     boxes: BoxMaker | None = None,
     compiler: Compiler | None = None,
 ) -> None:
-    """Serve the queue of what is to be compiled, for all boards, until a signal comes; see ``run_worker``. It needs
-    no GPU.
+    """Serve the queue of what is to be compiled, for all boards, until a signal comes; see ``run_worker``. While that
+    is empty, compile kernels of what waits behind busy GPUs. It needs no GPU.
 
     Raises BoxUnavailable where this machine has no CUDA compiler.
     """
@@ -156,7 +156,9 @@ def run_compile_worker(
         )
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
-        _serve_queues(platform, entry.name, {COMPILE: executor.serve_one}, burst, stopper)
+        # What must be compiled comes first.
+        desks = {COMPILE: executor.serve_one, KERNELS: executor.compile_ahead}
+        _serve_queues(platform, entry.name, desks, burst, stopper)
 
 
 @contextmanager

@@ -1,11 +1,14 @@
 """Compiled libraries by the hash of what they were made from, so that no two hosts need a file system between them.
-Bounded: those used longest ago go first. One that is gone is made again by who needs it."""
+Bounded: those used longest ago go first. One that is gone is made again by who needs it.
+
+Kernels that are compiled ahead of their submission's turn are reserved first, so that no two compile the same. Nobody
+waits for them: what stays reserved, because nothing came of it or its worker died, is compiled by who runs it."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Insert, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -28,10 +31,57 @@ def store(session: Session, artefact: Artefact, now: datetime) -> None:
     _make_room(session)
 
 
+def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
+    """Enter ``key`` as what somebody makes, of a source of ``user`` (an id); False where it is there already, made or
+    reserved. Call it within ``writing``."""
+    values = {
+        "key": key,
+        "arch": "",
+        "toolkit": "",
+        "library": b"",
+        "sha256": "",
+        "size": 0,
+        "log": "",
+        "kernels": [],
+        "user_id": user,
+        "created_at": now,
+        "used_at": now,
+    }
+    statement = _insert_where_missing(session).values(values).returning(ArtefactRow.key)
+    return session.scalar(statement) is not None
+
+
+def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
+    """Keep what its key was reserved for; False where that is gone, as its author may be. Call it within
+    ``writing``."""
+    values = {
+        **artefact.model_dump(mode="json", exclude={"key", "library"}),
+        "library": artefact.library,
+        "size": len(artefact.library),
+        "used_at": now,
+    }
+    statement = (
+        update(ArtefactRow).where(ArtefactRow.key == artefact.key, ArtefactRow.size == 0).values(values)
+    )
+    filled = changed(session, statement.execution_options(synchronize_session=False)) == 1
+    _make_room(session)
+    return filled
+
+
+def release(session: Session, key: str) -> None:
+    """Let another make what was reserved. Call it within ``writing``."""
+    session.execute(delete(ArtefactRow).where(ArtefactRow.key == key, ArtefactRow.size == 0))
+
+
+def known(session: Session, key: str) -> bool:
+    """Whether it is there, made or reserved."""
+    return session.scalar(select(ArtefactRow.key).where(ArtefactRow.key == key)) is not None
+
+
 def read(session: Session, key: str) -> Artefact | None:
-    """None where there is none, or where it is no longer what was stored."""
+    """None where there is none, where it is only reserved, or where it is no longer what was stored."""
     row = session.get(ArtefactRow, key)
-    if row is None:
+    if row is None or not row.size:
         return None
     found = Artefact.model_validate(
         {
@@ -70,7 +120,7 @@ def _make_room(session: Session) -> None:
     session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(gone)))
 
 
-def _insert_where_missing(session: Session) -> Insert:
+def _insert_where_missing(session: Session) -> postgresql.Insert | sqlite.Insert:
     if session.get_bind().dialect.name == "postgresql":
         return postgresql.insert(ArtefactRow).on_conflict_do_nothing()
     return sqlite.insert(ArtefactRow).on_conflict_do_nothing()

@@ -81,6 +81,8 @@ COLUMNS = (
         "reports.submission_id",
         "tokens.user_id",
     ),
+    # Compiled of their sources, which are exported.
+    PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
     # What points are computed from, and what courses must be able to show of them.
     _blanked("comments.author_id", text="", deleted_at=utcnow),
     _blanked("course_members.user_id", full_name="", student_number="", came_by="", left_at=utcnow),

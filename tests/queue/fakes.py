@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge.compilation import KernelsRequest
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.records.baselines import Times
 from grader.sandbox.box import Box, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict
 from grader.schemas.submission import ProgressView, State
@@ -85,11 +88,14 @@ LIBRARY = b"\x7fELF not really"
 
 
 class FakeCompiler:
-    """Compiles nothing: every source becomes ``LIBRARY``, but for what the given acts do, one for each."""
+    """Compiles nothing: every source becomes ``LIBRARY``, but for what the given acts do, one for each. ``on_kernels``
+    is called before kernels do."""
 
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)
         self.requests: list[CompileRequest] = []
+        self.kernels: list[KernelsRequest] = []
+        self.on_kernels: Callable[[Callable[[], None]], None] = lambda _: None
         self.boxless = 0  # how many boxes in a row do not start
         self.closed = False
 
@@ -99,6 +105,11 @@ class FakeCompiler:
             return self._acts.pop(0)(interrupt)
         return compiled()
 
+    def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact:
+        self.kernels.append(request)
+        self.on_kernels(interrupt)
+        return kernels_of(request)
+
     def try_box(self) -> None:
         if self.boxless:
             self.boxless -= 1
@@ -106,6 +117,11 @@ class FakeCompiler:
 
     def close(self) -> None:
         self.closed = True
+
+
+def kernels_of(request: KernelsRequest, library: bytes = LIBRARY) -> Artefact:
+    sha256 = hashlib.sha256(library).hexdigest()
+    return Artefact(key=request.key(), arch="sm_90a", toolkit="triton", library=library, sha256=sha256)
 
 
 def compiled(log: str = "") -> CompileResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Index, LargeBinary, String, Text, UniqueConstraint, false
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader.records.models.base import Base, UtcDateTime, utcnow
@@ -67,7 +67,8 @@ class CeilingRow(Base):
 
 
 class ArtefactRow(Base):
-    """What one source was compiled to, see ``grader.schemas.artefact.Artefact``; ``size`` in bytes."""
+    """What one source was compiled to, see ``grader.schemas.artefact.Artefact``; ``size`` in bytes, 0 where it is
+    reserved. ``user_id``: whose source it was, where the key is in no submission's ``artefact``."""
 
     __tablename__ = "artefacts"
     __table_args__ = (Index(None, "used_at"),)
@@ -80,5 +81,6 @@ class ArtefactRow(Base):
     size: Mapped[int]
     log: Mapped[str] = mapped_column(Text)
     kernels: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     used_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -47,7 +47,6 @@ from grader.service.competitions.teams import team_named
 from grader.service.courses.permissions import Action
 from grader.service.operation.requeue import requeue
 from grader.service.platform import Platform
-from grader.wakeups import first_queue
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
@@ -107,8 +106,8 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
         else:
             queued, failed = _order(platform, found, body), []
         answer = _view(platform, found)
-    for queue, count in Counter(first_queue(row.device, row.language) for row in queued).items():
-        platform.wakeups.enqueue(queue, count)
+    for (device, language), count in Counter((row.device, row.language) for row in queued).items():
+        platform.wakeups.announce(device, language, count)
     if failed:
         requeue(platform, failed)
         return get_final(platform, user, slug)

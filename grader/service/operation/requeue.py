@@ -16,7 +16,6 @@ from grader.records.states import move
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Requeued
 from grader.service.platform import Platform
-from grader.wakeups import first_queue
 
 log = get_logger(__name__)
 
@@ -59,7 +58,7 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
             quotas.recount_waiting(session, user, quotas.RUNNING)
     for row in done:
         log.info("requeued", submission=row.public_id, request=row.request_id)
-        platform.wakeups.enqueue(first_queue(row.device, row.language))
+        platform.wakeups.announce(row.device, row.language)
     return Requeued(submissions=[row.public_id for row in done])
 
 

@@ -49,7 +49,6 @@ from grader.service.messages import notices
 from grader.service.platform import Platform
 from grader.service.review import authority, regrade_results
 from grader.service.submissions import submissions as reading
-from grader.wakeups import first_queue
 
 _LISTED = 200
 
@@ -303,8 +302,8 @@ def _check_published(served: Iterable[ServedVersion]) -> None:
 
 
 def _wake(platform: Platform, queued: Sequence[SubmissionRow]) -> None:
-    for queue, count in Counter(first_queue(it.device, it.language) for it in queued).items():
-        platform.wakeups.enqueue(queue, count)
+    for (device, language), count in Counter((it.device, it.language) for it in queued).items():
+        platform.wakeups.announce(device, language, count)
 
 
 def _note(session: Session, user: User, row: RegradeRow, after: dict[str, object], reason: str = "") -> None:

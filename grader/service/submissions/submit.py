@@ -33,7 +33,6 @@ from grader.service.operation.queues import kind_of
 from grader.service.platform import Platform
 from grader.service.submissions import quotas
 from grader.service.submissions.submissions import get_submission, view_of_new
-from grader.wakeups import first_queue
 
 log = get_logger(__name__)
 
@@ -197,7 +196,7 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
         device=row.device,
         kind=row.kind.value,
     )
-    platform.wakeups.enqueue(first_queue(row.device, row.language))
+    platform.wakeups.announce(row.device, row.language)
 
 
 def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:

@@ -1,0 +1,83 @@
+"""What waits behind GPUs that are busy, in languages whose kernels can be compiled before their submission's turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.device_kinds import compiled_ahead
+from grader.languages import Language
+from grader.records import gpus, queues, workers
+from grader.records.models import SubmissionRow
+from grader.records.order import Moments, waiting_order
+from grader.records.states import ACTIVE
+from grader.schemas.submission import State
+
+# Of one device. The first few are all that matters: when one of them is taken, its worker has the next looked at.
+_MOST = 16
+
+
+@dataclass(frozen=True)
+class WaitingSource:
+    """A submission that waits, as who compiles its kernels needs it. ``user`` is its author's id, ``architecture`` what
+    nvcc compiles for its device, such as sm_90a."""
+
+    public_id: str
+    user: int
+    challenge: str
+    language: Language
+    source: str
+    request_id: str | None
+    architecture: str
+
+
+def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> list[WaitingSource]:
+    """The next few of each device whose workers all hold a submission, in the order that they will be taken in. A
+    worker without one takes them at once, so there is nothing to be done ahead; nor is there for a device that no
+    worker serves or whose queue is paused, or while ``compile`` is.
+
+    Nobody takes them by that, and nothing is locked: a worker may have one of them a moment later.
+    """
+    paused = queues.pauses(session)
+    if paused.of(queues.COMPILE):
+        return []
+    row = SubmissionRow
+    languages = [it for it in Language if it.kernels_ahead]
+    theirs = (row.state == State.QUEUED, row.language.in_(languages))
+    pairs = session.execute(select(row.device, row.language).where(*theirs).distinct())
+    devices = sorted({device for device, language in pairs if compiled_ahead(device, language)})
+    if not devices:
+        return []
+    known = gpus.architectures(session)
+    return [
+        it
+        for device in devices
+        if device in known and not paused.of(device) and _all_hold_one(session, device, now, silent_s)
+        for it in _next(session, device, known[device], languages, now)
+    ]
+
+
+def _all_hold_one(session: Session, device: str, now: datetime, silent_s: float) -> bool:
+    there = workers.serving(session, device, now, silent_s)
+    serving = {it.name for it in there if not it.sandbox_fault}
+    holding = session.scalars(select(SubmissionRow.worker).where(SubmissionRow.state.in_(ACTIVE)))
+    return bool(serving) and serving <= set(holding)
+
+
+def _next(
+    session: Session, device: str, architecture: str, languages: list[Language], now: datetime
+) -> Iterator[WaitingSource]:
+    row, order = SubmissionRow, waiting_order([device], Moments.of(now))
+    columns = (row.public_id, row.user_id, row.challenge, row.language, row.source, row.request_id)
+    query = (
+        select(*columns)
+        .join(order, order.c.id == row.id)
+        .where(row.state == State.QUEUED, row.language.in_(languages))
+        .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
+        .limit(_MOST)
+    )
+    return (WaitingSource(*found, architecture) for found in session.execute(query))

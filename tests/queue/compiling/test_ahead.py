@@ -1,0 +1,115 @@
+"""Kernels are compiled while their submission waits for a GPU that is busy, and it does not notice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from structlog.testing import capture_logs
+
+from grader.errors import BoxUnavailable
+from grader.judge.process import Cancelled
+from grader.languages import Language
+from grader.queue.executor import Executor
+from grader.queue.heartbeat import Heartbeat
+from grader.queue.worker import run_compile_worker
+from grader.records import claims, workers
+from grader.records.engine import writing
+from grader.records.models import ArtefactRow, utcnow
+from grader.schemas.report import Verdict
+from grader.schemas.submission import State
+from grader.service.accounts.accounts import User
+from grader.service.platform import Platform
+from grader.settings import Settings
+from grader.wakeups import KERNELS
+from tests.queue.compiling.builders import BOARD, MakeExecutor, Send, see, wakeups
+from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, NoBoxes
+
+
+@pytest.fixture
+def waiting(platform: Platform, send: Send) -> str:
+    """A submission behind another, which the board's only worker holds."""
+    send("x = 1\n", filename="a.py")
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", BOARD, list(Language), utcnow(), "GPU-1")
+        wanted = claims.ClaimRequest(BOARD, list(Language), "w", utcnow(), 30.0)
+        assert claims.claim(session, wanted).held is not None
+    return send("x = 2\n", filename="a.py")
+
+
+def test_it_waits_as_before_and_is_judged_with_what_was_made(
+    platform: Platform,
+    student: User,
+    waiting: str,
+    make_executor: MakeExecutor,
+    heartbeat: Heartbeat,
+    stopping: threading.Event,
+) -> None:
+    before = see(platform, student, waiting)
+    assert (platform.wakeups.waiting(KERNELS), wakeups(platform)) == (1, (0, 2))
+    executor = make_executor(compiler := FakeCompiler())
+    with capture_logs() as logs:
+        assert [executor.compile_ahead(), executor.compile_ahead()] == [True, False]
+    assert [it["bytes"] for it in logs if it["event"] == "kernels_compiled_ahead"] == [len(LIBRARY)]
+    assert [request.source for request in compiler.kernels] == ["x = 2\n"]
+    assert see(platform, student, waiting) == before
+
+    judge = FakeJudge()
+    board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
+    assert Executor(board, judge, heartbeat, "r", stopping).serve_one()
+    (job,) = judge.jobs
+    assert job.artefact is not None
+    assert (job.submission, job.artefact.library) == (waiting, LIBRARY)
+    assert see(platform, student, waiting).verdict is Verdict.ACCEPTED
+
+
+def test_a_worker_that_only_compiles_does_so_for_each_that_waits(
+    platform: Platform, waiting: str, send: Send, settings: Settings
+) -> None:
+    send("x = 3\n", filename="a.py")
+    compiler = FakeCompiler()
+    run_compile_worker(settings, burst=True, boxes=NoBoxes(), compiler=compiler)
+    assert [request.source for request in compiler.kernels] == ["x = 2\n", "x = 3\n"]
+
+
+def test_nothing_came_of_it_and_nobody_tries_again(
+    platform: Platform, student: User, waiting: str, make_executor: MakeExecutor
+) -> None:
+    def broken(_: Callable[[], None]) -> None:
+        raise OSError(28, "No space left on device")
+
+    (compiler := FakeCompiler()).on_kernels = broken
+    executor = make_executor(compiler)
+    assert [executor.compile_ahead(), executor.compile_ahead()] == [True, False]
+    seen = see(platform, student, waiting)
+    assert (seen.state, seen.attempt, seen.error) == (State.QUEUED, 0, "")
+
+
+def test_a_worker_that_stops_leaves_it_to_another(
+    platform: Platform, waiting: str, make_executor: MakeExecutor, stopping: threading.Event
+) -> None:
+    def stop(interrupt: Callable[[], None]) -> None:
+        interrupt()
+        stopping.set()
+        with pytest.raises(Cancelled):
+            interrupt()
+        raise Cancelled
+
+    (compiler := FakeCompiler()).on_kernels = stop
+    assert make_executor(compiler).compile_ahead()
+    with platform.sessions() as session:
+        assert session.query(ArtefactRow).count() == 0
+
+
+def test_without_boxes_it_rests(platform: Platform, waiting: str, make_executor: MakeExecutor) -> None:
+    def boxless(_: Callable[[], None]) -> None:
+        raise BoxUnavailable("The engine is away.")
+
+    (compiler := FakeCompiler()).on_kernels = boxless
+    executor = make_executor(compiler)
+    with capture_logs() as logs:
+        assert [executor.compile_ahead() for _ in range(4)] == [True, True, True, False]
+    assert [it["event"] for it in logs] == ["no_kernels_compiled_ahead"]
+    assert make_executor(FakeCompiler()).compile_ahead(), "another worker may"
