@@ -20,7 +20,6 @@ from grader import metrics
 from grader.device_kinds import fixed_architectures, kind_of
 from grader.errors import BoxUnavailable
 from grader.judge.compilation import (
-    KernelsRequest,
     artefact_of,
     compile_error,
     compile_kernels,
@@ -40,7 +39,7 @@ from grader.records.ahead import WaitingSource
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.kernels import kernels_spec
+from grader.sandbox.compiler.kernels import KernelsRequest, kernels_spec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
@@ -52,8 +51,8 @@ from grader.wakeups import KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# Where so many boxes in a row could not be started, this host compiles no kernels ahead for so long.
-_BOXLESS = 3
+# After so many in a row of which nothing came for the host's fault, it compiles no kernels ahead for so long.
+_MISSES = 3
 _REST_S = 600.0
 
 
@@ -91,7 +90,8 @@ class BoxCompiler:
 
     def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact:
         try:
-            return compile_kernels(WatchedBoxes(self._kernel_boxes, metrics.box_started), request, interrupt)
+            wanted = replace(request, background=self._background)
+            return compile_kernels(WatchedBoxes(self._kernel_boxes, metrics.box_started), wanted, interrupt)
         finally:
             self._kernel_boxes.refill()
 
@@ -121,7 +121,8 @@ class CompileExecutor:
         self._stopping = stopping
         self._finaliser = Finaliser(platform, stopping)
         self._sandbox_health = SandboxHealth(compiler, partial(self._finaliser.set_sandbox_fault, name))
-        self._boxless = 0
+        self._made_kernels = False
+        self._misses = 0
         self._rests_until = 0.0
 
     def serve_one(self) -> bool:
@@ -243,28 +244,35 @@ class CompileExecutor:
         began, key = time.monotonic(), request.key()
         try:
             artefact = self._compiler.compile_kernels(request, self._ask_whether_to_stop)
-        except (Cancelled, BoxUnavailable) as error:
-            with writing(self._platform.sessions) as session:
-                artefacts.release(session, key)
-            if isinstance(error, BoxUnavailable):
-                self._count_boxless(error)
+        except Cancelled:
+            self._leave_to_others(key)
+            return
+        except BoxUnavailable as error:
+            self._leave_to_others(key)
+            self._count_miss(words(error))
             return
         except Exception:
             log.exception("kernels_not_compiled_ahead")
             return
-        self._boxless = 0
         if artefact.library:
+            self._made_kernels, self._misses = True, 0
             with writing(self._platform.sessions) as session:
                 artefacts.fill(session, artefact, clock(session))
+        elif not self._made_kernels:
+            self._count_miss("Nothing came of any yet: the boxes of this host may lack torch or Triton.")
         seconds = round(time.monotonic() - began, 4)
         log.info("kernels_compiled_ahead", seconds=seconds, bytes=len(artefact.library))
+
+    def _leave_to_others(self, key: str) -> None:
+        with writing(self._platform.sessions) as session:
+            artefacts.release(session, key)
+
+    def _count_miss(self, reason: str) -> None:
+        self._misses += 1
+        if self._misses >= _MISSES:
+            self._misses, self._rests_until = 0, time.monotonic() + _REST_S
+            log.warning("no_kernels_compiled_ahead", reason=reason, for_s=_REST_S)
 
     def _ask_whether_to_stop(self) -> None:
         if self._stopping.is_set():
             raise Cancelled
-
-    def _count_boxless(self, error: BoxUnavailable) -> None:
-        self._boxless += 1
-        if self._boxless >= _BOXLESS:
-            self._boxless, self._rests_until = 0, time.monotonic() + _REST_S
-            log.warning("no_kernels_compiled_ahead", reason=words(error), for_s=_REST_S)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.errors import BoxUnavailable, JudgeFailure
-from grader.judge.compilation import KernelsRequest
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.records.baselines import Times
 from grader.sandbox.box import Box, BoxSpec
+from grader.sandbox.compiler.kernels import KernelsRequest
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
@@ -96,6 +96,7 @@ class FakeCompiler:
         self.requests: list[CompileRequest] = []
         self.kernels: list[KernelsRequest] = []
         self.on_kernels: Callable[[Callable[[], None]], None] = lambda _: None
+        self.of_kernels = LIBRARY
         self.boxless = 0  # how many boxes in a row do not start
         self.closed = False
 
@@ -108,7 +109,7 @@ class FakeCompiler:
     def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact:
         self.kernels.append(request)
         self.on_kernels(interrupt)
-        return kernels_of(request)
+        return kernels_of(request, self.of_kernels)
 
     def try_box(self) -> None:
         if self.boxless:
@@ -119,7 +120,7 @@ class FakeCompiler:
         self.closed = True
 
 
-def kernels_of(request: KernelsRequest, library: bytes = LIBRARY) -> Artefact:
+def kernels_of(request: KernelsRequest, library: bytes) -> Artefact:
     sha256 = hashlib.sha256(library).hexdigest()
     return Artefact(key=request.key(), arch="sm_90a", toolkit="triton", library=library, sha256=sha256)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
@@ -33,7 +34,8 @@ def waiting(platform: Platform, send: Send) -> str:
     """A submission behind another, which the board's only worker holds."""
     send("x = 1\n", filename="a.py")
     with writing(platform.sessions) as session:
-        workers.register(session, "w", BOARD, list(Language), utcnow(), "GPU-1")
+        # It is alive for as long as a slow test takes.
+        workers.register(session, "w", BOARD, list(Language), utcnow() + timedelta(minutes=5), "GPU-1")
         wanted = claims.ClaimRequest(BOARD, list(Language), "w", utcnow(), 30.0)
         assert claims.claim(session, wanted).held is not None
     return send("x = 2\n", filename="a.py")
@@ -113,3 +115,15 @@ def test_without_boxes_it_rests(platform: Platform, waiting: str, make_executor:
         assert [executor.compile_ahead() for _ in range(4)] == [True, True, True, False]
     assert [it["event"] for it in logs] == ["no_kernels_compiled_ahead"]
     assert make_executor(FakeCompiler()).compile_ahead(), "another worker may"
+
+
+def test_without_torch_in_its_boxes_it_rests(
+    platform: Platform, waiting: str, send: Send, make_executor: MakeExecutor
+) -> None:
+    for number in range(3):
+        send(f"y = {number}\n", filename="a.py")
+    (compiler := FakeCompiler()).of_kernels = b""
+    executor = make_executor(compiler)
+    assert [executor.compile_ahead() for _ in range(4)] == [True, True, True, False]
+    executor = make_executor(FakeCompiler())
+    assert [executor.compile_ahead() for _ in range(2)] == [True, False], "what nothing came of is left alone"
