@@ -62,9 +62,10 @@ COMPILE_PATIENCE = 4.0
 COMPILE_MEMORY_BYTES = 4 * GIB
 COMPILE_LOG_BYTES = 64 * KIB
 # For the kernels of one Triton source that are compiled ahead, all of them together: by the clock in their box, and the
-# processor time of that box, whose start is in it. What was not done by then is compiled on the GPU's time.
-KERNELS_SECONDS = 30.0
-KERNELS_CPU_SECONDS = 120.0
+# processor time of that box, whose start is in it. A CUDA source waits for no longer than that behind one. What was not
+# done by then is compiled on the GPU's time.
+KERNELS_SECONDS = 10.0
+KERNELS_CPU_SECONDS = 60.0
 ARTEFACT_BYTES = 64 * MIB
 # A compiled library has about 1 MiB, mostly CUDA runtime. This holds a thousand, so libraries of waiting submissions
 # survive; the least recently used are evicted first.
