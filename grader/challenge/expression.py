@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -55,6 +56,7 @@ class Expression:
         return int(value)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Expression:
     """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv, parentheses. Raises ExpressionError."""
     if len(text) > _MAX_CHARS:

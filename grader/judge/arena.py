@@ -65,10 +65,12 @@ def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
 
 
 class Memory(Protocol):
-    """One piece of shared memory as the judge holds it: all its bytes, and a descriptor for the runner."""
+    """One piece of shared memory as the judge holds it: all its bytes, and a descriptor for the runner. ``number``: no
+    other piece has it; 0 where a runner had better map it each time."""
 
     bytes: torch.Tensor
     descriptor: int
+    number: int
 
     def close(self) -> None: ...
 
@@ -84,6 +86,8 @@ class MemoryMaker(Protocol):
 
 class HostMemory:
     """A sealed ``memfd``."""
+
+    number = 0
 
     def __init__(self, name: str, size: int) -> None:
         import torch
@@ -123,6 +127,7 @@ class Buffer:
         self.layout = lay_out(self.count * argument.dtype.itemsize, memories.page)
         self._memory = memories.make(argument.name, self.layout.mapped)
         self.descriptor = self._memory.descriptor
+        self.memory_number = self._memory.number
         everything = self._memory.bytes
         end = self.layout.offset + self.layout.nbytes
         # A mapping's first granule may be megabytes; a guard of one page before the array is read as quickly on both.
@@ -131,6 +136,9 @@ class Buffer:
         self._bytes = everything[self.layout.offset : end]
         pattern = torch_bytes(secrets.token_bytes(ALIGNMENT))
         self._guard = pattern.to(everything.device)
+        self._guards = [
+            (zone, self._pattern(zone.numel())) for zone in (self._before, self._after) if zone.numel()
+        ]
         self._fill_guards()
 
     @property
@@ -148,7 +156,7 @@ class Buffer:
 
     def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """The bytes before the array's first and after its last element, each with what they hold untouched."""
-        return [(zone, self._pattern(zone.numel())) for zone in (self._before, self._after) if zone.numel()]
+        return self._guards
 
     def guards_intact(self) -> bool:
         """Whether nothing was written before the array's first or after its last element."""
@@ -239,7 +247,7 @@ class Buffer:
 
     def close(self) -> None:
         """Give the memory back. Tensors over it must not be used any more."""
-        del self._before, self._after, self._bytes
+        del self._before, self._after, self._bytes, self._guards
         self._memory.close()
 
 
@@ -276,6 +284,7 @@ class Arena:
                 "dtype": arg.dtype.value,
                 "shape": list(buffer.shape),
                 "mapped": layout.mapped,
+                "memory": buffer.memory_number,
                 "offset": layout.offset,
                 "nbytes": layout.nbytes,
                 "output": arg.kind is Kind.OUTPUT,

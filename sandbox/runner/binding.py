@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 # One entry of a binding, as the judge sends it:
-#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "offset", "nbytes", "output"}, and a descriptor
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"}, and
+#           a descriptor
 #   value:  {"kind": "value", "name", "dtype", "value"}
 Entry = dict[str, Any]
 # What ``failure.describe`` makes of an exception.

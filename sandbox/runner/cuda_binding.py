@@ -8,7 +8,7 @@ from typing import Any
 
 import cuda_driver as driver
 import gated
-from cuda_memory import CudaFlags, CudaMapping
+from cuda_memory import MAPPINGS, CudaMapping
 from failure import describe
 from binding import Call, Entry, Failure
 
@@ -40,16 +40,16 @@ class CudaBinding:
         flags, *buffers = descriptors
         self.entries = entries
         self._mappings: dict[str, CudaMapping] = {}
-        self._flags = CudaFlags(flags)
+        self._flags = MAPPINGS.flags(flags)
         remaining = iter(buffers)
         for entry in entries:
             if entry["kind"] == "buffer":
-                self._mappings[entry["name"]] = CudaMapping(next(remaining), entry["mapped"])
+                self._mappings[entry["name"]] = MAPPINGS.take(entry, next(remaining))
 
     def close(self) -> None:
-        for mapping in self._mappings.values():
-            mapping.close()
-        self._flags.close()
+        for entry in self.entries:
+            if (mapping := self._mappings.pop(entry["name"], None)) is not None:
+                MAPPINGS.put(entry, mapping)
 
     def address(self, entry: Entry) -> int:
         return self._mappings[entry["name"]].address + int(entry["offset"])

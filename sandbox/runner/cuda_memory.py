@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import cuda_driver as driver
 from memory import PAGE
 
 DONE_WORD = 16
 _WORD_BYTES = 4
+# What stays mapped: so many pieces, each no larger than this.
+_MOST_KEPT, _KEPT_BYTES = 16, 4 << 20
 
 
 class CudaMapping:
@@ -36,6 +40,43 @@ class CudaMapping:
         while self._undo:
             with contextlib.suppress(driver.CudaError):
                 self._undo.pop()()
+
+
+class Mappings:
+    """The judge's memory as it is mapped here. Small pieces stay mapped: the cases of a suite use the same ones, and to
+    map one takes as long as a small case does."""
+
+    def __init__(self) -> None:
+        # By the judge's numbers; the first is what was not used for longest.
+        self._kept: dict[int, CudaMapping] = {}
+        self._flags: tuple[tuple[int, int], CudaFlags] | None = None
+
+    def take(self, entry: dict[str, Any], descriptor: int) -> CudaMapping:
+        """That of a buffer; ``put`` takes it back."""
+        kept = self._kept.pop(entry.get("memory", 0), None)
+        return kept if kept is not None else CudaMapping(descriptor, entry["mapped"])
+
+    def put(self, entry: dict[str, Any], mapping: CudaMapping) -> None:
+        number = entry.get("memory", 0)
+        if not number or entry["mapped"] > _KEPT_BYTES:
+            mapping.close()
+            return
+        self._kept[number] = mapping
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.pop(next(iter(self._kept))).close()
+
+    def flags(self, descriptor: int) -> CudaFlags:
+        """The page of the gate, which has one for all bindings."""
+        found = os.fstat(descriptor)
+        page = found.st_dev, found.st_ino
+        if self._flags is None or self._flags[0] != page:
+            if self._flags is not None:
+                self._flags[1].close()
+            self._flags = page, CudaFlags(descriptor)
+        return self._flags[1]
+
+
+MAPPINGS = Mappings()
 
 
 class CudaFlags:

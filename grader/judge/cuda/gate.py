@@ -47,6 +47,8 @@ class CudaGate(HostGate):
         self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
         # Around the reveal, after the spot check and after the full check.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
+        # The one that a judge works on; torch takes long to say which it is.
+        self._stream = torch.cuda.current_stream()
         self._enqueued = 0
 
     def open(self) -> float:
@@ -65,15 +67,15 @@ class CudaGate(HostGate):
         try:
             with self._watchdog.within():
                 self._enqueue_wait(self._private, _HELD)
-                self._marks[0].record()
+                self._marks[0].record(self._stream)
                 reveal()
-                self._marks[1].record()
+                self._marks[1].record(self._stream)
                 self._enqueue_opening()
                 self._enqueue_wait(self._shared, DONE_WORD)
                 spot_check()
-                self._marks[2].record()
+                self._marks[2].record(self._stream)
                 full_check()
-                self._marks[3].record()
+                self._marks[3].record(self._stream)
                 self._enqueue_write(self._private, _LOOKED)
                 self._enqueued = self.round
         except BaseException:
@@ -119,12 +121,12 @@ class CudaGate(HostGate):
         self._enqueue_write(self._shared, OPEN_WORD)
 
     def _enqueue_write(self, page: _Registered, word: int) -> None:
-        stream = torch.cuda.current_stream().cuda_stream
+        stream = self._stream.cuda_stream
         check(api().cuStreamWriteValue32(stream, page.device + word * _WORD_BYTES, self.round, 0))
 
     def _enqueue_wait(self, page: _Registered, word: int) -> None:
         """Hold the stream until the word is this round's number, or one that comes after it."""
-        cu, stream = api(), torch.cuda.current_stream().cuda_stream
+        cu, stream = api(), self._stream.cuda_stream
         reached = int(cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_GEQ)
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 

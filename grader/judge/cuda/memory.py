@@ -7,6 +7,7 @@ crosses a container's boundary without any.
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any
 
@@ -34,9 +35,12 @@ class _Pointer:
 class CudaMemory:
     """See ``grader.judge.arena.Memory``. ``close`` hands it back to its maker, which may use it again."""
 
+    _numbers = itertools.count(1)
+
     def __init__(self, maker: CudaMemories, name: str, size: int) -> None:
         cu = api()
         self.key = (name, size)
+        self.number = next(self._numbers)
         self._maker = maker
         self._size = size
         self._reserved = size + maker.page
@@ -138,10 +142,11 @@ class Staging:
         """Memory of ``like``'s shape and dtype; what it held for this role before is lost."""
         size = like.numel() * like.element_size()
         kept = self._kept.pop((role, size), None)
+        made = kept is None
         if kept is None:
             kept = torch.empty(size, dtype=torch.uint8, device=self._device)
         self._kept[role, size] = kept  # at the end: the first is what was not used for longest
-        while len(self._kept) > 1 and self.kept_bytes > self._most_kept:
+        while made and len(self._kept) > 1 and self.kept_bytes > self._most_kept:
             del self._kept[next(iter(self._kept))]
         return kept.view(like.dtype).view(like.shape)
 
