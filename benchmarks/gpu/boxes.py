@@ -7,8 +7,9 @@ beside what chance makes of so many rounds (standard deviations, microseconds).
 One box after the other is measured with all its bindings, so a GPU that drifts within seconds looks like boxes that
 differ. With ``--alternating`` all boxes live at once and are bound in turn: what then differs is the boxes.
 
-With ``--same-box`` a control runs in each box ahead of the submission: whether a box that costs its control more costs
-its submission more, too, by how much (slope), and how far submissions then differ (``left``).
+With ``--same-box`` a control runs in each box ahead of the submission, and another when that is done and while it is
+still loaded: whether a box that costs its control more costs its submission more, too, by how much (slope), and how far
+submissions then differ (``left``). Nothing that is measured behind a submission can be trusted; that is about causes.
 
 Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
        [--alternating | --same-box] [--language cuda|triton]
@@ -50,6 +51,7 @@ from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.scoring import midmean, midmean_error
 
 WORKLOAD = "200 million and 3"
+_BEHIND = "control behind"
 
 
 def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
@@ -86,9 +88,8 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
                 )
         elif options.same_box:
             for number in range(options.boxes):
-                both = boxes.together(number, turns)
-                for name, gates in both.items():
-                    found[name].append(gates)
+                for name, gates in boxes.together(number, turns).items():
+                    found.setdefault(name, []).append(gates)
                 boxes.close()
                 print("  ".join(f"{name} {_line(series[-1])}" for name, series in found.items()), flush=True)
         else:
@@ -121,15 +122,18 @@ class _Boxes:
         return launcher.control() if name == "control" else launcher.submission()
 
     def together(self, number: int, turns: Sequence[int]) -> dict[str, list[list[float]]]:
-        """Of one and the same box: the control's rounds, then the submission's."""
+        """Of one and the same box: the control's rounds, the submission's, and the control's again."""
         control: list[list[float]] = []
 
         def ahead(client: RunnerClient) -> None:
             control.extend(self.gates("control", client, f"{number} {turn}") for turn in turns)
 
-        client = self._launcher().submission(ahead)
+        launcher = self._launcher()
+        client = launcher.submission(ahead)
         own = [self.gates("vector_add", client, f"{number} {turn}") for turn in turns]
-        return {"control": control, "vector_add": own}
+        launcher.load_control(client)
+        behind = [self.gates("control", client, f"{number} {turn} behind") for turn in turns]
+        return {"control": control, "vector_add": own, _BEHIND: behind}
 
     def _launcher(self) -> Launcher:
         request = Request(self.challenge, self.language, self.source, self.device.name, self._key, [])
@@ -140,7 +144,7 @@ class _Boxes:
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
         """Microseconds of each round, with the memory bound anew."""
         watch = Stopwatch(self.challenge, self.workload, self._key, self.device, f"{name} {part}")
-        if name == "control":
+        if name != "vector_add":
             return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
         return [it.gate * 1e6 for it in watch.own(client).rounds]
 
@@ -166,11 +170,11 @@ def components(series: Sequence[Sequence[Sequence[float]]]) -> dict[str, float]:
     }
 
 
-def together(found: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, float]:
+def together(found: Mapping[str, Sequence[Sequence[Sequence[float]]]], control_name: str) -> dict[str, float]:
     """How the submission's times follow the costs of the controls in the same boxes: microseconds, by box."""
     control, own = (
         [statistics.fmean(midmean(it) for it in box) for box in found[name]]
-        for name in ("control", "vector_add")
+        for name in (control_name, "vector_add")
     )
     slope, _ = statistics.linear_regression(control, own)
     return {
@@ -201,8 +205,8 @@ def main() -> None:
         print(row, flush=True)
         packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
-    if options.same_box:
-        rows.append({"of": "the same box", **together(found)})
+    for name in ("control", _BEHIND) if options.same_box else ():
+        rows.append({"of": f"the same box, {name}", **together(found, name)})
         print(rows[-1], flush=True)
     if options.json:
         kind = (

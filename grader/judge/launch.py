@@ -65,7 +65,7 @@ class Launcher:
         client = self._start(BoxPurpose.RUN)
         self._submissions.append(client)
         if ahead is not None:
-            self._load_trusted(client, BoxPurpose.RUN, self._control_message)
+            self.load_control(client)
             ahead(client)
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
@@ -84,6 +84,10 @@ class Launcher:
             self._check_disk()
             raise _not_loaded(failure, client.memory_bytes)
         return client
+
+    def load_control(self, client: RunnerClient) -> None:
+        """Have a submission's box run the control, in place of what it runs. Raises JudgeFailure."""
+        self._load_trusted(client, BoxPurpose.RUN, self._control_message)
 
     @property
     def _control_message(self) -> dict[str, Any]:
