@@ -81,7 +81,7 @@ class MemoryMaker(Protocol):
     page: int
 
     def make(self, name: str, size: int) -> Memory:
-        """Shared memory of ``size`` bytes, a multiple of ``page``."""
+        """Shared memory of ``size`` bytes, a multiple of ``page``. It holds zeros, once the device has settled."""
 
 
 class HostMemory:

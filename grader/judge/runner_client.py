@@ -157,6 +157,7 @@ class RunnerClient:
         """Give the runner the buffers that the next calls work on."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
+            self._device.settle()  # what was in that memory is gone before the runner has it
             self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 

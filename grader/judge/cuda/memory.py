@@ -51,6 +51,7 @@ class CudaMemory:
         kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         self.descriptor = int(check(cu.cuMemExportToShareableHandle(self._handle, kind, 0)))
         self.bytes = torch.as_tensor(_Pointer(self._address, size), device=maker.device)
+        self.bytes.zero_()  # the driver may give back what this process had freed, answers among it
 
     def close(self) -> None:
         self._maker.take_back(self)
