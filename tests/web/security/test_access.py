@@ -70,7 +70,12 @@ def hidden_report() -> object:
             "detail": HIDDEN[3],
             "hint": HIDDEN[4],
             "mismatch": report.cases[1].mismatch.model_copy(  # type: ignore[union-attr]
-                update={"expected": HIDDEN[5], "got": HIDDEN[6], "wrong": 31313, "total": int(HIDDEN[2])}
+                update={
+                    "expected": HIDDEN[5],
+                    "got": HIDDEN[6],
+                    "wrong": 31313131313,
+                    "total": int(HIDDEN[2]),
+                }
             ),
             "output": HIDDEN[7],
             "seconds": 0.123456789,
@@ -253,7 +258,7 @@ FIELDS = [
     ("source", [SOURCE.strip()[-20:]], {"owner", "staff"}),
     ("compiler log", ["s log"], {"owner", "staff"}),
     ("hidden cases", HIDDEN, {"staff"}),
-    ("hidden mismatch", ["31313", "31,313", "0.1234567"], {"staff"}),
+    ("hidden mismatch", ["31313131313", "31,313,131,313", "0.1234567"], {"staff"}),
     ("answers of staff", ["a solution by staff"], set()),
     ("draft", ["the owner's draft", "the owner&#39;s draft"], {"owner"}),
     ("tokens", ["the owner's laptop", "the owner&#39;s laptop"], {"owner"}),
