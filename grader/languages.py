@@ -71,7 +71,7 @@ class Language(str, metaclass=_Rows):
     ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
     ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
     ``kernels_ahead``: a GPU's runner compiles its kernels when they are first called, which can be done ahead, too, see
-    ``grader.sandbox.compiler.kernels``.
+    ``grader.sandbox.compiler.triton``.
     ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
     """
 

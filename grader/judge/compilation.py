@@ -18,8 +18,8 @@ from grader.device_kinds import kind_of
 from grader.judge.oracle import scalar_values, workload_case
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.kernels import Argument, KernelsRequest, compile_ahead, unpacked
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
+from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report, Score, Verdict
@@ -128,7 +128,7 @@ def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
 def compile_kernels(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> Artefact:
-    """Compile them ahead, see ``grader.sandbox.compiler.kernels.compile_ahead``; with an empty library where nothing
+    """Compile them ahead, see ``grader.sandbox.compiler.triton.compile_ahead``; with an empty library where nothing
     came of it."""
     found = compile_ahead(boxes, request, interrupt)
     sha256 = hashlib.sha256(found).hexdigest()

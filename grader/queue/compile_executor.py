@@ -39,8 +39,8 @@ from grader.records.ahead import WaitingSource
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.kernels import KernelsRequest, kernels_spec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_spec
+from grader.sandbox.compiler.triton import KernelsRequest, kernels_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.artefact import Artefact

@@ -29,8 +29,8 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler import nvcc
-from grader.sandbox.compiler.kernels import packed
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.sandbox.compiler.triton import packed
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import Report, Verdict

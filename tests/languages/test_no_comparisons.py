@@ -41,7 +41,7 @@ SAME_WORD = {
     "grader/cli/command.py": "the package triton, and the extra that installs it",
     "sandbox/runner/preload.py": "what a runner preloads, which rows choose",
     "sandbox/runner/binding.py": "the memory of a binding: the host's or a GPU's",
-    "sandbox/runner/kernels.py": "the kind of device that torch knows a GPU by",
+    "sandbox/runner/compile_triton.py": "the kind of device that torch knows a GPU by",
     "sandbox/emulator/ptx.py": "what headers are called, in the line tables of a compiler",
 }
 

@@ -12,8 +12,8 @@ from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.judge.process import Cancelled
 from grader.records.baselines import Times
 from grader.sandbox.box import Box, BoxSpec
-from grader.sandbox.compiler.kernels import KernelsRequest
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult
+from grader.sandbox.compiler.triton import KernelsRequest
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Score, Verdict

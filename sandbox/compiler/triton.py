@@ -19,7 +19,7 @@ from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.conversation import Conversation
 from grader.sandbox.processor import Share, background_cores
 
-PROGRAM = "kernels.py"
+PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
 # What decides what lies in the cache, and under which name.
 _RECIPE = (PROGRAM, "kernel_cache.py", "triton_loader.py", "host_compiler.py", "triton_driver.py")

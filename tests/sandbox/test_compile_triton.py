@@ -13,7 +13,7 @@ import pytest
 from grader import limits
 from grader.judge.runner_client import sealed
 from grader.sandbox.box import BoxMaker
-from grader.sandbox.compiler.kernels import KernelsRequest, compile_ahead, packed, unpacked
+from grader.sandbox.compiler.triton import KernelsRequest, compile_ahead, packed, unpacked
 from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 
 # Two kernels for each kind of n.
@@ -44,9 +44,9 @@ import json, sys
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
 source, calls = json.loads(sys.argv[2])
-import kernels
-kernels.prepare()
-kernels.use_driver(90)
+import compile_triton
+compile_triton.prepare()
+compile_triton.use_driver(90)
 from triton.backends.nvidia.compiler import CUDABackend
 from triton_loader import load_submission
 def compiled(*_, **__):
@@ -54,9 +54,9 @@ def compiled(*_, **__):
 CUDABackend.make_ttir = staticmethod(compiled)
 message = {"source": source, "parameters": ["x", "out", "n"], "declaration": ""}
 make = load_submission(message, [int(sys.argv[3])])
-with kernels.on_host():
+with compile_triton.on_host():
     for call in calls:
-        make(SimpleNamespace(tensors=lambda: dict(enumerate(kernels.arguments(call)))))()
+        make(SimpleNamespace(tensors=lambda: dict(enumerate(compile_triton.arguments(call)))))()
 """
 
 
