@@ -105,7 +105,7 @@ def kernels_request(
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == ON_GPU]
-    calls = {json.dumps(_arguments(manifest, it)): _arguments(manifest, it) for it in cases}
+    calls = {json.dumps(call): call for call in (_arguments(manifest, it) for it in cases)}
     return KernelsRequest(
         source=source,
         parameters=tuple(arg.name for arg in manifest.args),

@@ -149,9 +149,11 @@ class Suite:
         return ask(self.challenge, case, seed, self.device.torch_device)
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes; what it writes does not count, what it raises does. To draw large
-        data takes longer than the call, so that is zeros, as new memory is, where a challenge has only numbers that may
-        be zero: an integer may stand for something that there must be."""
+        """A call on other data of the same sizes; what it writes does not count, what it raises does.
+
+        Large data takes longer to draw than the call takes. So it is the zeros of new memory, if all inputs are
+        floating-point: 0 may be no valid index.
+        """
         with phase("draw", enqueues=True):
             zeros = case.on is not None and all(
                 arg.dtype.floating for arg in self.challenge.manifest.buffers if arg.kind is not Kind.OUTPUT

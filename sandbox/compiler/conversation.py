@@ -66,9 +66,8 @@ class Conversation:
             self._interrupt()
             left = self._allowance.left()
             ready = poll.poll(min(left, ASK_SECONDS) * 1000)
-            if (
-                left == 0.0
-            ):  # whether or not something came: a box that drips is stopped like one that is silent
+            # Whether or not something came: a box that drips is stopped like one that is silent.
+            if left == 0.0:
                 return self._stopped()
             for descriptor, _ in ready:
                 if descriptor != pipe:

@@ -8,16 +8,16 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
-from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.box import BoxMaker, BoxSpec
 from grader.sandbox.compiler.conversation import Conversation
-from grader.sandbox.processor import Share, background_cores
+from grader.sandbox.compiler.nvcc import compile_spec
 
 PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
@@ -85,15 +85,7 @@ def compile_ahead(
 
 def kernels_spec(background: bool = True) -> BoxSpec:
     """The box that they are compiled in, which imports torch and Triton as it starts."""
-    return BoxSpec(
-        BoxPurpose.COMPILE,
-        program=PROGRAM,
-        memory_bytes=limits.COMPILE_MEMORY_BYTES,
-        wall_seconds=limits.CLOCK_PATIENCE * limits.KERNELS_CPU_SECONDS
-        + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS,
-        share=Share.BACKGROUND if background else Share.YIELDING,
-        cores=background_cores() if background else (),
-    )
+    return replace(compile_spec(background), program=PROGRAM, compute_libraries=True)  # torch loads them
 
 
 def packed(archive: bytes) -> bytes:

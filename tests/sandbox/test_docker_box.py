@@ -137,8 +137,9 @@ def test_a_killed_box_has_no_processes_though_the_engine_goes_on(
     box = start(docker_boxes, env={"MARKER": marker})
     assert isinstance(box, docker_box.DockerBox)
     _, group = box._first_process()
-    if group is None:
-        pytest.skip("the control groups of boxes are not visible here")
+    # The engine ends boxes for an ordinary user, and for a worker in a container that sees no group of theirs.
+    if group is None or os.geteuid() != 0:
+        pytest.skip("this process may not end a box by its control group")
     assert ask(box, "fork", count=3, session=True)["made"] == 3
     ask(box, "write_output", bytes=1000)
     monkeypatch.setattr(Engine, "kill", None)
