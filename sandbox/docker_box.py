@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import queue
 import shutil
@@ -29,6 +30,8 @@ from grader.sandbox.options import DEFAULTS, SandboxOptions, check_fits, check_g
 from grader.sandbox.parent import make_folder, sweep_folders
 from grader.sandbox.processes import cpu_seconds, descendants
 from grader.sandbox.toolchain import find_toolchain
+
+log = logging.getLogger("grader.sandbox")
 
 READ_BYTES = 256 * limits.KIB
 # How often a silent box checks its wall clock, which the parent may have restarted.
@@ -439,7 +442,10 @@ class Remover:
             ended = self._waiting.get()
             try:
                 self._engine.remove(ended)
-            except BoxUnavailable:
+            except Exception as error:
+                # Whatever it was: without this thread no container would ever go.
+                if not isinstance(error, BoxUnavailable):
+                    log.exception("box_not_removed", extra={"box": ended})
                 self._try_again(ended)
             finally:
                 self._waiting.task_done()
