@@ -71,6 +71,8 @@ class Engine:
             environment = docker.utils.kwargs_from_env()
             _knock(environment.get("base_url") or DEFAULT_SOCKET)
             self.client: Any = docker.APIClient(version="auto", timeout=CALL_SECONDS, **environment)
+        # Else requests reads os.environ on every call, and fails where another thread is changing it.
+        self.client.trust_env = False
         self.pid = os.getpid()
 
     def version(self) -> str:

@@ -60,13 +60,13 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 
 @pytest.fixture
 def people(platform: Platform) -> dict[str, User]:
-    """zelda is the fastest, kim is second, ada third; tom teaches here, and eve has submitted nothing."""
-    roles = {"zelda": Role.STUDENT, "kim": Role.STUDENT, "ada": Role.STUDENT, "eve": Role.STUDENT}
+    """zelda is the fastest, kim is second, lovelace third; tom teaches here, and eve has submitted nothing."""
+    roles = {"zelda": Role.STUDENT, "kim": Role.STUDENT, "lovelace": Role.STUDENT, "eve": Role.STUDENT}
     found = {
         name: create_user(platform, name, builders.PASSWORD, role)
         for name, role in (roles | {"tom": Role.STAFF}).items()
     }
-    for name, time_us, hour in (("ada", 431.0, 0.0), ("kim", 287.0, 1.0), ("zelda", 143.0, 2.0)):
+    for name, time_us, hour in (("lovelace", 431.0, 0.0), ("kim", 287.0, 1.0), ("zelda", 143.0, 2.0)):
         enter(platform, found[name], time_us, hour=hour)
     return found
 
@@ -122,7 +122,7 @@ def test_a_hidden_board_names_nobody_on_any_path(
     set_board(platform, people, BoardAudience.HIDDEN)
     for name in ("eve", "kim"):
         answers = told(app, visit, call, people[name])
-        assert naming(answers, "zelda") == naming(answers, "ada") == set()
+        assert naming(answers, "zelda") == naming(answers, "lovelace") == set()
         assert not any("143" in text for path, text in answers.items() if SLUG in path)
         assert not ranked_profile(answers)
         assert not best_told(platform, people[name])
@@ -141,7 +141,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
 ) -> None:
     set_board(platform, people, BoardAudience.PSEUDONYMOUS)
     answers = told(app, visit, call, people["kim"])
-    assert naming(answers, "zelda") == naming(answers, "ada") == set()
+    assert naming(answers, "zelda") == naming(answers, "lovelace") == set()
     assert not ranked_profile(answers)
     assert not best_told(platform, people["kim"])
     board = Leaderboard.model_validate_json(answers[f"{API}/leaderboards/{SLUG}"])
@@ -157,7 +157,7 @@ def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, peo
     """Whoever teaches can assign any challenge: that opens no names of another course's students."""
     tom = people["tom"]
     courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
-    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nada\n", dry_run=False))
+    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nlovelace\n", dry_run=False))
     courses.set_staff(platform, tom, "gpu", "eve", CourseRole.INSTRUCTOR)
     eve = user_by_id(platform, people["eve"].id)
     assert eve is not None
@@ -192,15 +192,15 @@ def test_a_courses_board_is_for_its_members(
 ) -> None:
     tom = people["tom"]
     courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
-    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nada\n", dry_run=False))
+    rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nlovelace\n", dry_run=False))
     body = AssignmentBody(
         title="Week 1", parts=[PartBody(challenge=SLUG)], open_at="2026-01-01", due_at="2999-12-31"
     )
     assignments.put_assignment(platform, tom, "gpu", "week1", body)
     set_board(platform, people, BoardAudience.COURSE)
-    assert not leaderboard(platform, SLUG, viewer=people["ada"]).open
+    assert not leaderboard(platform, SLUG, viewer=people["lovelace"]).open
     assignments.publish_assignment(platform, tom, "gpu", "week1")
-    assert naming(told(app, visit, call, people["ada"]), "zelda") == set(PATHS) - {"/users/zelda"}
+    assert naming(told(app, visit, call, people["lovelace"]), "zelda") == set(PATHS) - {"/users/zelda"}
     outside = told(app, visit, call, people["eve"])
     assert naming(outside, "zelda") == set()
     assert not ranked_profile(outside)
@@ -216,14 +216,14 @@ def test_a_frozen_board_stands_still_on_every_path(
     assert not ranked_profile(answers)
     assert not best_told(platform, people["eve"])
     own = leaderboard(platform, SLUG, viewer=people["zelda"])
-    assert [it.user for it in own.entries] == ["kim", "ada"]
+    assert [it.user for it in own.entries] == ["kim", "lovelace"]
     assert own.own is not None
     assert own.own.rank is None
     assert own.own.time_us == 143.0
     assert [it.user for it in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
         "zelda",
         "kim",
-        "ada",
+        "lovelace",
     ]
 
 
