@@ -207,6 +207,12 @@ class Buffer:
             return _FLOAT_POISON[dtype]
         return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
 
+    @property
+    def never_written(self) -> int | None:
+        """The bits that an element holds which was never written, where no right answer has them."""
+        written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
+        return self.poison_value if written else None
+
     def snapshot(self) -> torch.Tensor:
         """A private copy in this buffer's shape and dtype: what is compared cannot change any more."""
         import torch

@@ -61,22 +61,36 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
         step = _LARGE_PIECE_BYTES // want.element_size()
         for start in range(0, number, step):
             piece = slice(start, min(start + step, number))
-            got = buffer.values[piece].clone()
-            if _same_bits(got, want[piece]):
+            of_piece = want[piece], None if scale is None else scale.reshape(-1)[piece]
+            got, right = _taken(buffer, piece, arena.manifest.tolerance, *of_piece)
+            if right:
                 continue
-            compared = _wrong_in(
-                buffer,
-                arena.manifest.tolerance,
-                got,
-                want[piece],
-                None if scale is None else scale.reshape(-1)[piece],
-            )
+            compared = _wrong_in(buffer, arena.manifest.tolerance, got, *of_piece)
             if found is None and compared.wrong.any():
                 found = _explain(buffer, compared, arena.manifest.tolerance, first_place=start)
             wrong += int(compared.wrong.sum())
         if found is not None:
             return found.model_copy(update={"wrong": wrong, "total": number})
     return None
+
+
+def _taken(
+    buffer: Buffer, piece: slice, tolerance: Tolerance, want: torch.Tensor, scale: torch.Tensor | None
+) -> tuple[torch.Tensor, bool]:
+    """A private copy of a piece of a result, and whether it is right for certain: of what is not, some may be wrong."""
+    import torch
+
+    values = buffer.values[piece]
+    if not values.is_cuda:
+        got = values.clone()
+        return got, _same_bits(got, want)
+    from grader.judge.cuda import kernels
+
+    got = torch.empty_like(values)
+    suspects = torch.zeros(kernels.check_blocks(values.numel()), dtype=torch.int32, device=values.device)
+    bounds = tolerance.atol, tolerance.rtol
+    kernels.full_check(values, values.numel(), want, scale, got, suspects, bounds, buffer.never_written)
+    return got, not suspects.any().item()
 
 
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
@@ -95,6 +109,10 @@ def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
 
 def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
     """As ``_same_bits`` of flat tensors of any size, without a copy of them."""
+    if got.is_cuda and got.numel() > _PIECE_BYTES:
+        from grader.judge.cuda.kernels import same_bits
+
+        return same_bits(got, want)
     step = _PIECE_BYTES // got.element_size()
     pieces = (slice(start, start + step) for start in range(0, got.numel(), step))
     return all(_same_bits(got[piece], want[piece]) for piece in pieces)

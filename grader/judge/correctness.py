@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind
 from grader.judge import faults
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
@@ -149,16 +148,9 @@ class Suite:
         return ask(self.challenge, case, seed, self.device.torch_device)
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes; what it writes does not count, what it raises does.
-
-        Large data takes longer to draw than the call takes. So it is the zeros of new memory, if all inputs are
-        floating-point: 0 may be no valid index.
-        """
+        """A call on other data of the same sizes; what it writes does not count, what it raises does."""
         with phase("draw", enqueues=True):
-            zeros = case.on is not None and all(
-                arg.dtype.floating for arg in self.challenge.manifest.buffers if arg.kind is not Kind.OUTPUT
-            )
-            inputs = {} if zeros else draw_for(self.challenge, case, seed ^ 1, self.device.torch_device)
+            inputs = draw_for(self.challenge, case, seed ^ 1, self.device.torch_device)
         with phase("first call"):
             return client.warm_up(arena, inputs, self._seconds())
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.challenge.cases import Case, Category
 from grader.challenge.draw import Room, draw_inputs
 from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
@@ -22,21 +22,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Of results: what they are called, and their dtype where it is not their own."""
+    """Of results: what they are called, and the dtype of each."""
 
     name: str
-    dtype: str = ""
+    dtype: Callable[[Argument], DType]
 
 
-_OUTPUT, _SCALE, _SINGLE_SCALE = _Kind("output"), _Kind("scale", "float64"), _Kind("scale", "float32")
+_OUTPUT = _Kind("output", lambda arg: arg.dtype)
+_SCALE = _Kind("scale", lambda _: DType.FLOAT64)
+# On a GPU, where memory is short: what a check in single precision needs.
+_NARROW_SCALE = _Kind("scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32)
 
 
 @dataclass(frozen=True)
 class Question:
     """One call's inputs and right answers, made before the call and kept in private memory.
 
-    ``outputs``: in-outs and outputs in their own dtype. ``magnitudes``: float64, the scale that the error of each
-    output is measured against; an output that is missing there is measured against its own size.
+    ``outputs``: in-outs and outputs in their own dtype. ``magnitudes``: the scale that the error of each output is
+    measured against, float64, or float32 on a GPU unless the output is float64; an output that is missing there is
+    measured against its own size.
     """
 
     inputs: dict[str, torch.Tensor]
@@ -81,7 +85,7 @@ def ask(
         outputs = _results(challenge, case, reference.compute, inputs, _OUTPUT, room)
         magnitudes: dict[str, torch.Tensor] = {}
         if reference.magnitude is not None:
-            scale = _SCALE if device == "cpu" else _SINGLE_SCALE
+            scale = _SCALE if device == "cpu" and case.on is None else _NARROW_SCALE
             magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
     return Question(inputs, outputs, magnitudes)
 
@@ -115,15 +119,12 @@ def _results(
     kind: _Kind,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the results' own dtypes, or
-    in the one of their ``kind`` (of a large case's pieces, float32)."""
+    """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the dtypes of ``kind``."""
     import torch
 
     manifest = challenge.manifest
-    large = case.on is not None and manifest.pieces is not None
-    other = "float32" if large else kind.dtype
-    dtypes = {arg.name: getattr(torch, other if kind.dtype else arg.dtype.value) for arg in manifest.results}
-    if large:
+    dtypes = {arg.name: getattr(torch, kind.dtype(arg).value) for arg in manifest.results}
+    if case.on is not None and manifest.pieces is not None:
         return compute_in_pieces(
             manifest,
             case.sizes,

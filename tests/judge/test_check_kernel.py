@@ -45,6 +45,23 @@ assert check(spots=everywhere, counted=8) == 1
 assert check(spots=torch.tensor([999, 8, 9])) == 1
 assert check(spots=torch.tensor([3, 4, 5, 6])) == 0
 assert check(spots=torch.arange(0, COUNT, 500)) == 1
+# Where infinity is right, nothing finite is; and where bounds are infinite, infinity is not right.
+finite = got.clone()
+finite[[4, 5]] = torch.tensor([3e38, -7.0])
+assert check(got=finite) == 5
+finite = got.clone()
+finite[800] = inf
+assert check(got=finite, scale=torch.full((COUNT,), inf)) == 2
+# Double precision, with an error that single precision does not show, and numbers that it does not hold.
+wide = torch.linspace(1, 2, COUNT, dtype=torch.float64)
+wide[:2] = torch.tensor([1e300, -1e200], dtype=torch.float64)
+near, far = wide.clone(), wide.clone()
+near[COUNT - 1] *= 1 + 3e-13
+far[[0, COUNT - 1]] *= 1 + 1e-9
+far.view(torch.int64)[7] = 0x7FF45AFEC0DEBEEF
+for scale in (None, wide.abs()):
+    exact = {"want": wide, "scale": scale, "tolerance": (1e-14, 1e-12), "poison": 0x7FF45AFEC0DEBEEF}
+    assert (check(got=near, **exact), check(got=far, **exact)) == (0, 3)
 whole = torch.arange(COUNT, dtype=torch.int64)
 assert check(got=whole, want=whole.clone(), poison=None) == 0
 assert check(got=whole, want=whole.clone().index_fill_(0, torch.tensor([2]), 3), poison=None, spots=everywhere) == 1
@@ -74,6 +91,7 @@ for dtype in (torch.uint8, torch.bool, torch.float16, torch.int64, torch.float64
     other = whole.clone()
     other[COUNT - 2] = 1 - other[COUNT - 2].to(torch.uint8)
     assert differ(whole, whole.clone()) == [0, 0] and differ(whole, other) == [0, 1]
+    assert kernels.same_bits(whole, whole.clone()) and not kernels.same_bits(whole, other)
 # Not aligned to anything, as what comes behind an array may be.
 some = torch.arange(256, dtype=torch.uint8).repeat(20)
 assert differ(some[3:], some[3:].clone()) == [0, 0]

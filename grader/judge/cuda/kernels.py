@@ -10,7 +10,8 @@ import triton.language as tl
 _BLOCK = 4096
 # Few elements are checked by as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
-# The check in the window is made in single precision and a little strict: what it suspects is compared again exactly.
+# A check is made in single precision, of float64 alone in double, and a little strict: what it suspects is compared
+# again exactly.
 _STRICT = 1.0 - 1e-5
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -40,6 +41,7 @@ def _full_check(
     rtol,
     poison,
     FLOATING: tl.constexpr,
+    WIDE: tl.constexpr,
     SCALED: tl.constexpr,
     POISONED: tl.constexpr,
     AT_SPOTS: tl.constexpr,
@@ -54,13 +56,16 @@ def _full_check(
     right = tl.load(want + offsets, mask=mask, other=0)
     tl.store(snapshot + places, found, mask=mask)
     if FLOATING:
-        found = found.to(tl.float32)
-        right = right.to(tl.float32)
+        if not WIDE:
+            found = found.to(tl.float32)
+            right = right.to(tl.float32)
         if SCALED:  # noqa: SIM108 - Triton wants the branch, so that only one side is compiled
-            size = tl.load(scale + offsets, mask=mask, other=0).to(tl.float32)
+            size = tl.load(scale + offsets, mask=mask, other=0).to(right.dtype)
         else:
             size = tl.abs(right)
-        near = tl.abs(found - right) <= atol + rtol * size
+        # Infinity is within infinite bounds of anything.
+        finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
+        near = finite & (tl.abs(found - right) <= atol + rtol * size)
         wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
         if POISONED:
             wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
@@ -97,9 +102,9 @@ def full_check(
     """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
     ``counted`` elements may be wrong.
 
-    All flat and on the GPU; ``scale`` (float32) is the magnitude of each element's error; ``poison`` are the bits of
-    "never written". One pass over all the data, whatever is found, enqueued on the current stream. With ``spots``
-    (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
+    All flat and on the GPU; ``scale`` (float32, of a float64 result float64) is the magnitude of each element's error;
+    ``poison`` are the bits of "never written". One pass over all the data, whatever is found, enqueued on the current
+    stream. With ``spots`` (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
@@ -120,6 +125,7 @@ def full_check(
         rtol,
         poison if poison is not None else 0,
         FLOATING=floating,
+        WIDE=got.dtype == torch.float64,
         SCALED=scale is not None,
         POISONED=poison is not None,
         AT_SPOTS=spots is not None,
@@ -144,6 +150,13 @@ def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> 
     if count:
         width = _BITS[first.element_size()]
         _differ[(check_blocks(count),)](first.view(width), second.view(width), numbers, count, BLOCK=_BLOCK)
+
+
+def same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether two flat tensors of one dtype and size agree bit for bit, in one pass over both."""
+    numbers = torch.zeros(check_blocks(first.numel()), dtype=torch.int32, device=first.device)
+    differ(first, second, numbers)
+    return not numbers.any().item()
 
 
 @triton.jit

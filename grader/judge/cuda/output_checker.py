@@ -78,7 +78,6 @@ class CudaOutputChecker:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
-        poisoned = argument.kind is Kind.OUTPUT and argument.dtype.floating
         return functools.partial(
             kernels.full_check,
             buffer.values,
@@ -86,7 +85,7 @@ class CudaOutputChecker:
             want,
             scale.reshape(-1) if scale is not None else None,
             tolerance=(manifest.tolerance.atol, manifest.tolerance.rtol),
-            poison=buffer.poison_value if poisoned else None,
+            poison=buffer.never_written,
         )
 
     def explain(self, question: Question) -> Mismatch | None:

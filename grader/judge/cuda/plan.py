@@ -10,7 +10,7 @@ from grader import limits
 from grader.challenge.cases import Case, Filling, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest, Workload
+from grader.challenge.model import DType, Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
 
 # What a piece of a large case takes in float64 (see ``grader.judge.pieces``), and a guard's granules.
@@ -44,7 +44,8 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
     for arg in manifest.buffers:
         answered = arg.kind is not Kind.INPUT
         copies = 1 + (arg.name in challenge.readable) + answered
-        scale = 4 if answered and challenge.reference.magnitude is not None else 0
+        scaled = answered and challenge.reference.magnitude is not None
+        scale = (8 if arg.dtype is DType.FLOAT64 else 4) if scaled else 0
         needed += math.prod(manifest.shape(arg, case.sizes)) * (copies * arg.dtype.itemsize + scale)
     return needed
 
