@@ -167,8 +167,9 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
 
-        That a call is too short to measure here is frozen, too. What is not known for another reason is measured up to
-        twice more (a GPU that was idle until now still changes its clocks), and then left to the next grading.
+        What is not known is measured up to twice more: a GPU that was idle until now still changes its clocks. That a
+        call is too short to measure here is frozen, too; what is not known for another reason is left to the next
+        grading.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -180,10 +181,9 @@ class Timekeeper:
                 for workload in missing:
                     self.tell(len(workloads), f"Timing PyTorch ({mode}): {workload.name}")
                     measured = self._baseline(workload, reference, control, mode)
-                    settled = measured.known or measured.short
-                    if not settled or (measured.doubtful and self.device.confirms):
+                    if not measured.known or (measured.doubtful and self.device.confirms):
                         measured = self._baseline(workload, reference, control, f"{mode}, again")
-                    if not (measured.known or measured.short):
+                    if not measured.known:
                         measured = self._baseline(workload, reference, control, f"{mode}, a third time")
                     if measured.known or measured.short:
                         time_us = round(measured.time.value * 1e6, 3) if measured.known else None

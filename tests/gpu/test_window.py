@@ -3,6 +3,7 @@ up."""
 
 from __future__ import annotations
 
+import mmap
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from grader.challenge.catalogue import Catalogue
 from grader.judge.arena import Arena
 from grader.judge.cuda import output_checker as cuda_watch
 from grader.judge.device import Device, Gate, OutputChecker
-from grader.judge.gate import DONE_WORD
+from grader.judge.gate import DONE_WORD, OPEN_WORD
 from grader.judge.oracle import Question, ask, scalar_values
 
 SIZES = {"n": 10_000_000}
@@ -164,6 +165,21 @@ def test_done_that_is_taken_back_all_the_time_holds_nobody_up(device: Device) ->
                 other.wait()
                 assert other.stdout is not None
                 other.stdout.close()
+
+
+def test_a_gate_that_the_judge_sees_open_is_open_for_the_runner(device: Device) -> None:
+    """It would take the call for one behind a closed gate, where waits return at once."""
+    gate = device.make_gate()
+    try:
+        words = memoryview(mmap.mmap(gate.descriptor, mmap.PAGESIZE)).cast("I")
+        late = 0
+        for _ in range(5000):
+            number = gate.next_round()
+            gate.open()
+            late += words[OPEN_WORD] != number
+        assert late == 0
+    finally:
+        gate.close()
 
 
 def test_a_window_is_timed_by_the_gpu(device: Device) -> None:

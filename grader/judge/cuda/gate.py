@@ -117,8 +117,11 @@ class CudaGate(HostGate):
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        self._enqueue_write(self._private, _OPENED)
+        """The runner's word first. Once the host has seen the private one, the runner must find the gate open: where
+        the GPU turned to another context in between, it would take a call for one behind a closed gate, whose waits
+        return at once."""
         self._enqueue_write(self._shared, OPEN_WORD)
+        self._enqueue_write(self._private, _OPENED)
 
     def _enqueue_write(self, page: _Registered, word: int) -> None:
         stream = self._stream.cuda_stream
