@@ -10,9 +10,12 @@ differ. With ``--alternating`` all boxes live at once and are bound in turn: wha
 With ``--same-box`` a control runs in each box ahead of the submission, and another when that is done and while it is
 still loaded: whether a box that costs its control more costs its submission more, too, by how much (slope), and how far
 submissions then differ (``left``). Nothing that is measured behind a submission can be trusted; that is about causes.
+With ``--ahead`` (in Triton) another challenge's kernel runs there ahead of the submission, too: does a box show by a
+kernel of ours what it will cost the submission? ``left`` is then what remains of the submission's differences when the
+other's are taken off in proportion to their times.
 
 Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
-       [--alternating | --same-box] [--language cuda|triton]
+       [--alternating | --same-box] [--language cuda|triton] [--ahead SLUG]
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from results import keep
 from subjects import narrowed
 
-from grader.challenge.catalogue import find_catalogue
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
@@ -51,7 +54,7 @@ from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.scoring import midmean, midmean_error
 
 WORKLOAD = "200 million and 3"
-_BEHIND = "control behind"
+_BEHIND, _AHEAD = "control behind", "kernel ahead"
 
 
 def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
@@ -72,7 +75,9 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
         artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
     found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}
     turns = range(options.bindings)
-    with closing(_Boxes(challenge, workload, language, source, device, maker, artefact)) as boxes:
+    subject = Subject(challenge, workload, language, source)
+    other = _other(catalogue, options.ahead) if options.ahead else None
+    with closing(_Boxes(subject, device, maker, artefact, other)) as boxes:
         if options.alternating:
             alive = {name: [boxes.start(name) for _ in range(options.boxes)] for name in found}
             for name, series in found.items():
@@ -103,17 +108,36 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     return found
 
 
-@dataclass
-class _Boxes:
-    """Boxes with the control or the submission loaded, which live until ``close``."""
+@dataclass(frozen=True)
+class Subject:
+    """What is timed, at which size."""
 
     challenge: Challenge
     workload: Workload
     language: Language
     source: str
+
+
+def _other(catalogue: Catalogue, slug: str) -> Subject:
+    """Staff's Triton kernel of another challenge at its longest workload."""
+    challenge = catalogue.load(slug)
+    workload = max(
+        (it for it in challenge.manifest.workloads if it.on == "gpu"),
+        key=lambda it: math.prod(it.sizes.values()),
+    )
+    source = (catalogue.root / f"reference/{slug}/staff/solution.py").read_text()
+    return Subject(narrowed(challenge, [workload]), workload, Language.TRITON, source)
+
+
+@dataclass
+class _Boxes:
+    """Boxes with the control or the submission loaded, which live until ``close``."""
+
+    subject: Subject
     device: Device
     maker: BoxMaker
     artefact: bytes | None
+    other: Subject | None = None
     _launchers: list[Launcher] = field(default_factory=list)
     _key: bytes = field(default_factory=lambda: os.urandom(32))
 
@@ -122,31 +146,42 @@ class _Boxes:
         return launcher.control() if name == "control" else launcher.submission()
 
     def together(self, number: int, turns: Sequence[int]) -> dict[str, list[list[float]]]:
-        """Of one and the same box: the control's rounds, the submission's, and the control's again."""
+        """Rounds in one box: the control's, another kernel's, the submission's, and the control's again."""
         control: list[list[float]] = []
+        found = {"control": control}
 
         def ahead(client: RunnerClient) -> None:
             control.extend(self.gates("control", client, f"{number} {turn}") for turn in turns)
+            if self.other is not None:
+                self._launcher(self.other).load(client)
+                found[_AHEAD] = [self._own(self.other, client, f"ahead {number} {turn}") for turn in turns]
 
         launcher = self._launcher()
         client = launcher.submission(ahead)
         own = [self.gates("vector_add", client, f"{number} {turn}") for turn in turns]
         launcher.load_control(client)
         behind = [self.gates("control", client, f"{number} {turn} behind") for turn in turns]
-        return {"control": control, "vector_add": own, _BEHIND: behind}
+        return {**found, "vector_add": own, _BEHIND: behind}
 
-    def _launcher(self) -> Launcher:
-        request = Request(self.challenge, self.language, self.source, self.device.name, self._key, [])
-        launcher = Launcher(request, self.device, self.maker, lambda: None, self.artefact)
+    def _launcher(self, of: Subject | None = None) -> Launcher:
+        it = of or self.subject
+        request = Request(it.challenge, it.language, it.source, self.device.name, self._key, [])
+        launcher = Launcher(request, self.device, self.maker, lambda: None, None if of else self.artefact)
         self._launchers.append(launcher)
         return launcher
 
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
         """Microseconds of each round, with the memory bound anew."""
-        watch = Stopwatch(self.challenge, self.workload, self._key, self.device, f"{name} {part}")
-        if name != "vector_add":
-            return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
-        return [it.gate * 1e6 for it in watch.own(client).rounds]
+        if name == "vector_add":
+            return self._own(self.subject, client, part)
+        watch = self._stopwatch(self.subject, f"{name} {part}")
+        return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
+
+    def _own(self, of: Subject, client: RunnerClient, part: str) -> list[float]:
+        return [it.gate * 1e6 for it in self._stopwatch(of, part).own(client).rounds]
+
+    def _stopwatch(self, of: Subject, part: str) -> Stopwatch:
+        return Stopwatch(of.challenge, of.workload, self._key, self.device, part)
 
     def close(self) -> None:
         while self._launchers:
@@ -177,12 +212,14 @@ def together(found: Mapping[str, Sequence[Sequence[Sequence[float]]]], control_n
         for name in (control_name, "vector_add")
     )
     slope, _ = statistics.linear_regression(control, own)
+    # A control's cost is the same at any length; what another kernel takes longer grows with its time.
+    scale = statistics.fmean(own) / statistics.fmean(control) if control_name == _AHEAD else 1.0
     return {
         "correlation": round(statistics.correlation(control, own), 3),
         "slope": round(slope, 3),
         "control": round(statistics.stdev(control), 3),
         "own": round(statistics.stdev(own), 3),
-        "left": round(statistics.stdev(two - one for one, two in zip(control, own, strict=True)), 3),
+        "left": round(statistics.stdev(two - one * scale for one, two in zip(control, own, strict=True)), 3),
     }
 
 
@@ -197,7 +234,12 @@ def main() -> None:
     which.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
     which.add_argument("--same-box", action="store_true", help="a control ahead of the submission in its box")
     parser.add_argument("--language", default="cuda", choices=[it.value for it in Language])
+    parser.add_argument(
+        "--ahead", metavar="SLUG", help="with --same-box, in Triton: this challenge's kernel ahead"
+    )
     options = parser.parse_args()
+    if options.ahead and not (options.same_box and options.language == Language.TRITON.value):
+        parser.error("--ahead needs --same-box --language triton: one box runs both")
     found = measure(options)
     rows: list[dict[str, Any]] = []
     for name, series in found.items():
@@ -205,7 +247,7 @@ def main() -> None:
         print(row, flush=True)
         packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
-    for name in ("control", _BEHIND) if options.same_box else ():
+    for name in [it for it in found if it != "vector_add"] if options.same_box else ():
         rows.append({"of": f"the same box, {name}", **together(found, name)})
         print(rows[-1], flush=True)
     if options.json:
@@ -213,7 +255,7 @@ def main() -> None:
             "_alternating" if options.alternating else f"_same_{options.language}" if options.same_box else ""
         )
         figures = {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows}
-        keep(f"boxes{kind}", figures)
+        keep(f"boxes{kind}{'_ahead' if options.ahead else ''}", figures)
 
 
 if __name__ == "__main__":

@@ -61,12 +61,17 @@ class Launcher:
     def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
         """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
         measures there knows nothing of the submission. Raises LoadFailed, BoxUnavailable."""
-        manifest = self.request.challenge.manifest
         client = self._start(BoxPurpose.RUN)
         self._submissions.append(client)
         if ahead is not None:
             self.load_control(client)
             ahead(client)
+        self.load(client)
+        return client
+
+    def load(self, client: RunnerClient) -> None:
+        """Have a submission's box run the submission, in place of what it runs. Raises LoadFailed."""
+        manifest = self.request.challenge.manifest
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
         message = {
@@ -83,7 +88,6 @@ class Launcher:
         if failure is not None:
             self._check_disk()
             raise _not_loaded(failure, client.memory_bytes)
-        return client
 
     def load_control(self, client: RunnerClient) -> None:
         """Have a submission's box run the control, in place of what it runs. Raises JudgeFailure."""
