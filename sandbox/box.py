@@ -6,6 +6,7 @@ it may be killed at any moment, by any thread, more than once.
 
 from __future__ import annotations
 
+import json
 import os
 import signal as signals
 import socket
@@ -20,6 +21,16 @@ from grader.sandbox.gpu import Gpu
 from grader.sandbox.processor import Share
 
 RUNNER_PROGRAM = "main.py"
+
+
+def _framed(message: Mapping[str, str]) -> bytes:
+    """As the runner's ``protocol.py`` has it."""
+    body = json.dumps(message).encode()
+    return len(body).to_bytes(4, "little") + body
+
+
+# A box with a GPU says that it has imported all that it needs, and waits for leave to use the GPU.
+IMPORTED, USE_GPU = _framed({"op": "imported"}), _framed({"op": "use_gpu"})
 
 
 class BoxPurpose(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import select
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from typing import TypeVar, cast
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked, Pausable
+from grader.sandbox.box import IMPORTED, USE_GPU, Box, BoxMaker, BoxSpec, Clocked, Pausable
 
 log = logging.getLogger("grader.sandbox")
 
@@ -43,7 +44,8 @@ class SpareBoxes:
         self._beside = beside
         self._spares: list[tuple[Box, float]] = []
         self._starting = 0
-        # Of those, how many are not there yet, and those that are and load their program.
+        # Of those, how many are not there yet, and those that are and load their program; of boxes with a GPU, those
+        # that use it by now.
         self._making = 0
         self._loading: set[Box] = set()
         self._held = False
@@ -87,8 +89,8 @@ class SpareBoxes:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts: one that does is paused. One that cannot be, as it is still being made, is
-        waited for."""
+        """Until ``release``, no box starts: one that does is paused, or, before it uses its GPU, left to import what it
+        needs and no more. One that cannot be paused, as it is still being made, is waited for."""
         with self._changed:
             if self._held:
                 return
@@ -167,7 +169,7 @@ class SpareBoxes:
         finally:
             with self._changed:
                 self._making -= 1
-                if box is not None:
+                if box is not None and self._spec.gpu is None:
                     self._loading.add(box)
                 self._changed.notify_all()
         try:
@@ -188,11 +190,32 @@ class SpareBoxes:
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
         patience = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
         end = time.monotonic() + patience
-        while (
-            not looking.poll(_LOOK_MS) and box.end() is None and not self._closed and time.monotonic() < end
-        ):
+        while box.end() is None and not self._closed and time.monotonic() < end:
+            if looking.poll(_LOOK_MS) and not self._waits_for_gpu(box):
+                return
             if self._held:
                 end = time.monotonic() + patience
+
+    def _waits_for_gpu(self, box: Box) -> bool:
+        """Whether that is all it has said. If so, it gets its GPU when nothing is held any more."""
+        said = _said(box)
+        if said != IMPORTED:
+            return bool(said) and IMPORTED.startswith(said)
+        box.connection.recv(len(IMPORTED))
+        with self._changed:
+            while self._held and not self._closed:
+                self._changed.wait()
+            self._loading.add(box)
+        with contextlib.suppress(OSError):  # it is over, which shows
+            box.connection.sendall(USE_GPU)
+        return True
+
+
+def _said(box: Box) -> bytes:
+    """What begins what it said, and is left to be read."""
+    with contextlib.suppress(OSError):
+        return box.connection.recv(len(IMPORTED), socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    return b""
 
 
 def _pause(box: Box) -> Pausable | None:

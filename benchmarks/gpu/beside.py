@@ -91,6 +91,16 @@ def host_threads() -> None:
     signal.pause()
 
 
+def imports() -> None:
+    """What a box does before it uses the GPU, again and again."""
+    said = False
+    while True:
+        subprocess.run([sys.executable, "-c", "import torch, triton.language"], check=True)
+        if not said:
+            print(READY, flush=True)
+            said = True
+
+
 def contexts() -> None:
     """A process that makes a context, holds memory and works, and is killed; then the next one."""
     said = False
@@ -152,6 +162,7 @@ COMPANY: dict[str, Callable[[], None]] = {
         copies_on_device,
         copies_to_host,
         host_threads,
+        imports,
         contexts,
         holding,
         idle_context,
@@ -170,6 +181,7 @@ CHOSEN: tuple[tuple[str, str], ...] = (
     ("gradings", "other"),
     ("none", "none"),
     ("host threads", "none"),
+    ("imports", "none"),
     ("monitoring", "both"),
     ("idle context on both", "both"),
     ("idle context", "here"),

@@ -36,7 +36,17 @@ class Failure(Message):
         return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
 
 
-class Hello(Message):
+class Starting(Message):
+    """What a runner says before anything of a submission is loaded."""
+
+
+class Imported(Starting):
+    """All is done that needs no GPU."""
+
+    op: Literal["imported"]
+
+
+class Hello(Starting):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
     # Of the start, by what was done.
@@ -102,5 +112,5 @@ class Returned(Message):
     seen: Seen | None = None
 
 
-AnyMessage = Annotated[Hello | Loaded | Bound | Queued | Returned, Field(discriminator="op")]
-ADAPTER: TypeAdapter[Hello | Loaded | Bound | Queued | Returned] = TypeAdapter(AnyMessage)
+AnyMessage = Annotated[Imported | Hello | Loaded | Bound | Queued | Returned, Field(discriminator="op")]
+ADAPTER: TypeAdapter[Imported | Hello | Loaded | Bound | Queued | Returned] = TypeAdapter(AnyMessage)

@@ -16,7 +16,18 @@ from grader import limits
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, OutputChecker
-from grader.judge.messages import Bound, Failure, Hello, Loaded, Queued, Returned, Seen, Unfreed
+from grader.judge.messages import (
+    Bound,
+    Failure,
+    Hello,
+    Imported,
+    Loaded,
+    Queued,
+    Returned,
+    Seen,
+    Starting,
+    Unfreed,
+)
 from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
@@ -126,7 +137,10 @@ class RunnerClient:
         allowance = Allowance(
             limits.BOX_START_SECONDS, self.box.cpu_seconds, patience=limits.BOX_START_PATIENCE
         )
-        hello = self._channel.expect(Hello, allowance)
+        said: Starting = self._channel.expect(Starting, allowance)
+        if isinstance(said, Imported):
+            self._channel.send({"op": "use_gpu"})
+        hello = said if isinstance(said, Hello) else self._channel.expect(Hello, allowance)
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:

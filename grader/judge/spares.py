@@ -1,8 +1,9 @@
 """The spare boxes of one judge: how many arrivals need, and when they may start.
 
-A box that starts imports for seconds and makes a context on the GPU, which shows in whatever is timed there meanwhile.
-So none starts while something is timed: one that does is paused until that is over. While submissions come one right
-behind the other, boxes load while a submission's cases are tested, several side by side.
+A box that starts imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and
+loads kernels there, which shows in whatever is timed meanwhile. So none starts while something is timed, and one that
+has started does not use the GPU until that is over: it waits with it, and is paused where it has begun. While
+submissions come one right behind the other, boxes use it while a submission's cases are tested.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from grader.sandbox.pool import SpareBoxes
 
 # As many submissions of a language as came within this time are expected within the next.
 _ARRIVALS_SECONDS = 60.0
-# Boxes that load at a time: as many as are needed where each loads for five seconds, is paused for more than half of a
-# submission's two, and the next submission comes at once.
+# Boxes that load at a time: as many as are needed where each imports for seconds, may use the GPU for less than half of
+# a submission's two, and the next submission comes at once.
 _BESIDE = 8
 # The next submission comes within this time, or there is none for now.
 _NEXT_SECONDS = 0.5

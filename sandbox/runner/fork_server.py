@@ -16,23 +16,17 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import protocol
 from connect import connect
-from main import Runner
+from main import Prepare, Runner
 from preload import preload
 
-if TYPE_CHECKING:
-    from triton_loader import EmptyLaunches
-
 _PR_SET_PDEATHSIG = 1
-Prepare = Callable[[], "EmptyLaunches | None"]
 
 
 @dataclass(frozen=True)
@@ -49,9 +43,9 @@ def prepare(wanted: str) -> Prepare:
     if wanted == "triton-gpu":
         importlib.import_module("triton.language")  # and with it Triton and torch
 
-        return lambda: preload(wanted)
+        return lambda before_gpu: preload(wanted, before_gpu)
     made = preload(wanted)
-    return lambda: made
+    return lambda _: made
 
 
 class ForkServer:

@@ -30,24 +30,33 @@ if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
 Load = Callable[[dict[str, Any], list[int]], MakeCall]
-Prepare = Callable[[], "EmptyLaunches | None"]
+# It calls what it is given where a GPU is used, when all is done that needs none.
+Prepare = Callable[[Callable[[], None]], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
 
-def _preload() -> EmptyLaunches | None:
-    return preload.preload(os.environ.get("GRADER_PRELOAD", ""))
+def _preload(before_gpu: Callable[[], None]) -> EmptyLaunches | None:
+    return preload.preload(os.environ.get("GRADER_PRELOAD", ""), before_gpu)
 
 
 class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
-        # First: from then on the judge holds the box, and may pause it while it loads.
+        # First: from then on the judge holds the box.
         self.connection = connect(address)
-        self.empty_launches = prepare()
+        self.empty_launches = prepare(self._ask_for_gpu)
         self.make_call: MakeCall | None = None
         self.binding: Binding | None = None
         self.call: Call | None = None
+
+    def _ask_for_gpu(self) -> None:
+        """Wait until the judge lets this box use the GPU: it does not while something is timed there. Raises EOFError
+        when the judge is gone."""
+        self._send({"op": "imported"})
+        message, descriptors = protocol.receive(self.connection)
+        protocol.close_all(descriptors)
+        assert message["op"] == "use_gpu"
 
     def serve(self) -> None:
         """Answer messages until the judge closes the connection."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def timed(name: str) -> Iterator[None]:
         seconds[name] = round(time.perf_counter() - began, 4)
 
 
-def preload(wanted: str) -> EmptyLaunches | None:
-    """``wanted``:
+def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> EmptyLaunches | None:
+    """``before_gpu`` is called where a GPU is used, when all is done that needs none. ``wanted``:
 
     - ``triton``: torch and Triton's interpreter, for a machine without a GPU;
     - ``triton-gpu``: torch, Triton and the GPU's context;
@@ -49,30 +49,34 @@ def preload(wanted: str) -> EmptyLaunches | None:
         from triton_loader import prepare_client
 
         return prepare_client()
+    if wanted == "triton-gpu":
+        caches_in_box()
+        from triton_loader import import_compiler
+
+        import_compiler()
+    if wanted in ("torch", "torch-gpu"):
+        caches_in_box()
+        with timed("torch"):
+            import torch
     if wanted in ("cuda", "triton-gpu", "torch-gpu"):
+        before_gpu()
         with timed("context"):
             _make_context()
     if wanted == "triton-gpu":
-        caches_in_box()
         import gated
         from triton_loader import prepare_compiler
 
         empty = prepare_compiler()
         gated.watch_torch()
         return empty
-    if wanted in ("torch", "torch-gpu"):
-        caches_in_box()
-        with timed("torch"):
-            import torch
-
-        if wanted == "torch-gpu":
-            with timed("torch on the GPU"):
-                torch.zeros(1, device="cuda")
+    if wanted == "torch-gpu":
+        with timed("torch on the GPU"):
+            torch.zeros(1, device="cuda")
     return None
 
 
 def _make_context() -> None:
-    # Before torch: what kernels may print must be set before any module is loaded.
+    # Before torch uses the GPU: what kernels may print must be set before any module is loaded there.
     from cuda_driver import make_context
 
     make_context(_PRINTF_BYTES)

@@ -153,19 +153,24 @@ def prepare_client() -> EmptyLaunches:
     return empty
 
 
-def prepare_compiler() -> EmptyLaunches:
-    """Import torch and Triton for a GPU. Done before the box is handed out; the context exists already."""
+def import_compiler() -> None:
+    """Import torch and Triton for a GPU, which is not used yet. Done before the box is handed out."""
     os.environ.setdefault(*_FUSION)
     with timed("torch"):
-        import torch
+        import torch  # noqa: F401 - loaded now, as what follows
     with timed("triton"):
-        import triton
-        import triton.language  # loaded now, so that the submission's import is free
+        import triton.language  # noqa: F401
+    with timed("headers"):
+        host_compiler.use()
+
+
+def prepare_compiler() -> EmptyLaunches:
+    """Make all that was imported ready for the GPU, whose context exists already."""
+    import torch
+    import triton
 
     with timed("torch on the GPU"):
         torch.zeros(1, device="cuda")
-    with timed("headers"):
-        host_compiler.use()
     with timed("triton's driver"):
         triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
     _name_by_version()

@@ -64,6 +64,7 @@ VALUES = st.recursive(
 VALID = st.sampled_from(
     [
         {"op": "hello", "environment": {"python": "3.11"}},
+        {"op": "imported"},
         {"op": "loaded"},
         {"op": "loaded", "error": {"kind": "syntax", "type": "SyntaxError", "message": "no", "line": 3}},
         {"op": "bound"},

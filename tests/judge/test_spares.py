@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader import limits
 from grader.judge.device import HostDevice
+from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
 from grader.languages import Language
-from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
+from grader.sandbox.box import BoxEnd, BoxPurpose, BoxSpec, EndReason
+from grader.sandbox.gpu import Gpu as GpuOfHost
+from grader.sandbox.pool import SpareBoxes
 from tests.sandbox.talk import within
+
+RUNNERS = Path(__file__).resolve().parents[2] / "sandbox" / "runner"
 
 
 class Gpu(HostDevice):
@@ -199,3 +207,69 @@ def test_a_submission_takes_the_box_that_starts_instead_of_one_more(spares: Spar
     maker.go_on.set()
     taken.join(60)
     assert len(maker.made) == 1
+
+
+# A real runner with a GPU of its own making: it says on its standard output how far it is.
+RUNNER = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from main import Runner
+def prepare(before_gpu):
+    print("imports", flush=True)
+    before_gpu()
+    print("uses the GPU", flush=True)
+Runner(sys.argv[1], prepare).serve()
+"""
+
+
+class Importing(Ready):
+    """A box with that runner."""
+
+    def hello(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", RUNNER, f"fd:{self.runner.fileno()}", str(RUNNERS)],
+            pass_fds=[self.runner.fileno()],
+            stdout=subprocess.PIPE,
+        )
+        self.runner.close()
+
+    def said(self) -> bytes:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def cpu_seconds(self) -> float:
+        return 0.0
+
+    def kill(self) -> BoxEnd:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return super().kill()
+
+
+def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: Maker) -> None:
+    maker.kind = Importing
+    spec = BoxSpec(BoxPurpose.RUN, gpu=GpuOfHost(0, "GPU-1", ("/dev/nvidia0",)))
+    pool = SpareBoxes(maker, spec, 1)
+    pool.refill()
+    assert within(60, lambda: bool(maker.made) and not pool._making)
+    pool.hold()
+    ((_, box),) = maker.made
+    assert box.said() == b"imports\n"
+    assert not box.paused
+    assert not within(0.3, lambda: bool(pool.ready()))
+    pool.release()
+    assert box.said() == b"uses the GPU\n"
+    pool.wait()
+    taken = pool.start(spec)
+    assert taken is box
+    RunnerClient(taken, HostDevice()).hello()
+    pool.close()
+    # One that is started when it is needed gets leave from the judge.
+    other = maker.start(spec)
+    RunnerClient(other, HostDevice()).hello()
+    assert other.said() == b"imports\n"
+    assert other.said() == b"uses the GPU\n"
+    other.kill()
+    box.kill()
