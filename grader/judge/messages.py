@@ -109,6 +109,7 @@ class Returned(Message):
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
+    waits_left_out: bool = False
     seen: Seen | None = None
 
 

@@ -73,7 +73,8 @@ class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
     noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
-    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it."""
+    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it. ``waits_left_out``:
+    it waited for the device behind the closed gate, where a wait returns at once."""
 
     seconds: float
     failure: Failure | None
@@ -83,6 +84,13 @@ class Answer:
     modelled_s: float | None = None
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
+    waits_left_out: bool = False
+
+    @property
+    def may_have_waited(self) -> bool:
+        """Whether what is wrong with it may come of a wait that was left out; with the gate open it can be asked again,
+        as its process can go on."""
+        return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 class Ungated(Exception):
@@ -111,6 +119,8 @@ class RunnerClient:
         self._token = secrets.token_hex(8)
         self._marks_come = True
         self._seen_waiting = False
+        # Set once a call was right only with the gate open from the start: so are all that follow.
+        self.needs_open_gate = False
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
         """Go on with another submission, as a box of ours does: ``interrupt`` speaks for that one, and the box may live
@@ -202,6 +212,8 @@ class RunnerClient:
     ) -> Answer:
         """One call behind the gate, waited for on the connection. ``count``: have an emulated GPU count its work.
         Raises a ChannelError where none comes back."""
+        if self.needs_open_gate:
+            return self.open_call(arena, inputs, seconds)
         self._ask(count=count)
         try:
             self._expect_queued(self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS))
@@ -212,6 +224,15 @@ class RunnerClient:
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
         if not queued:
             self._expect_queued(allowance)
+        return self._returned(opened, allowance)
+
+    def open_call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+        """The same with the gate open from the start, where every wait is a real one."""
+        arena.reveal(inputs)
+        self._gate.next_round()
+        opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+        self._send_call()
+        self._expect_queued(allowance)
         return self._returned(opened, allowance)
 
     def timed_call(
@@ -348,6 +369,7 @@ class RunnerClient:
             modelled,
             message.profile,
             message.unfreed,
+            message.waits_left_out,
         )
 
     def _told_late(self) -> Returned | None:

@@ -209,6 +209,8 @@ class Stopwatch:
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
             subject.warm_up(self.arena, inputs, seconds)
+        if subject.needs_open_gate:
+            return False
         try:
             self._round(subject, self.case, checked=False, gated=True)
         except Ungated:
@@ -336,6 +338,9 @@ class Stopwatch:
                 trespass = self._watch.trespass(question, inputs=inputs)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
+                if gated and answer.may_have_waited:
+                    client.needs_open_gate = True
+                    raise Ungated
                 raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 

@@ -39,6 +39,8 @@ class CudaBinding:
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
+        # Whether the last call waited for the device while its gate was closed: such a wait returns at once.
+        self.waits_left_out = False
         self._mappings: dict[str, CudaMapping] = {}
         self._flags = MAPPINGS.flags(flags)
         remaining = iter(buffers)
@@ -101,11 +103,12 @@ class CudaBinding:
         failure = None
         try:
             with self._flags.gate(number):
-                try:
-                    with gated.while_closed(not self._flags.is_open(number)):
+                with gated.behind(self._flags.open_word, number) as held:
+                    try:
                         call()
-                except BaseException as error:  # a submission may raise anything, SystemExit too
-                    failure = describe(error)
+                    except BaseException as error:  # a submission may raise anything, SystemExit too
+                        failure = describe(error)
+                self.waits_left_out = held.waits_left_out
         except driver.CudaError as error:
             return failure or describe(error)
         return failure

@@ -52,8 +52,7 @@ class Library:
             if function is not None:
                 function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_int]
         with contextlib.suppress(ValueError):  # a library without the switch has no wrappers either
-            switch = ctypes.c_int.in_dll(library, "grader_gate_closed")
-            gated.register(lambda closed: setattr(switch, "value", int(closed)))
+            gated.register(_Waits(library))
         if prepare := getattr(library, "grader_prepare", None):
             self._check(prepare())
 
@@ -75,6 +74,23 @@ class Library:
     def _text(self, function: str, code: int) -> str:
         found = self._texts[function]
         return (found(code) or b"").decode(errors="replace") if found is not None else ""
+
+
+class _Waits:
+    """See ``gated.Waits``: those that ``compile.py`` wraps. Raises ValueError where the library has none."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._gate = ctypes.c_void_p.in_dll(library, "grader_gate")
+        self._round = ctypes.c_uint32.in_dll(library, "grader_gate_round")
+        self._left_out = ctypes.c_int.in_dll(library, "grader_waits_left_out")
+
+    def begin(self, gate: ctypes.c_uint32, number: int) -> None:
+        self._left_out.value, self._round.value = 0, number
+        self._gate.value = ctypes.addressof(gate)
+
+    def end(self) -> bool:
+        self._gate.value = None
+        return bool(self._left_out.value)
 
 
 def _written(descriptor: int) -> str:

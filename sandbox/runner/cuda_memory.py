@@ -88,10 +88,8 @@ class CudaFlags:
         # The address only: a ctypes view that lived on would forbid to close the map.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
-
-    def is_open(self, round_number: int) -> bool:
-        """Whether the gate is open before the call is enqueued: nothing of the call is hidden or held back then."""
-        return self._words[0] == round_number
+        # The round whose gate was opened last.
+        self.open_word = ctypes.c_uint32.from_address(self._host)
 
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:

@@ -2,47 +2,86 @@
 
 Many students end ``solve`` with a synchronise, out of habit. Behind a closed gate nothing can be waited for: whatever
 runs was enqueued ahead of "done" on the same stream, so leaving the wait out changes no result. A submission that
-needs what it waits for (it reads a result on the host) gets a wrong result here, and is then called again with the
-gate open from the start; there every wait is a real one. That is why this is a switch and no plain replacement.
+needs what it waits for (it reads a result on the host, or tunes a kernel) gets a wrong result or an error here. The
+judge hears that a wait was left out, and calls it again with the gate open from the start; there every wait is a real
+one. So is each from the moment on at which the judge opens the gate for a call that is late: every wait looks.
 
 For torch the functions are replaced below; a CUDA library brings its own wrappers, linked in by the compiler
-(``compile.py``), and a switch that ``register`` makes known here.
+(``compile.py``), which ``register`` makes known here.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from cuda_driver import LEGACY_STREAM, PER_THREAD_STREAM
 
 _DEFAULT_STREAMS = (0, LEGACY_STREAM, PER_THREAD_STREAM)
 
-_closed = False
-_switches: list[Callable[[bool], None]] = []
+
+class Waits(Protocol):
+    """Waits of one kind. From ``begin`` to ``end`` they return at once while the word ``gate`` is not ``number``."""
+
+    def begin(self, gate: ctypes.c_uint32, number: int) -> None: ...
+
+    def end(self) -> bool:
+        """Whether one was left out."""
 
 
-def register(switch: Callable[[bool], None]) -> None:
-    """Call ``switch`` whenever a call begins or ends to be held behind a closed gate."""
-    _switches.append(switch)
+class TorchWaits:
+    """See ``Waits``: torch's, which ``watch_torch`` replaces."""
+
+    def __init__(self) -> None:
+        self._gate: ctypes.c_uint32 | None = None
+        self._number = 0
+        self._left_out = False
+
+    def begin(self, gate: ctypes.c_uint32, number: int) -> None:
+        self._gate, self._number, self._left_out = gate, number, False
+
+    def end(self) -> bool:
+        self._gate = None
+        return self._left_out
+
+    def leaves_out(self) -> bool:
+        """Whether a wait that is asked for now is to return at once."""
+        gate = self._gate
+        if gate is None or gate.value == self._number:
+            return False
+        self._left_out = True
+        return True
+
+
+_torch = TorchWaits()
+_known: list[Waits] = [_torch]
+
+
+def register(waits: Waits) -> None:
+    """``waits`` heed the gate, too."""
+    _known.append(waits)
+
+
+class Held:
+    """What is known of a call behind the gate when it has enqueued its work: whether it waited for something while the
+    gate was closed."""
+
+    waits_left_out = False
 
 
 @contextlib.contextmanager
-def while_closed(closed: bool) -> Iterator[None]:
-    """The time in which a call enqueues its work. ``closed``: whether the gate holds that work back."""
-    _set(closed)
+def behind(gate: ctypes.c_uint32, number: int) -> Iterator[Held]:
+    """The time in which a call enqueues its work. ``gate``: the word that is ``number`` once the judge opens it."""
+    held = Held()
+    for waits in _known:
+        waits.begin(gate, number)
     try:
-        yield
+        yield held
     finally:
-        _set(False)
-
-
-def _set(closed: bool) -> None:
-    global _closed
-    _closed = closed
-    for switch in _switches:
-        switch(closed)
+        ended = [waits.end() for waits in _known]
+        held.waits_left_out = any(ended)
 
 
 def watch_torch() -> None:
@@ -52,7 +91,7 @@ def watch_torch() -> None:
     stream_class: Any = torch.cuda.Stream
 
     def unless_closed(wait: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args, **kwargs: None if _closed else wait(*args, **kwargs)
+        return lambda *args, **kwargs: None if _torch.leaves_out() else wait(*args, **kwargs)
 
     torch.cuda.synchronize = unless_closed(torch.cuda.synchronize)
     if hasattr(torch, "accelerator"):
@@ -60,7 +99,7 @@ def watch_torch() -> None:
     wait_for_stream = stream_class.synchronize
 
     def synchronize(stream: Any) -> None:
-        if not (_closed and stream.cuda_stream in _DEFAULT_STREAMS):
+        if not (stream.cuda_stream in _DEFAULT_STREAMS and _torch.leaves_out()):
             wait_for_stream(stream)
 
     stream_class.synchronize = synchronize

@@ -119,6 +119,8 @@ class Runner:
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
             answer["empty_launches"] = self.empty_launches.take()
+        if getattr(self.binding, "waits_left_out", False):
+            answer["waits_left_out"] = True
         if survey is not None:
             answer["seen"] = survey.seen()
         took_us = getattr(self.call, "took_us", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from grader.challenge.loader import Challenge
 from grader.judge import timing
 from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.launch import Launcher
+from grader.judge.messages import Failure
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient, Timed, Ungated
@@ -175,6 +177,24 @@ def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launche
     assert not own.gated
     assert len(own.rounds) == ROUNDS
     assert all(it.host == 0.0 for it in own.rounds)
+
+
+class Waiting(RunnerClient):
+    """A box whose calls behind a closed gate raise, as what they wait for is not there."""
+
+    def timed_call(self, *args: Any, gated: bool = True, **options: Any) -> tuple[Timed, Answer]:
+        timed, answer = super().timed_call(*args, gated=gated, **options)
+        failure = Failure(kind="exception", type="RuntimeError", message="Both events must be completed")
+        return timed, replace(answer, failure=failure, waits_left_out=True) if gated else answer
+
+
+def test_what_is_wrong_where_a_wait_was_left_out_is_timed_ungated(launcher: Launcher) -> None:
+    client = launcher.submission()
+    client.__class__ = Waiting
+    own = _watch(launcher, Staging()).own(client)
+    assert not own.gated
+    assert len(own.rounds) == ROUNDS
+    assert client.needs_open_gate, "the next workload is not tried behind the gate"
 
 
 class Longer(Staging):
