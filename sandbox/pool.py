@@ -224,13 +224,17 @@ def _pause(box: Box) -> Pausable | None:
     try:
         pausable.pause()
     except BoxUnavailable:
+        _resume(pausable)  # an engine may have paused it and failed to say so
         return None
     return pausable
 
 
 def _resume(box: Pausable) -> None:
-    with contextlib.suppress(BoxUnavailable):  # it is over, or its engine away: that shows when it is taken
+    """A box that cannot go on is ended: its connection looks well, and whose source it gets would be called slow."""
+    try:
         box.resume()
+    except BoxUnavailable:  # it is over, or its engine away
+        _end(cast("Box", box))
 
 
 def _side_by_side(work: Callable[[Given], Result], boxes: Sequence[Given]) -> list[Result]:

@@ -21,6 +21,9 @@ _LENGTH = struct.Struct("<I")
 _SEND_SECONDS = 60.0
 # How soon a wait notices that its answer is no longer wanted.
 _INTERRUPT_SECONDS = 0.25
+# A wait that ends so much later than it was to end did so because this process stood still (a machine that was paused,
+# or swapped), and most likely the box as well. That is no time that the box has taken.
+_STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
 # A time of ``time.perf_counter``, or what a box may use meanwhile.
@@ -124,7 +127,8 @@ class Channel:
 
     def _fill(self, size: int, deadline: Deadline) -> None:
         """Read until ``size`` bytes are there. What has come by the deadline counts even if it is read later, but a
-        box that drips gets no more time than one that is silent, and delays no other message meanwhile."""
+        box that drips gets no more time than one that is silent, and delays no other message meanwhile. What this
+        process stood still is not counted."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()
@@ -132,8 +136,15 @@ class Channel:
                 self.interrupt()
                 asked = now
             left = deadline.left() if isinstance(deadline, Allowance) else max(deadline - now, 0.0)
-            if self._events(select.POLLIN, min(left, _INTERRUPT_SECONDS)):
+            began, wait = time.perf_counter(), min(left, _INTERRUPT_SECONDS)
+            if self._events(select.POLLIN, wait):
                 self._read(size - len(self._pending))
+            elif (stood := time.perf_counter() - began - wait) > _STALL_SECONDS:
+                if isinstance(deadline, Allowance):
+                    deadline.forgive(stood)
+                else:
+                    deadline += stood
+                continue
             if left == 0.0 and len(self._pending) < size:
                 self.interrupt()
                 raise BoxSilent("no answer in time", deadline if isinstance(deadline, Allowance) else None)

@@ -76,6 +76,8 @@ def of_broken_channel(
     what used more processor time than it may; empty: that of a call."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
+        if end is not None and end.outside:
+            raise BoxKilled(end.sentence()) from error
         if end is not None and (finding := _of_end(end, doing, client.memory_bytes)):
             return finding
         slow = slow_hint or (_SLOW_INTERPRETED if client.interprets else _SLOW)

@@ -21,6 +21,10 @@ from grader.judge.runner_client import RunnerClient
 FRESH_SECONDS = 5.0
 # What times differ by from one control's box to the next is to show.
 _MOST_USES = 50
+# It must not be older when it is taken: it lives as long as a submission may then be judged.
+_OLDEST_SECONDS = limits.JUDGING_CLOCK_SECONDS
+# Of its box, by which another worker may know that nobody wants it any more.
+WALL_SECONDS = _OLDEST_SECONDS + limits.JUDGING_CLOCK_SECONDS
 
 _Key = tuple[str, str, str]
 
@@ -32,6 +36,7 @@ class KeptControl:
     def __init__(self) -> None:
         self._client: RunnerClient | None = None
         self._uses = 0
+        self._made = 0.0
         self._rounds: dict[_Key, tuple[float, Sequence[ControlRound]]] = {}
 
     def take(self, interrupt: Callable[[], None]) -> RunnerClient | None:
@@ -39,16 +44,17 @@ class KeptControl:
         client, self._client = self._client, None
         if client is None:
             return None
-        if self._uses >= _MOST_USES or client.gone():
+        old = time.monotonic() - self._made >= _OLDEST_SECONDS
+        if self._uses >= _MOST_USES or old or client.gone():
             _end(client)
             return None
-        client.serve(interrupt, limits.BOX_WALL_SECONDS)
+        client.serve(interrupt, limits.JUDGING_CLOCK_SECONDS)
         self._uses += 1
         return client
 
     def new(self) -> None:
         """The box that is given back next is a new one."""
-        self._uses = 1
+        self._uses, self._made = 1, time.monotonic()
 
     def give_back(self, client: RunnerClient) -> None:
         self._client = client

@@ -14,8 +14,9 @@ import pytest
 
 from grader import limits
 from grader.judge import channel as channel_module
-from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel
+from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, Deadline
 from grader.judge.messages import Bound, Loaded, Queued, Returned
+from grader.sandbox.allowance import Allowance
 from tests.judge.line import frame, message, pair, soon, speak, within
 
 
@@ -69,6 +70,28 @@ def test_what_had_come_by_the_deadline_counts() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(message(op="queued", round=7))
         assert judge.expect(Queued, time.perf_counter() - 1.0).round == 7
+
+
+@pytest.mark.parametrize("deadline", [soon, Allowance], ids=["clock", "allowance"])
+def test_what_the_judge_itself_stood_still_is_not_the_boxs_time(
+    monkeypatch: pytest.MonkeyPatch, deadline: Callable[[float], Deadline]
+) -> None:
+    """Protects students against a machine that is paused, or swaps, while their box is waited for."""
+    monkeypatch.setattr(channel_module, "_STALL_SECONDS", 0.05)
+    with pair() as (judge, theirs):
+        look, looks = judge._events, iter(range(100))
+
+        def events(wanted: int, seconds: float) -> int:
+            match next(looks):
+                case 0:
+                    time.sleep(0.2)
+                    return 0
+                case 1:
+                    theirs.sendall(message(op="queued", round=7))
+            return look(wanted, seconds)
+
+        monkeypatch.setattr(judge, "_events", events)
+        assert judge.expect(Queued, deadline(0.1)).round == 7
 
 
 def test_a_flood_costs_one_message_and_no_memory() -> None:

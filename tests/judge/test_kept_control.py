@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.judge import kept_control
 from grader.judge.device import HostDevice
@@ -25,13 +26,13 @@ from tests.judge.kernels import RIGHT
 class Client:
     def __init__(self) -> None:
         self.is_gone = self.closed = False
-        self.serves: list[Callable[[], None]] = []
+        self.serves: list[tuple[Callable[[], None], float]] = []
 
     def gone(self) -> bool:
         return self.is_gone
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
-        self.serves.append(interrupt)
+        self.serves.append((interrupt, seconds))
 
     def close(self) -> None:
         self.closed = True
@@ -48,7 +49,8 @@ def test_its_box_serves_one_submission_after_the_other() -> None:
     kept.new()
     kept.give_back(box)
     assert [kept.take(nobody)] == [box]
-    assert client.serves == [nobody]
+    # Its box is older than the submission's, and must be there when that is over.
+    assert client.serves == [(nobody, limits.JUDGING_CLOCK_SECONDS)]
     assert kept.take(nobody) is None, "who does not give it back ends it"
     kept.give_back(box)
     client.is_gone = True
@@ -56,14 +58,18 @@ def test_its_box_serves_one_submission_after_the_other() -> None:
     assert client.closed
 
 
-def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_control, "_MOST_USES", 2)
+@pytest.mark.parametrize(("limit", "most"), [("_MOST_USES", 2), ("_OLDEST_SECONDS", 60.0)])
+def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch, limit: str, most: float) -> None:
+    now = 1000.0
+    monkeypatch.setattr("grader.judge.kept_control.time.monotonic", lambda: now)
+    monkeypatch.setattr(kept_control, limit, most)
     kept, client = KeptControl(), Client()
     box: Any = client
     kept.new()
     kept.give_back(box)
     assert [kept.take(nobody)] == [box]
     kept.give_back(box)
+    now += 60.0
     assert kept.take(nobody) is None
     assert client.closed
 

@@ -7,17 +7,20 @@ import shutil
 import signal
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from grader.challenge.catalogue import find_catalogue
 from grader.errors import JudgeFailure
+from grader.judge.channel import BoxSilent
 from grader.judge.device import make_device
+from grader.judge.faults import BoxKilled, of_broken_channel
 from grader.judge.job import JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.box import Box, BoxPurpose, BoxSpec
+from grader.sandbox.box import Box, BoxEnd, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
@@ -89,6 +92,14 @@ def test_a_box_that_is_killed_from_outside_is_judged_again(
     assert report.verdict is Verdict.ACCEPTED
     assert report.remarks == [f"The box was killed from outside {said} and the submission was judged again."]
     assert len(boxes.started) == times + 1
+
+
+def test_a_box_that_is_killed_from_outside_at_the_limit_of_its_call_is_judged_again() -> None:
+    """The judge asks how it ended when the time is over, and not when the connection ends."""
+    end = BoxEnd(EndReason.SIGNALLED, signal=signal.SIGKILL, outside=True)
+    client: Any = SimpleNamespace(box=SimpleNamespace(end=lambda: end), memory_bytes=0, interprets=False)
+    with pytest.raises(BoxKilled):
+        of_broken_channel(client, BoxSilent("no answer in time"), "solve ran", 10.0)
 
 
 def test_a_host_that_goes_on_killing_is_our_failure() -> None:

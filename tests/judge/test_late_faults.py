@@ -1,4 +1,4 @@
-"""A fault on the GPU that the driver tells of after the call's limit is told as the fault that it is."""
+"""What comes after a call's limit is told as what it is: a fault on the GPU as that fault, all else as too late."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from grader.judge import runner_client
 from grader.judge.channel import BoxSilent
 from grader.judge.gate import DONE_WORD, HostGate
 from grader.judge.runner_client import RunnerClient
 from grader.sandbox.allowance import Allowance
+from tests.judge.line import message
 
 TRAP = {"kind": "cuda", "type": "CUDA_ERROR_ILLEGAL_INSTRUCTION", "message": "an illegal instruction"}
 RAISED = {"kind": "exception", "type": "ValueError", "message": "no"}
@@ -42,6 +44,44 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
     finally:
         timer.cancel()
         timer.join()
+        ours.close()
+        theirs.close()
+        gate.close()
+
+
+@pytest.mark.parametrize("gated", [True, False])
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_timed_call_that_is_late_is_silent_and_no_liar(
+    monkeypatch: pytest.MonkeyPatch, gated: bool, returns: bool
+) -> None:
+    """Protects a student whose call is done in the moment after the judge last looked for that, and one whose call,
+    with the gate open, was queued and then ran for too long."""
+    ours, theirs = socket.socketpair()
+    box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
+    gate = HostGate()
+    device: Any = SimpleNamespace(
+        make_gate=lambda: gate, on_processor=False, modelled=False, reveal=lambda *_: None
+    )
+    client, number = RunnerClient(box, device), gate.next_round()
+    monkeypatch.setattr(runner_client, "_FAULT_SECONDS", 0.02)
+
+    def over(_deadline: float, _gone: object) -> bool:
+        if not gated:
+            theirs.sendall(message(op="queued", round=number))
+        if returns:
+            gate._words[DONE_WORD] = number
+            theirs.sendall(message(op="returned", round=number))
+        time.sleep(0.03)
+        return False
+
+    monkeypatch.setattr(gate, "spin_until_done", over)
+    watch: Any = SimpleNamespace(spot_check=None, full_check=None)
+    arena: Any = None
+    try:
+        with pytest.raises(BoxSilent) as caught:
+            client._window(arena, {}, 0.01, watch, Allowance(0.01), 0.0, gated=gated)
+        assert caught.value.allowance is not None
+    finally:
         ours.close()
         theirs.close()
         gate.close()

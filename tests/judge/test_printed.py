@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from grader import limits
 from grader.challenge.catalogue import Catalogue
+from grader.judge import runner_client
 from grader.judge.correctness import COUNTS, WARM_UP, printed_text
 from grader.judge.device import HostDevice
 from grader.judge.request import CPU, Request
+from grader.judge.runner_client import RunnerClient
 from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
@@ -36,6 +43,29 @@ def test_any_bytes_become_text() -> None:
     text = printed_text(b"\xff\0\xf0\x9f", b"\xe2\x82")
     assert "\0" not in text
     assert json.loads(json.dumps(text)) == text
+
+
+def test_a_mark_that_comes_late_once_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects a student's output against a host that stood still: of all later cases it would be in the next one."""
+    monkeypatch.setattr(runner_client, "_MARK_SECONDS", 0.01)
+    ours, theirs = socket.socketpair()
+    parts: list[bytes] = []
+    box: Any = SimpleNamespace(connection=ours, output=lambda: parts.pop(0) if parts else b"")
+    client = RunnerClient(box, HostDevice())
+
+    def mark() -> bytes:
+        client._gate.next_round()
+        return client._mark().encode()
+
+    with ours, theirs:
+        late = mark()
+        assert client.printed() == b"", "nothing has come in time"
+        parts[:] = [b"first" + late]
+        assert client.printed() == b"first"
+        parts[:] = [b"sec", b"ond", mark()]
+        monkeypatch.setattr(runner_client, "_MARK_SECONDS", 10.0)
+        assert client.printed() == b"second"
+    client._gate.close()
 
 
 class Warming(HostDevice):

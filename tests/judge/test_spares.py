@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from grader import limits
+from grader.errors import BoxUnavailable
 from grader.judge.device import HostDevice
 from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
@@ -105,6 +106,26 @@ def spares(maker: Maker) -> Iterator[Spares]:
         box.kill()
 
 
+class Stuck(Loading):
+    """One whose engine pauses it and does not let it go on."""
+
+    fails_to_pause = False
+
+    def pause(self) -> None:
+        super().pause()
+        if self.fails_to_pause:
+            raise BoxUnavailable("no answer in time")
+
+    def resume(self) -> None:
+        raise BoxUnavailable("no answer in time")
+
+
+class Unsaid(Stuck):
+    """Nor does it say that it has paused it."""
+
+    fails_to_pause = True
+
+
 def _take(spares: Spares) -> None:
     spares.boxes.start(spares.boxes._spec)
 
@@ -183,6 +204,27 @@ def test_while_something_is_timed_a_box_that_loads_is_paused_and_none_begins(
     _wait(spares)
     assert spares.boxes.ready() == 2
     spares.close()
+
+
+@pytest.mark.parametrize("kind", [Stuck, Unsaid])
+def test_a_box_that_stays_paused_is_given_to_nobody(spares: Spares, maker: Maker, kind: type[Stuck]) -> None:
+    """Protects students against a box in which their source never loads, and the judge against waiting for it."""
+    maker.kind = kind
+    spares.refill()
+    assert within(60, lambda: bool(maker.made) and not any(pool._making for pool in spares._all))
+    quiet = threading.Thread(target=spares.quiet)
+    quiet.start()
+    quiet.join(20)
+    assert not quiet.is_alive()
+    spares.release()
+    assert all(box.killed for _, box in maker.made)
+    _wait(spares)
+    maker.kind = Ready
+    spares.boxes.refill()
+    _wait(spares)
+    given: Any = spares.boxes.start(spares.boxes._spec)
+    assert isinstance(given, Ready)
+    assert not given.paused
 
 
 def test_what_is_timed_waits_for_a_box_that_is_still_made(spares: Spares, maker: Maker) -> None:

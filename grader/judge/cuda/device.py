@@ -23,6 +23,7 @@ from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.cuda.plan import case_bytes, kept_bytes, workload_bytes
 from grader.judge.device import GPU_PLAN, Floor, Gate, Noise, OutputChecker
+from grader.judge.kept_control import WALL_SECONDS
 from grader.judge.oracle import Question
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
@@ -106,6 +107,8 @@ class CudaDevice:
             purpose,
             env=env,
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
+            # A control waits while a submission is judged, whose boxes begin to live after it.
+            wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else limits.BOX_WALL_SECONDS,
             gpu=self._gpu,
             bytecode=self.bytecode if preload != "cuda" else "",
         )
