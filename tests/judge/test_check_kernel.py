@@ -24,7 +24,7 @@ got.view(torch.int32)[999] = POISON
 want[999] = nan
 
 def check(counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), poison=POISON, got=got, want=want):
-    number = COUNT if spots is None else spots.numel()
+    number = got.numel() if spots is None else spots.numel()
     suspects = torch.full((kernels.check_blocks(number, at_spots=spots is not None),), -1, dtype=torch.int32)
     seen = torch.empty(number, dtype=got.dtype)
     kernels.full_check(got, counted, want, scale, seen, suspects, tolerance, poison, spots)
@@ -51,7 +51,16 @@ finite[[4, 5]] = torch.tensor([3e38, -7.0])
 assert check(got=finite) == 5
 finite = got.clone()
 finite[800] = inf
-assert check(got=finite, scale=torch.full((COUNT,), inf)) == 2
+assert check(got=finite, scale=torch.full((COUNT,), inf)) == 4
+# A magnitude that is no number forgives nothing, and none that is negative asks for more.
+for nothing in (inf, -inf, nan):
+    assert check(scale=torch.full((COUNT,), nothing)) == check()
+assert check(scale=torch.full((COUNT,), -1e3)) == check(scale=torch.full((COUNT,), 1e3))
+# Bounds among denormal numbers, of which only two multiples of the smallest are within 4e-45, and none within 1.2e-45.
+smallest = 2.0**-149
+few = torch.arange(6) * smallest
+assert check(got=few, want=few * 0, tolerance=(4e-45, 0.0)) == 3
+assert check(got=few + 2.0**-126, want=few * 0 + 2.0**-126, tolerance=(0.0, 1e-7)) == 5
 # Double precision, with an error that single precision does not show, and numbers that it does not hold.
 wide = torch.linspace(1, 2, COUNT, dtype=torch.float64)
 wide[:2] = torch.tensor([1e300, -1e200], dtype=torch.float64)

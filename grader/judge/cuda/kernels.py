@@ -59,13 +59,14 @@ def _full_check(
         if not WIDE:
             found = found.to(tl.float32)
             right = right.to(tl.float32)
-        if SCALED:  # noqa: SIM108 - Triton wants the branch, so that only one side is compiled
-            size = tl.load(scale + offsets, mask=mask, other=0).to(right.dtype)
-        else:
-            size = tl.abs(right)
+        size = tl.abs(right)
+        if SCALED:
+            given = tl.abs(tl.load(scale + offsets, mask=mask, other=0).to(right.dtype))
+            size = tl.where(given < float("inf"), given, size)  # see ``grader.judge.worst.allowed_error``
         # Infinity is within infinite bounds of anything.
         finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
-        near = finite & (tl.abs(found - right) <= atol + rtol * size)
+        # Less, not equal: a bound among denormal numbers may have been rounded up by one of them.
+        near = finite & (tl.abs(found - right) < atol + rtol * size)
         wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
         if POISONED:
             wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
