@@ -108,12 +108,13 @@ def _random_bytes(count: int, itemsize: int) -> int:
     return 0 if itemsize == _DRAWN else _DRAWN * count
 
 
-def _drawing_type(generator: torch.Generator) -> torch.dtype:
-    """What random values are drawn in. On a CPU float64: the float32 version rounds differently on machines with and
-    without AVX2. A GPU's own numbers are reproduced on GPUs only, and there float64 takes several times as long."""
+def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype:
+    """What random values of ``dtype`` are drawn in. On a CPU float64: the float32 version rounds differently on
+    machines with and without AVX2. A GPU's own numbers are reproduced on GPUs only, and there float64 takes several
+    times as long: only what is float64 is drawn so, or a kernel that reads it as float32 would lose nothing."""
     import torch
 
-    return torch.float32 if _is_gpu(generator) else torch.float64
+    return torch.float32 if _is_gpu(generator) and dtype is not torch.float64 else torch.float64
 
 
 # Memory for a tensor of this shape and dtype, or None.
@@ -180,7 +181,7 @@ class Normal:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        drawn = _drawing_type(generator)
+        drawn = _drawing_type(generator, dtype)
         out = _placed(shape, dtype, drawn)
         values = torch.randn(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         if (self.mean, self.std) != (0.0, 1.0):
@@ -204,14 +205,17 @@ class Uniform:
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         import torch
 
-        drawn = _drawing_type(generator)
+        drawn = _drawing_type(generator, dtype)
         out = _placed(shape, dtype, drawn)
         width = self.high - self.low
         if _is_gpu(generator) and 0 <= width <= torch.finfo(drawn).max:
             values = torch.empty(shape, device=generator.device, dtype=drawn) if out is None else out
             return values.uniform_(self.low, self.high, generator=generator).to(dtype)  # in one pass
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
-        return values.mul_(width).add_(self.low).to(dtype)
+        if width <= torch.finfo(drawn).max:
+            return values.mul_(width).add_(self.low).to(dtype)
+        # Half of what is wider than the largest number is not.
+        return values.mul_(self.high / 2 - self.low / 2).add_(self.low / 2).mul_(2).to(dtype)
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
         return _random_bytes(count, itemsize)

@@ -231,14 +231,26 @@ def test_a_gpu_draws_what_lies_in_many_places_and_uniform_values_in_one_pass(
     for share in (0.2, 1.0, 0.02):
         values = Sprinkle(INF, share).draw((count,), torch.float32, generator)
         assert int(values.isinf().sum()) == pytest.approx(share * count, rel=0.02)
-    for low, high in ((-2.0, 5.0), (-1.6e38, 1.6e38)):
+    for low, high in ((-2.0, 5.0), (-1.6e38, 1.6e38), (-3e38, 3e38)):
         values = Uniform(low, high).draw((count,), torch.float32, generator) / high
         assert low / high <= float(values.min())
         assert float(values.max()) <= 1.0
         assert float(values.mean()) == pytest.approx((1 + low / high) / 2, abs=0.01)
+    widest = Uniform(-1.7e308, 1.7e308).draw((count,), torch.float64, generator)
+    assert float(widest.max()) == pytest.approx(1.7e308, rel=0.01)
     room = torch.zeros(count)
     with drawn_into(lambda shape, dtype: room):
         assert Uniform(0.0, 1.0).draw((count,), torch.float32, generator).data_ptr() == room.data_ptr()
+
+
+@pytest.mark.parametrize("recipe", [Normal(), Uniform(1.0, 2.0)])
+def test_a_gpu_draws_float64_that_float32_does_not_hold(
+    recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a timed call could read and copy them in float32."""
+    monkeypatch.setattr(cases, "_is_gpu", lambda generator: True)
+    values = recipe.draw((1000,), torch.float64, torch.Generator().manual_seed(1))
+    assert int((values.float() == values).sum()) < 10
 
 
 @pytest.mark.parametrize("recipe", [Normal(3.0, 2.0), Uniform(-1.0, 1.0)])
