@@ -186,8 +186,11 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
                     total=buffer.count,
                     worst=worst_elements(Suspects(now, before, differs), buffer.shape, first_place=start),
                 )
-        if found is not None:
-            return found.model_copy(update={"wrong": wrong})
+        # Seen once, it counts, also where it was put back before it was looked at again.
+        found = found or Mismatch(
+            argument=buffer.argument.name, kind="input_changed", wrong=1, total=buffer.count
+        )
+        return found.model_copy(update={"wrong": max(1, wrong)})
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,24 +15,49 @@ from grader.challenge.model import Argument, DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
-from grader.judge.pieces import compute_in_pieces
+from grader.judge.pieces import Put, compute_in_pieces
 
 if TYPE_CHECKING:
     import torch
 
 
+def _rounded_to(target: torch.Tensor, values: torch.Tensor) -> None:
+    target.copy_(values)
+
+
+def _no_more_than(target: torch.Tensor, values: torch.Tensor) -> None:
+    """A finite magnitude that the target's dtype does not hold is the largest that it does: an infinite one would
+    count for nothing."""
+    import torch
+
+    target.copy_(values)
+    if target.dtype is values.dtype or not target.numel():
+        return
+    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # as a rule: one pass, and no memory
+        return
+    too_large = torch.isinf(target) & torch.isfinite(values).to(target.device)
+    target.masked_fill_(too_large, torch.finfo(target.dtype).max)
+
+
+# As far as float64 holds every whole number.
+_COUNTED = 1 << 53
+
+
 @dataclass(frozen=True)
 class _Kind:
-    """Of results: what they are called, and the dtype of each."""
+    """Of results: what they are called, the dtype of each, and how it is put where it is kept."""
 
     name: str
     dtype: Callable[[Argument], DType]
+    put: Put = _rounded_to
 
 
 _OUTPUT = _Kind("output", lambda arg: arg.dtype)
 _SCALE = _Kind("scale", lambda _: DType.FLOAT64)
 # On a GPU, where memory is short: what a check in single precision needs.
-_NARROW_SCALE = _Kind("scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32)
+_NARROW_SCALE = _Kind(
+    "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
+)
 
 
 @dataclass(frozen=True)
@@ -125,21 +151,29 @@ def _results(
     manifest = challenge.manifest
     dtypes = {arg.name: getattr(torch, kind.dtype(arg).value) for arg in manifest.results}
     if case.on is not None and manifest.pieces is not None:
+        compute, counted = challenge.reference.compute, any(it.first for it in manifest.compare.values())
+
+        def called(
+            function: Callable[..., Any], part: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
+        ) -> dict[str, torch.Tensor]:
+            return _called(challenge, case, function, part, sizes)
+
+        # A magnitude says nothing of how many elements of a piece count.
+        count = functools.partial(called, compute) if counted and function is not compute else None
         return compute_in_pieces(
-            manifest,
-            case.sizes,
-            inputs,
-            dtypes,
-            lambda part, sizes: _called(challenge, case, function, part, sizes),
+            manifest, case.sizes, inputs, dtypes, functools.partial(called, function), kind.put, count
         )
     named = _called(challenge, case, function, inputs, case.sizes)
-    if room is not None:
-        return {
-            name: room(f"{kind.name} {name}", values.to("meta", dtypes[name])).copy_(values)
-            for name, values in named.items()
-        }
-    on = {name: next((it.device for it in inputs.values()), values.device) for name, values in named.items()}
-    return {name: values.to(on[name], dtypes[name]).contiguous() for name, values in named.items()}
+    found = {}
+    for name, values in named.items():
+        device = next((it.device for it in inputs.values()), values.device)
+        found[name] = (
+            room(f"{kind.name} {name}", values.to("meta", dtypes[name]))
+            if room is not None
+            else torch.empty(values.shape, dtype=dtypes[name], device=device)
+        )
+        kind.put(found[name], values)
+    return found
 
 
 def _called(
@@ -180,8 +214,23 @@ def _called(
             raise ChallengeInvalid(
                 f"{where}: '{arg.name}' has shape {list(tensor.shape)}, expected {list(shape)}"
             )
+        if function is challenge.reference.compute and not arg.dtype.floating and _is_inexact(tensor, arg):
+            raise ChallengeInvalid(
+                f"{where}: '{arg.name}' is {arg.dtype}, and not all that it returned are whole numbers of that type",
+                "Round there as kernels shall, and return integers.",
+            )
         named[arg.name] = tensor.detach()
     return named
+
+
+def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
+    """Whether floats, meant for an integer result, are changed by that, or are beyond what a float64 counts."""
+    import torch
+
+    if not values.is_floating_point() or not values.numel():
+        return False
+    kept = values.to(getattr(torch, arg.dtype.value)).to(values.dtype)
+    return not bool(((kept == values) & (values.abs() <= _COUNTED)).all())
 
 
 def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | None = None) -> Case:

@@ -22,6 +22,8 @@ PIECE_ELEMENTS = 1 << 25
 
 # Inputs and sizes of one piece -> the results there, in the order of the signature.
 Compute = Callable[[Mapping[str, "torch.Tensor"], Mapping[str, int]], Mapping[str, "torch.Tensor"]]
+# Writes values, the second, to a place of the same shape, rounded to its dtype.
+Put = Callable[["torch.Tensor", "torch.Tensor"], None]
 
 
 @dataclass(frozen=True)
@@ -50,22 +52,29 @@ def compute_in_pieces(
     inputs: Mapping[str, torch.Tensor],
     dtypes: Mapping[str, torch.dtype],
     compute: Compute,
+    put: Put,
+    count: Compute | None = None,
 ) -> dict[str, torch.Tensor]:
-    """Every result, in the dtype that ``dtypes`` has for it, on the inputs' device. Raises what ``compute`` raises."""
+    """Every result, in the dtype that ``dtypes`` has for it, on the inputs' device. ``put`` writes what
+    was computed there. ``count``: whose results say how many elements of a piece count, where those of ``compute`` do
+    not. Raises what the two raise."""
     pieces = manifest.pieces
     assert pieces is not None
     device = next(iter(inputs.values())).device
-    joined = {arg.name: _Joined(manifest, arg, sizes, dtypes[arg.name], device) for arg in manifest.results}
+    joined = {
+        arg.name: _Joined(manifest, arg, sizes, dtypes[arg.name], device, put) for arg in manifest.results
+    }
     for cut in cuts(manifest, pieces, sizes):
         given = {
             arg.name: _part(arg, pieces, inputs[arg.name], cut)
             for arg in manifest.buffers
             if arg.name in inputs
         }
-        found = compute(given, {**sizes, pieces.along: cut.length})
+        its_sizes = {**sizes, pieces.along: cut.length}
+        found = compute(given, its_sizes)
+        counts = count(given, its_sizes) if count is not None else found
         for arg in manifest.results:
-            count = _count(manifest, arg, found)
-            joined[arg.name].add(found[arg.name], cut, count)
+            joined[arg.name].add(found[arg.name], cut, _count(manifest, arg, counts))
     return {name: it.result() for name, it in joined.items()}
 
 
@@ -96,6 +105,7 @@ class _Joined:
         sizes: Mapping[str, int],
         dtype: torch.dtype,
         device: torch.device,
+        put: Put,
     ) -> None:
         import torch
 
@@ -103,6 +113,7 @@ class _Joined:
         self._dimension = _dimension(arg, manifest.pieces)
         self._running = manifest.pieces.running and self._dimension is not None
         self._dtype = dtype
+        self._put = put
         self._filled = 0
         self._last: torch.Tensor | None = None
         self._sum: torch.Tensor | None = None
@@ -116,15 +127,19 @@ class _Joined:
             return
         if self._running and part.numel():
             part = part if self._last is None else part + self._last
-            self._last = part[-1].clone()
+            self._last = part.narrow(self._dimension, part.shape[self._dimension] - 1, 1).clone()
         if count is not None:
-            self._whole[self._filled : self._filled + count].copy_(part[:count])
+            self._put(self._whole.view(-1)[self._filled : self._filled + count], part.reshape(-1)[:count])
             self._filled += count
             return
-        self._whole.narrow(self._dimension, cut.start, part.shape[self._dimension]).copy_(part)
+        self._put(self._whole.narrow(self._dimension, cut.start, part.shape[self._dimension]), part)
 
     def result(self) -> torch.Tensor:
         if self._dimension is not None:
             return self._whole
+        import torch
+
         assert self._sum is not None
-        return self._sum.to(self._dtype).contiguous()
+        whole = torch.empty(self._sum.shape, dtype=self._dtype, device=self._sum.device)
+        self._put(whole, self._sum)
+        return whole

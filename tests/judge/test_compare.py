@@ -407,6 +407,16 @@ def test_a_guard_that_was_put_back_meanwhile_was_still_broken(
     assert (mismatch.kind, mismatch.wrong, mismatch.outside) == ("out_of_bounds", 1, [])
 
 
+def test_an_input_that_was_put_back_meanwhile_was_still_changed(
+    arena: Arena, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena.reveal(question.inputs)
+    monkeypatch.setattr(compare_module, "_same_in_place", lambda got, want: False)
+    mismatch = trespass(arena, question)
+    assert mismatch is not None
+    assert (mismatch.kind, mismatch.index, mismatch.wrong) == ("input_changed", None, 1)
+
+
 @pytest.mark.parametrize(("sums", "kind"), [(10, "value"), (11, "not_cleared")])
 def test_sums_have_to_explain_most_of_what_is_wrong(sums: int, kind: str) -> None:
     def half(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
