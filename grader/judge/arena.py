@@ -130,8 +130,7 @@ class Buffer:
         self.memory_number = self._memory.number
         everything = self._memory.bytes
         end = self.layout.offset + self.layout.nbytes
-        # A mapping's first granule may be megabytes; a guard of one page before the array is read as quickly on both.
-        self._before = everything[max(0, self.layout.offset - PAGE) : self.layout.offset]
+        self._before = everything[: self.layout.offset]
         self._after = everything[end:]
         self._bytes = everything[self.layout.offset : end]
         pattern = torch_bytes(secrets.token_bytes(ALIGNMENT))

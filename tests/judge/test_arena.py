@@ -11,7 +11,7 @@ import torch
 
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Argument, DType, Kind
-from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, lay_out
+from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, HostMemories, lay_out
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 4, 255, 256, 257, 4095, 4096, 4097, 3840, 100_003])
@@ -47,6 +47,21 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) 
     with mmap.mmap(buffer.descriptor, layout.mapped) as other_side:
         other_side[at] ^= 0xFF
     assert not buffer.guards_intact()
+
+
+def test_all_that_is_mapped_before_an_array_is_its_guard() -> None:
+    """A GPU maps megabytes at a time: a row too early would else lie in nobody's memory, and nobody would notice."""
+
+    class Memories(HostMemories):
+        page = 1 << 21
+
+    arg = Argument(name="out", kind=Kind.OUTPUT, dtype=DType.FLOAT32, shape=["n"])
+    buffer = Buffer(arg, (1 << 10,), Memories())
+    with mmap.mmap(buffer.descriptor, buffer.layout.mapped) as other_side:
+        other_side[buffer.layout.offset - 4 * 5000] ^= 0xFF
+    assert not buffer.guards_intact()
+    assert buffer.written_outside() == [-5000]
+    buffer.close()
 
 
 @pytest.mark.parametrize("dtype", list(DType))
