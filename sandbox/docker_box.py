@@ -59,6 +59,7 @@ class Supervision:
         self._kills_before = kills_before
         self._group = group
         self._end: BoxEnd | None = None
+        self._lacked: bool | None = None
         self._thread = threading.Thread(
             target=self._receive, name=f"{container[:12]}-supervision", daemon=True
         )
@@ -70,6 +71,8 @@ class Supervision:
             if code is not None:
                 # Now: the supervisor waits until the connection is closed, and the group goes with the box.
                 self._end = self._end_of(code)
+            elif self._group is not None:
+                self._lacked = self._group.out_of_memory()
 
     def _end_of(self, code: int) -> BoxEnd:
         if self._group is None:
@@ -80,6 +83,12 @@ class Supervision:
         """How the child ended; None where the supervisor died without a report. Call it when the box is over."""
         self.join()
         return self._end
+
+    def lacked_memory(self) -> bool | None:
+        """Whether the box was at its limit where the supervisor died without a report; None where its own group does
+        not say. The host's count is of all boxes together."""
+        self.join()
+        return self._lacked
 
     def join(self) -> None:
         self._thread.join(READ_SECONDS)
@@ -297,10 +306,15 @@ class DockerBox:
         except BoxUnavailable:  # somebody removed it
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
-        killed = code == SIGNAL_BASE + signal.SIGKILL and host_memory_kills() > self._memory_kills
+        killed = code == SIGNAL_BASE + signal.SIGKILL and self._lacked_memory()
         if state.get("OOMKilled") or killed:
             return BoxEnd(EndReason.OUT_OF_MEMORY)
         return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
+
+    def _lacked_memory(self) -> bool:
+        """Whether the kernel killed it for lack of memory, as far as that is known."""
+        told = self._supervision.lacked_memory() if self._supervision is not None else None
+        return told if told is not None else host_memory_kills() > self._memory_kills
 
     def _discard(self) -> None:
         # By its name: an engine that failed to answer may have made it all the same.

@@ -73,7 +73,8 @@ def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
     """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
-    what used more processor time than it may; empty: that of a call."""
+    what used more processor time than it may; empty: that of a call. Raises BoxKilled; BoxUnavailable where its end
+    cannot be known."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -83,9 +84,12 @@ def of_broken_channel(
         slow = slow_hint or (_SLOW_INTERPRETED if client.interprets else _SLOW)
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
+    if end is None and isinstance(error, BoxGone):
+        # Its engine is slow to say so, or away: an engine that restarts ends its boxes. Ours, then: BoxUnavailable.
+        end = client.box.kill()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
-    if end is None:
+    if end is None or end.reason is EndReason.KILLED:
         return CaseFault(
             CaseVerdict.RUNTIME_ERROR, f"It broke the connection to the judge while {doing}: {error}."
         )

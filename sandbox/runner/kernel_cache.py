@@ -12,6 +12,9 @@ from typing import IO, Any
 
 # A folder for each kernel, or launcher, and files in it.
 _MEMBER = re.compile(r"[\w-]{1,200}/[\w.+-]{1,200}")
+# What ``triton.autotune(..., cache_results=True)`` measured. Where kernels are compiled ahead nothing is launched, and
+# every configuration takes as long: the first would be taken for the fastest on the GPU.
+_MEASURED = ".autotune.json"
 # Names the other files of a kernel by their paths.
 _GROUP = "__grp__"
 
@@ -54,6 +57,8 @@ class Pack:
                 member = os.path.relpath(path, folder())
                 size = os.path.getsize(path)
                 if member in self._known or not _MEMBER.fullmatch(member) or size > self._left:
+                    continue
+                if name.endswith(_MEASURED):
                     continue
                 self._known.add(member)
                 self._left -= size + 2 * tarfile.BLOCKSIZE

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from grader.challenge.catalogue import find_catalogue
-from grader.errors import JudgeFailure
-from grader.judge.channel import BoxSilent
+from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge.channel import BoxGone, BoxSilent
 from grader.judge.device import make_device
 from grader.judge.faults import BoxKilled, of_broken_channel
 from grader.judge.job import JudgingProgress
@@ -100,6 +100,32 @@ def test_a_box_that_is_killed_from_outside_at_the_limit_of_its_call_is_judged_ag
     client: Any = SimpleNamespace(box=SimpleNamespace(end=lambda: end), memory_bytes=0, interprets=False)
     with pytest.raises(BoxKilled):
         of_broken_channel(client, BoxSilent("no answer in time"), "solve ran", 10.0)
+
+
+def _away() -> BoxEnd:
+    raise BoxUnavailable("Docker could not kill the box: connection refused")
+
+
+KILLED_LATE = BoxEnd(EndReason.SIGNALLED, signal=signal.SIGKILL, outside=True)
+
+
+@pytest.mark.parametrize(
+    ("kill", "raised"), [(_away, BoxUnavailable), (lambda: KILLED_LATE, BoxKilled)], ids=["away", "back"]
+)
+def test_a_box_whose_engine_cannot_say_how_it_ended_is_not_the_students(
+    kill: Callable[[], BoxEnd], raised: type[Exception]
+) -> None:
+    """An engine that restarts ends its boxes, and may take longer to come back than an end is waited for."""
+    client: Any = SimpleNamespace(end=lambda: None, box=SimpleNamespace(kill=kill), memory_bytes=0)
+    with pytest.raises(raised):
+        of_broken_channel(client, BoxGone("the connection ended"), "solve ran", 10.0)
+
+
+def test_who_closes_the_connection_and_lives_broke_it() -> None:
+    box = SimpleNamespace(kill=lambda: BoxEnd(EndReason.KILLED))
+    client: Any = SimpleNamespace(end=lambda: None, box=box, memory_bytes=0)
+    found = of_broken_channel(client, BoxGone("the connection ended"), "solve ran", 10.0)
+    assert found.detail == "It broke the connection to the judge while solve ran: the connection ended."
 
 
 def test_a_host_that_goes_on_killing_is_our_failure() -> None:

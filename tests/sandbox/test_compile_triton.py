@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,6 +89,16 @@ def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytes
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 0.2)
     endless = replace(request(1000), source="while True:\n    pass\n")
     assert compile_ahead(local_boxes, endless) == b""
+
+
+def test_no_measurement_of_where_nothing_runs_goes_to_the_gpu(local_boxes: BoxMaker) -> None:
+    """A kernel that keeps what its tuning measured would have its first configuration there, fastest or not."""
+    source = SOURCE.replace('key=["n"]', 'key=["n"], cache_results=True')
+    found = unpacked(compile_ahead(local_boxes, replace(request(1000), source=source)))
+    with tarfile.open(fileobj=io.BytesIO(found)) as archive:
+        names = archive.getnames()
+    assert sum(it.endswith(".cubin") for it in names) == 2
+    assert not [it for it in names if "autotune" in it]
 
 
 def test_what_is_stored_is_bounded() -> None:

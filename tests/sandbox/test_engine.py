@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from grader.errors import BoxUnavailable
 from grader.sandbox import container, control_groups, options
 from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.choose import make_boxes
-from grader.sandbox.docker_box import DockerBox
+from grader.sandbox.docker_box import DockerBox, Supervision
 from grader.sandbox.docker_engine import EngineFacts, engine
 from grader.sandbox.gpu import Gpu
 from grader.sandbox.processor import Share
@@ -88,7 +90,12 @@ def test_limits_that_the_engine_leaves_out_are_known() -> None:
     assert EngineFacts.of({}).unbounded == ()
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) -> BoxEnd:
+def ended(
+    monkeypatch: pytest.MonkeyPatch,
+    state: dict[str, Any],
+    kills: int,
+    supervision: Supervision | None = None,
+) -> BoxEnd:
     """How a box says it ended whose engine says ``state``, after ``kills`` of the kernel's since it began."""
     box = object.__new__(DockerBox)
 
@@ -96,6 +103,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int) ->
         def state(self, _container: str) -> dict[str, Any]:
             return state
 
+    box._supervision = supervision
     box._engine, box._container, box._memory_kills = Telling(), "x", 5  # type: ignore[assignment]
     monkeypatch.setattr("grader.sandbox.docker_box.host_memory_kills", lambda: 5 + kills)
     return box._own_end()
@@ -115,6 +123,20 @@ def test_want_of_memory_is_reported_also_where_the_engine_missed_it(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int, reason: EndReason
 ) -> None:
     assert ended(monkeypatch, state, kills).reason is reason
+
+
+@pytest.mark.parametrize(("at_limit", "outside"), [(False, True), (True, False)])
+def test_another_boxs_want_of_memory_is_not_this_ones(
+    monkeypatch: pytest.MonkeyPatch, at_limit: bool, outside: bool
+) -> None:
+    """Protects a student whose box an operator kills while somebody else's memory bomb is killed by the kernel."""
+    ours, supervisor = socket.socketpair()
+    group: Any = SimpleNamespace(out_of_memory=lambda: at_limit)
+    supervision = Supervision(ours, "x", group, 5)
+    supervisor.close()
+    end = ended(monkeypatch, {"ExitCode": 137, "OOMKilled": False}, 1, supervision).of_supervisor()
+    assert end.outside == outside
+    assert (end.reason is EndReason.OUT_OF_MEMORY) == at_limit
 
 
 def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
