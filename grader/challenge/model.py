@@ -115,8 +115,8 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
         if not self.kind.buffer and self.shape:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
-        if self.kind is Kind.SCALAR and not self.dtype.floating:
-            raise ValueError(f"'{self.name}' is a scalar: its dtype must be floating")
+        if self.kind is Kind.SCALAR and self.dtype not in (DType.FLOAT32, DType.FLOAT64):
+            raise ValueError(f"'{self.name}' is a scalar: its dtype must be float32 or float64")
         if self.kind is Kind.SCALAR and self.value is None:
             raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:

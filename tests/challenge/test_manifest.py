@@ -48,6 +48,7 @@ BAD_VALUES = [
     ("args.1.values.middle", 'high = "cols"', 'middle = "cols"'),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float32" }'),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "int64", value = 1 }'),
+    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float16", value = 1.0 }'),
     ("args.4.value", "value = 2.0", "value = nan"),
     (
         "args.4",
