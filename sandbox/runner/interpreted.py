@@ -38,7 +38,8 @@ def widened(bits: np.ndarray) -> np.ndarray:
     """The float32 of bfloat16 numbers, which are given by their bits (uint16)."""
     import numpy as np
 
-    return np.left_shift(bits, 16, dtype=np.uint32).view(np.float32)
+    made: np.ndarray = np.left_shift(bits, 16, dtype=np.uint32).view(np.float32)
+    return made
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
@@ -49,4 +50,5 @@ def rounded(values: np.ndarray) -> np.ndarray:
         single = np.asarray(values).astype(np.float32)
         bits = single.view(np.uint32)
         nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16
-        return np.where(np.isnan(single), (bits >> 16) | np.uint32(0x40), nearest).astype(np.uint16)
+        made: np.ndarray = np.where(np.isnan(single), (bits >> 16) | np.uint32(0x40), nearest)
+        return made.astype(np.uint16)
