@@ -24,6 +24,8 @@ Result = TypeVar("Result")
 
 # A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
+# How long a box that could not be paused may go on loading while something waits to be timed.
+_UNPAUSED_SECONDS = limits.BOX_START_SECONDS
 # How often a box that starts is looked at.
 _LOOK_MS = 250
 
@@ -101,8 +103,17 @@ class SpareBoxes:
             paused = _side_by_side(_pause, loading)
             self._paused += [box for box in paused if box is not None]
             for box, done in zip(loading, paused, strict=True):
-                while done is None and box in self._loading:
-                    self._changed.wait()
+                if done is None:
+                    self._wait_for(box)
+
+    def _wait_for(self, box: Box) -> None:
+        """Until it does not load any more. One that takes too long is paused all the same, for all we know."""
+        end = time.monotonic() + _UNPAUSED_SECONDS
+        while box in self._loading:
+            if (left := end - time.monotonic()) <= 0:
+                _end(box)
+                left = _UNPAUSED_SECONDS
+            self._changed.wait(left)
 
     def release(self) -> None:
         """Let what ``hold`` paused go on. Harmless where nothing is held."""
@@ -224,7 +235,8 @@ def _pause(box: Box) -> Pausable | None:
     try:
         pausable.pause()
     except BoxUnavailable:
-        _resume(pausable)  # an engine may have paused it and failed to say so
+        with contextlib.suppress(BoxUnavailable):
+            pausable.resume()  # an engine may have paused it and failed to say so
         return None
     return pausable
 

@@ -19,6 +19,7 @@ from grader.judge.device import HostDevice
 from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
 from grader.languages import Language
+from grader.sandbox import pool as pool_module
 from grader.sandbox.box import BoxEnd, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.gpu import Gpu as GpuOfHost
 from grader.sandbox.pool import SpareBoxes
@@ -207,8 +208,11 @@ def test_while_something_is_timed_a_box_that_loads_is_paused_and_none_begins(
 
 
 @pytest.mark.parametrize("kind", [Stuck, Unsaid])
-def test_a_box_that_stays_paused_is_given_to_nobody(spares: Spares, maker: Maker, kind: type[Stuck]) -> None:
+def test_a_box_that_stays_paused_is_given_to_nobody(
+    spares: Spares, maker: Maker, kind: type[Stuck], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Protects students against a box in which their source never loads, and the judge against waiting for it."""
+    monkeypatch.setattr(pool_module, "_UNPAUSED_SECONDS", 0.2)
     maker.kind = kind
     spares.refill()
     assert within(60, lambda: bool(maker.made) and not any(pool._making for pool in spares._all))
