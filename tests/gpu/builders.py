@@ -13,7 +13,7 @@ from grader.judge.arena import lay_out
 from grader.judge.channel import BoxSilent, Channel
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories
-from grader.judge.messages import Bound, Hello, Loaded, Queued, Returned
+from grader.judge.messages import Bound, Hello, Imported, Loaded, Queued, Returned
 from grader.judge.runner_client import sealed
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
@@ -66,6 +66,8 @@ class Builder:
         started = time.perf_counter()
         self.box = boxes.start(gpu_spec(preload=preload))
         self._channel = Channel(self.box.connection)
+        self._channel.expect(Imported, self._within(60))
+        self._channel.send({"op": "use_gpu"})
         self.environment = self._channel.expect(Hello, self._within(60)).environment
         self.start_seconds = time.perf_counter() - started
         self.reveal()

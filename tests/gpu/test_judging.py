@@ -144,6 +144,45 @@ def test_triton_autotune(judge: Judge) -> None:
     assert report.verdict is Verdict.ACCEPTED, report
 
 
+# What each call waits for cannot be there while the gate is closed, and no such wait blocks there.
+TUNING = HEAD.replace(
+    "@triton.jit",
+    '@triton.autotune([triton.Config({"BLOCK": b}) for b in (64, 128)], key=["n"])\n@triton.jit',
+) + (
+    "\ndef solve(x, out, n):\n    twice.cache.clear()\n    if n:\n"
+    "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out, n)\n"
+)
+READING = (
+    RIGHT_CUDA.replace("int64_t n) {\n    int64_t i", "int64_t n, unsigned first) {\n    int64_t i")
+    .replace(
+        "if (i < n) out[i] = 2 * x[i];", "if (i < n) out[i] = (first == *(const unsigned*)x ? 2 : 3) * x[i];"
+    )
+    .replace(
+        "if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);",
+        """if (n == 0) return;
+    static unsigned* first = nullptr;
+    if (!first) cudaMallocHost(&first, sizeof(unsigned));
+    *first = 0;
+    cudaMemcpyAsync(first, x, sizeof(unsigned), cudaMemcpyDeviceToHost, 0);
+    cudaStreamSynchronize(0);
+    twice<<<(n + 255) / 256, 256>>>(x, out, n, *first);""",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [(TUNING, Language.TRITON), (READING, Language.CUDA)],
+    ids=["tunes in each call", "reads pinned memory"],
+)
+def test_what_needs_its_waits_is_called_with_the_gate_open(
+    judge: Judge, source: str, language: Language
+) -> None:
+    report = judge(source, language, timing=True)
+    assert report.verdict is Verdict.ACCEPTED, report
+    assert not any(it.gated for it in report.workloads)
+
+
 HOARD = RIGHT_CUDA.replace(
     "if (n > 0) twice",
     """static bool full = false;
