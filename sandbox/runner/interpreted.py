@@ -1,7 +1,7 @@
-"""Conversions from and to bfloat16 in Triton's interpreter, as a GPU makes them.
+"""bfloat16 in Triton's interpreter, as a GPU has it.
 
-The interpreter keeps bfloat16 as plain 16-bit numbers. Its own conversions cut off where a GPU rounds to nearest, take
-denormal numbers for others, and make the bits of a bfloat16 of an integer or a float64.
+The interpreter keeps bfloat16 as plain 16-bit numbers, and computes with those. Its own conversions cut off where a GPU
+rounds to nearest, take denormal numbers for others, and make the bits of a bfloat16 of an integer or a float64.
 """
 
 from __future__ import annotations
@@ -12,26 +12,61 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def convert_bfloat16() -> None:
+def use_bfloat16() -> None:
     """From now on. A Triton whose interpreter is built otherwise is left alone."""
+    import numpy as np
     import triton.language as tl
     from triton.runtime import interpreter
 
     builder = getattr(interpreter, "InterpreterBuilder", None)
     handle = getattr(interpreter, "TensorHandle", None)
-    if builder is None or handle is None or not hasattr(builder, "cast_impl"):
+    replaced = ("cast_impl", "unary_op", "binary_op", "ternary_op", "create_fma", "create_dot")
+    if handle is None or not all(hasattr(builder, it) for it in replaced):
         return
-    cast = builder.cast_impl
+    cast, unary, binary, ternary, fma, dot = (getattr(builder, it) for it in replaced)
+
+    def is_half(it: Any) -> bool:
+        return bool(it.dtype.scalar == tl.bfloat16)
+
+    def single(it: Any) -> Any:
+        return handle(widened(it.data), tl.float32) if is_half(it) else it
+
+    def half(it: Any) -> Any:
+        """A result; that of a comparison is bool, whatever is said of its type."""
+        return handle(it.data, tl.int1) if it.data.dtype == bool else handle(rounded(it.data), tl.bfloat16)
 
     def converted(this: Any, source: Any, target: Any) -> Any:
-        given, wanted = source.dtype.scalar, target.scalar
-        if given == wanted or tl.bfloat16 not in (given, wanted):
+        wanted = target.scalar
+        if wanted == source.dtype.scalar or not (is_half(source) or wanted == tl.bfloat16):
             return cast(this, source, target)
-        if given == tl.bfloat16:
-            return cast(this, handle(widened(source.data), tl.float32), target)
-        return handle(rounded(source.data), tl.bfloat16)
+        if wanted == tl.bfloat16:
+            return handle(rounded(source.data), wanted)
+        return cast(this, single(source), target)
 
-    builder.cast_impl = converted
+    def of_one(this: Any, one: Any, function: Any) -> Any:
+        return half(unary(this, single(one), function)) if is_half(one) else unary(this, one, function)
+
+    def of_two(this: Any, one: Any, two: Any, function: Any) -> Any:
+        if not is_half(one):
+            return binary(this, one, two, function)
+        return half(binary(this, single(one), single(two), function))
+
+    def of_three(this: Any, one: Any, two: Any, three: Any, function: Any) -> Any:
+        if function is np.where or not is_half(three):  # what is chosen stays as it is
+            return ternary(this, one, two, three, function)
+        return half(ternary(this, single(one), single(two), single(three), function))
+
+    def fused(this: Any, one: Any, two: Any, three: Any) -> Any:
+        if not is_half(three):
+            return fma(this, one, two, three)
+        return half(fma(this, single(one), single(two), single(three)))
+
+    def product(this: Any, one: Any, two: Any, *more: Any) -> Any:
+        return dot(this, single(one), single(two), *more)
+
+    made = (converted, of_one, of_two, of_three, fused, product)
+    for name, function in zip(replaced, made, strict=True):
+        setattr(builder, name, function)
 
 
 def widened(bits: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What Triton's interpreter makes of conversions in a box is what a GPU makes of them, and torch."""
+"""What Triton's interpreter makes of bfloat16 in a box is what a GPU makes of it, and torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ PROGRAM = """
 import triton_loader
 triton_loader.prepare_interpreter()
 import torch
-from convert import convert
+from kernels import compute, convert, multiply
 
+torch.manual_seed(1)
 special = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 3.4e38, 1 + 2**-8, 1 + 3 * 2**-8]
 values = torch.randn(4096) * torch.exp2(torch.randint(-140, 127, (4096,)).float())
 values[: len(special)] = torch.tensor(special)
@@ -28,9 +29,20 @@ for given in kinds:
         convert[(1,)](source, made, BLOCK=4096)
         assert torch.equal(made.nan_to_num(7), source.to(wanted).nan_to_num(7)), (given, wanted)
         assert torch.equal(made.isnan(), source.to(wanted).isnan()), (given, wanted)
+
+x, y = torch.randn(2, 4096).bfloat16()
+x[:3] = torch.tensor([float("nan"), -float("inf"), 1e-40])
+made = torch.zeros(7, 4096, dtype=torch.bfloat16)
+compute[(1,)](x, y, made, BLOCK=4096)
+fused = (x.float() * y.float() + y.float()).bfloat16()
+want = torch.stack((x + y, x * y, -x, torch.where(x > y, x, y), (x > 0).bfloat16(), x.abs(), fused))
+assert torch.equal(made.nan_to_num(7), want.nan_to_num(7)), (made.nan_to_num(7) != want.nan_to_num(7)).nonzero()
+left, right, made = torch.randn(16, 32).bfloat16(), torch.randn(32, 16).bfloat16(), torch.zeros(16, 16)
+multiply[(1,)](left, right, made)
+torch.testing.assert_close(made, left.float() @ right.float())
 print("as torch")
 """
-KERNEL = """
+KERNELS = """
 import triton
 import triton.language as tl
 
@@ -38,11 +50,30 @@ import triton.language as tl
 def convert(source, target, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(target + at, tl.load(source + at).to(target.dtype.element_ty))
+
+@triton.jit
+def compute(first, second, target, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x, y = tl.load(first + at), tl.load(second + at)
+    tl.store(target + at, x + y)
+    tl.store(target + BLOCK + at, x * y)
+    tl.store(target + 2 * BLOCK + at, -x)
+    tl.store(target + 3 * BLOCK + at, tl.where(x > y, x, y))
+    tl.store(target + 4 * BLOCK + at, (x > 0).to(tl.bfloat16))
+    tl.store(target + 5 * BLOCK + at, tl.abs(x))
+    tl.store(target + 6 * BLOCK + at, tl.fma(x, y, y))
+
+@triton.jit
+def multiply(left, right, target):
+    rows, middle = tl.arange(0, 16)[:, None], tl.arange(0, 32)
+    one = tl.load(left + rows * 32 + middle[None, :])
+    two = tl.load(right + middle[:, None] * 16 + tl.arange(0, 16)[None, :])
+    tl.store(target + rows * 16 + tl.arange(0, 16)[None, :], tl.dot(one, two))
 """
 
 
-def test_conversions_are_those_of_a_gpu(tmp_path: Path) -> None:
-    (tmp_path / "convert.py").write_text(KERNEL)
+def test_bfloat16_is_that_of_a_gpu(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
     path = os.pathsep.join((str(ROOT / "sandbox" / "runner"), str(tmp_path)))
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM],
