@@ -172,6 +172,8 @@ class Launcher:
                 + (f"; it said: {said}" if said else ""),
                 "`grader doctor` tries a box and says what it lacks.",
             ) from error
+        # What its start took, on a slow host minutes, is not the submission's.
+        client.serve(self.interrupt, spec.wall_seconds)
         return client
 
     def _spec(self, purpose: BoxPurpose) -> BoxSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from grader.judge.channel import BoxGone, BoxSilent
 from grader.judge.device import make_device
 from grader.judge.faults import BoxKilled, of_broken_channel
 from grader.judge.job import JudgingProgress
+from grader.judge.launch import Launcher
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -208,3 +210,23 @@ def test_what_a_full_disk_cannot_load_is_not_the_students_fault(monkeypatch: pyt
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(JudgeFailure, match="is full"):
         _judge(unloadable, Boxes())
+
+
+class Slow(LocalBoxes):
+    """Takes minutes to start a box, as the clock of the box has it."""
+
+    def start(self, spec: BoxSpec) -> Box:  # type: ignore[override]
+        box: Any = super().start(spec)
+        box._deadline -= spec.wall_seconds - 60.0
+        return box  # type: ignore[no-any-return]
+
+
+def test_what_the_start_of_a_box_takes_is_not_its_submissions_time() -> None:
+    challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
+    request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), [])
+    launcher = Launcher(request, make_device(CPU, 0), Slow(), lambda: None)
+    try:
+        box: Any = launcher.submission().box
+        assert box._deadline - time.monotonic() > box._spec.wall_seconds - 60.0
+    finally:
+        launcher.close()
