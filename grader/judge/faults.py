@@ -196,7 +196,9 @@ def _mismatch_words(mismatch: Mismatch) -> str:
         case "out_of_bounds":
             return f"Something was written outside {mismatch.argument}{_where_outside(mismatch)}."
         case "input_changed" if mismatch.index is None:
-            return f"{mismatch.wrong:,} elements of the input {place} were changed, and put back; inputs are read-only."
+            many = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
+            were = "was" if mismatch.wrong == 1 else "were"
+            return f"{many} of the input {place} {were} changed, and put back; inputs are read-only."
         case "input_changed":
             return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
         case "late":
