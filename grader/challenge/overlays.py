@@ -17,10 +17,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case, Category, Derived, Filling, Recipe, drawing_bytes
+from grader.challenge.cases import Case, Category, Derived, Filling, Recipe, Sprinkle, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, DType, Manifest, Workload
@@ -46,6 +46,8 @@ _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
 # One of each is asked in every grading: whoever drops them saves work.
 _ALWAYS = (Category.NAN, Category.POS_INF, Category.NEG_INF)
+# A case with so large a share of NaN or infinities means that.
+_NEARLY_ALL = 0.1
 # What is special is asked this often for a workload, unless more must be: each time takes as long as a round.
 _MOST_SPECIALS = 6
 
@@ -92,7 +94,7 @@ class Overlay:
 
 def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
     """All there are for ``workload``. Raises ChallengeInvalid."""
-    return [*_outliers(challenge, workload), *_specials(challenge)]
+    return [*_outliers(challenge, workload), *_specials(challenge, workload)]
 
 
 def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
@@ -130,16 +132,33 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
     return min(value, _MOST.get(arg.dtype, value))
 
 
-def _specials(challenge: Challenge) -> list[Overlay]:
+def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
     """By the public cases: what students may read. Where a case says ``timed``, that decides."""
+    shapes = {it.name: challenge.manifest.shape(it, workload.sizes) for it in challenge.manifest.buffers}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
     return [
-        Overlay(case.name, case.inputs, counts=False, category=case.category, always=case.timed is True)
+        Overlay(
+            case.name,
+            {name: _thinned(it, shapes[name]) for name, it in case.inputs.items()},
+            counts=False,
+            category=case.category,
+            always=case.timed is True,
+        )
         for case in challenge.cases
         if (case.category in categories if case.timed is None else case.timed)
         and case.on is None
         and _is_other(challenge, case)
     ]
+
+
+def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
+    """A share of the places of a short row is in every row of thousands. Were all of a result NaN for that, it would be
+    right to spread one NaN over all of it: so at most half of the rows, whichever they are, have one."""
+    if not isinstance(filling, Sprinkle) or math.isfinite(filling.value) or filling.share >= _NEARLY_ALL:
+        return filling
+    if len(shape) < 2 or 0 in shape:
+        return filling
+    return replace(filling, share=min(filling.share, 1 / (2 * max(shape))))
 
 
 def _is_other(challenge: Challenge, case: Case) -> bool:

@@ -104,6 +104,20 @@ def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
     assert drawn.isnan().any()
 
 
+@pytest.mark.parametrize("slug", ["softmax", "layernorm", "rmsnorm", "matmul"])
+def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> None:
+    """Else a kernel that makes all of them NaN for one would be right."""
+    challenge = CATALOGUE.load(slug)
+    sizes = dict.fromkeys(challenge.manifest.sizes, 256) | ({} if slug == "matmul" else {"cols": 2048})
+    workload = Workload(name="long rows", sizes=sizes)
+    found = [it for it in overlays(challenge, workload) if it.name in ("nan", "pos_inf")]
+    assert len(found) == 2
+    for special in found:
+        out = ask(challenge, workload_case(challenge, workload, special), 1).outputs["out"]
+        reached = (~out.isfinite()).float().mean().item()
+        assert 0.0 < reached < 0.7
+
+
 def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
     """What a case wants timed, and one of NaN and each infinity, whatever the dice say; the rest by chance."""
     made = [
