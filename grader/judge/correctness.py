@@ -46,10 +46,10 @@ class Suite:
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
+    # A case was right only when it was called with the gate open from the start.
+    needs_open_gate: bool = False
     _fresh: int = 0
     _ended: list[str] = field(default_factory=list)
-    # A case was right only when it was called with the gate open from the start.
-    _needs_open_gate: bool = False
 
     @property
     def passed(self) -> bool:
@@ -93,7 +93,7 @@ class Suite:
     def _judge(self, client: RunnerClient, case: Case) -> bool:
         """Judge one case; returns whether the box may go on."""
         began = time.perf_counter()
-        client.needs_open_gate = self._needs_open_gate
+        client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
         question = None if large else self._ask(case, seed)
         scalars = scalar_values(self.challenge.manifest, case)
@@ -119,7 +119,7 @@ class Suite:
             self._note(case, answer)
             with phase("compare"):
                 finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
-            if finding is not None and answer.may_have_waited and not self._needs_open_gate:
+            if finding is not None and answer.may_have_waited and not self.needs_open_gate:
                 self._printed(client)  # what the call that counts prints is shown
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds)
@@ -127,7 +127,7 @@ class Suite:
                 with phase("compare"):
                     finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
                 # Once, or who is wrong now and then would be asked twice in every case.
-                self._needs_open_gate = client.needs_open_gate = finding is None
+                self.needs_open_gate = client.needs_open_gate = finding is None
             alive = answer.failure is None or not answer.failure.sticky
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)

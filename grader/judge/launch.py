@@ -54,6 +54,8 @@ class Launcher:
     # Of the last box of the submission's: its start, by what was done.
     start_seconds: dict[str, float] = field(default_factory=dict)
     kept_control: KeptControl | None = None
+    # Of the submission: see ``RunnerClient``.
+    needs_open_gate: bool = False
     _open: list[RunnerClient] = field(default_factory=list)
     _submissions: list[RunnerClient] = field(default_factory=list)
     _control: RunnerClient | None = None
@@ -62,6 +64,7 @@ class Launcher:
         """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
         measures there knows nothing of the submission. Raises LoadFailed, BoxUnavailable."""
         client = self._start(BoxPurpose.RUN)
+        client.needs_open_gate = self.needs_open_gate
         self._submissions.append(client)
         if ahead is not None:
             self.load_control(client)

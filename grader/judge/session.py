@@ -299,6 +299,7 @@ class Session:
         """Run the public cases. Returns a box that may go on, where one lives."""
         with self._clock("cases"):
             last = suite.run(client, self._public)
+        self._launcher.needs_open_gate = suite.needs_open_gate
         self.own_seconds = suite.own_seconds
         self.unfreed = suite.unfreed
         return last

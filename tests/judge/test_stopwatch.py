@@ -20,7 +20,7 @@ from grader.judge.messages import Failure
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient, Timed, Ungated
-from grader.judge.timing import Stopwatch, TooSlow, fewest_rounds, rare_counts
+from grader.judge.timing import Stopwatch, TooSlow, WrongInTiming, fewest_rounds, rare_counts
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 
@@ -188,13 +188,18 @@ class Waiting(RunnerClient):
         return timed, replace(answer, failure=failure, waits_left_out=True) if gated else answer
 
 
-def test_what_is_wrong_where_a_wait_was_left_out_is_timed_ungated(launcher: Launcher) -> None:
+def test_only_cases_show_that_a_submission_needs_its_waits(launcher: Launcher) -> None:
+    """Or who is wrong in some timed calls could have those that are noticed forgiven."""
+    client = launcher.submission()
+    client.__class__ = Waiting
+    with pytest.raises(WrongInTiming):
+        _watch(launcher, Staging()).own(client)
+    launcher.needs_open_gate = True
     client = launcher.submission()
     client.__class__ = Waiting
     own = _watch(launcher, Staging()).own(client)
     assert not own.gated
     assert len(own.rounds) == ROUNDS
-    assert client.needs_open_gate, "the next workload is not tried behind the gate"
 
 
 class Longer(Staging):
