@@ -22,7 +22,6 @@ def matmul_kernel(
     BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr,
     WHOLE_TILES: tl.constexpr,
-    WIDEN: tl.constexpr,
 ):
     tile = tl.program_id(0)
     tiles_m, tiles_n = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
@@ -51,9 +50,6 @@ def matmul_kernel(
             # Both tiles are masked along k: 0 * NaN of unmasked memory would be NaN.
             left = tl.load(left_at, mask=in_rows & (depth[None, :] < k - start), other=0.0)
             right = tl.load(right_at, mask=in_columns & (depth[:, None] < k - start), other=0.0)
-        if WIDEN:
-            # Triton's interpreter keeps bfloat16 as plain 16-bit numbers, and its dot would multiply those.
-            left, right = left.to(tl.float32), right.to(tl.float32)
         total = tl.dot(left, right, total)
         left_at += BLOCK_K
         right_at += down
@@ -80,5 +76,4 @@ def solve(a, b, out, m, n, k):
     block_m, block_n, block_k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
     whole = m % block_m == 0 and n % block_n == 0 and k % block_k == 0
     tiles = triton.cdiv(m, block_m) * triton.cdiv(n, block_n)
-    widen = out.device.type == "cpu"
-    matmul_kernel[(tiles,)](a, b, out, m, n, k, GROUP=GROUP, WHOLE_TILES=whole, WIDEN=widen, **config)
+    matmul_kernel[(tiles,)](a, b, out, m, n, k, GROUP=GROUP, WHOLE_TILES=whole, **config)
