@@ -379,7 +379,7 @@ def main() -> None:
     if options.json:
         from results import keep
 
-        keep("beside", {"rounds": options.rounds, "rows": rows})
+        keep("_".join(["beside", *options.only]).replace(" ", "_"), {"rounds": options.rounds, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -83,6 +83,24 @@ EVERYTHING = (
         150,
         keeps="boxes_alternating",
     ),
+    # Does a box show by a kernel of ours, ahead of a submission's code, what it will cost the submission?
+    Planned(
+        "kernel ahead in a box",
+        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2 --language triton --ahead relu",
+        60,
+        150,
+        keeps="boxes_same_triton_ahead",
+        alone=True,
+    ),
+    # Spare boxes go on with their imports while something is timed.
+    Planned(
+        "beside imports",
+        f"python={_GPU}/beside.py --json --only imports --seconds {{seconds}}",
+        60,
+        150,
+        keeps="beside_imports",
+        alone=True,
+    ),
     Planned("solutions", "solutions=--missing --seconds {seconds}", 60, 360),
     Planned(
         "approximations",
