@@ -91,8 +91,8 @@ class SpareBoxes:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts: one that does is paused, or, before it uses its GPU, left to import what it
-        needs and no more. One that cannot be paused, as it is still being made, is waited for."""
+        """Until ``release``, no box starts and none begins to use its GPU. One that loads is paused; with a GPU, only
+        once it uses that. One that is still being made is waited for."""
         with self._changed:
             if self._held:
                 return
@@ -107,7 +107,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Until it does not load any more. One that takes too long is paused all the same, for all we know."""
+        """Until it no longer loads. One that takes too long is ended: it may be paused although its engine failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:
@@ -208,7 +208,8 @@ class SpareBoxes:
                 end = time.monotonic() + patience
 
     def _waits_for_gpu(self, box: Box) -> bool:
-        """Whether that is all it has said. If so, it gets its GPU when nothing is held any more."""
+        """Whether it has said no more than that it has imported all it needs. Then it may use its GPU once nothing is
+        held any more."""
         said = _said(box)
         if said != IMPORTED:
             return bool(said) and IMPORTED.startswith(said)

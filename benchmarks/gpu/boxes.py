@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from results import keep
-from subjects import narrowed
+from subjects import Subject, narrowed
 
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.loader import Challenge
@@ -65,19 +65,15 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     changed = replace(device.plan, rounds=count, most_rounds=count, control_rounds=count)
     device.plan = changed  # type: ignore[misc]
     catalogue = find_catalogue()
-    whole = catalogue.load("vector_add")
-    workload = next(it for it in whole.manifest.workloads if it.name == WORKLOAD)
-    challenge = narrowed(whole, [workload])
-    language = Language.named(options.language)
-    source = (catalogue.root / f"reference/vector_add/staff/solution{language.suffix}").read_text()
-    footer, artefact = cuda_footer(challenge.manifest), None
-    if language is Language.CUDA:
-        artefact = compile_cuda(maker, CompileRequest(source, footer, arch=device.architecture)).artefact
+    kernel, artefact = Kernel.of(catalogue, "vector_add", Language.named(options.language), WORKLOAD), None
+    if kernel.language is Language.CUDA:
+        footer = cuda_footer(kernel.challenge.manifest)
+        request = CompileRequest(kernel.source, footer, arch=device.architecture)
+        artefact = compile_cuda(maker, request).artefact
     found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}
     turns = range(options.bindings)
-    subject = Subject(challenge, workload, language, source)
-    other = _other(catalogue, options.ahead) if options.ahead else None
-    with closing(_Boxes(subject, device, maker, artefact, other)) as boxes:
+    other = Kernel.of(catalogue, options.ahead, Language.TRITON) if options.ahead else None
+    with closing(_Boxes(kernel, device, maker, artefact, other)) as boxes:
         if options.alternating:
             alive = {name: [boxes.start(name) for _ in range(options.boxes)] for name in found}
             for name, series in found.items():
@@ -109,35 +105,34 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is timed, at which size."""
+class Kernel:
+    """Staff's solution of a challenge, at one workload of it."""
 
     challenge: Challenge
     workload: Workload
     language: Language
     source: str
 
-
-def _other(catalogue: Catalogue, slug: str) -> Subject:
-    """Staff's Triton kernel of another challenge at its longest workload."""
-    challenge = catalogue.load(slug)
-    workload = max(
-        (it for it in challenge.manifest.workloads if it.on == "gpu"),
-        key=lambda it: math.prod(it.sizes.values()),
-    )
-    source = (catalogue.root / f"reference/{slug}/staff/solution.py").read_text()
-    return Subject(narrowed(challenge, [workload]), workload, Language.TRITON, source)
+    @classmethod
+    def of(cls, catalogue: Catalogue, slug: str, language: Language, name: str = "") -> Kernel:
+        """``name``: of the workload; empty: the longest."""
+        subject = Subject(slug, catalogue, slug, language)
+        known = [
+            it for it in subject.challenge.manifest.workloads if it.on == "gpu" and name in ("", it.name)
+        ]
+        workload = max(known, key=lambda it: math.prod(it.sizes.values()))
+        return cls(narrowed(subject.challenge, [workload]), workload, language, subject.source)
 
 
 @dataclass
 class _Boxes:
     """Boxes with the control or the submission loaded, which live until ``close``."""
 
-    subject: Subject
+    kernel: Kernel
     device: Device
     maker: BoxMaker
     artefact: bytes | None
-    other: Subject | None = None
+    other: Kernel | None = None
     _launchers: list[Launcher] = field(default_factory=list)
     _key: bytes = field(default_factory=lambda: os.urandom(32))
 
@@ -163,8 +158,8 @@ class _Boxes:
         behind = [self.gates("control", client, f"{number} {turn} behind") for turn in turns]
         return {**found, "vector_add": own, _BEHIND: behind}
 
-    def _launcher(self, of: Subject | None = None) -> Launcher:
-        it = of or self.subject
+    def _launcher(self, of: Kernel | None = None) -> Launcher:
+        it = of or self.kernel
         request = Request(it.challenge, it.language, it.source, self.device.name, self._key, [])
         launcher = Launcher(request, self.device, self.maker, lambda: None, None if of else self.artefact)
         self._launchers.append(launcher)
@@ -173,14 +168,14 @@ class _Boxes:
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
         """Microseconds of each round, with the memory bound anew."""
         if name == "vector_add":
-            return self._own(self.subject, client, part)
-        watch = self._stopwatch(self.subject, f"{name} {part}")
+            return self._own(self.kernel, client, part)
+        watch = self._stopwatch(self.kernel, f"{name} {part}")
         return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
 
-    def _own(self, of: Subject, client: RunnerClient, part: str) -> list[float]:
+    def _own(self, of: Kernel, client: RunnerClient, part: str) -> list[float]:
         return [it.gate * 1e6 for it in self._stopwatch(of, part).own(client).rounds]
 
-    def _stopwatch(self, of: Subject, part: str) -> Stopwatch:
+    def _stopwatch(self, of: Kernel, part: str) -> Stopwatch:
         return Stopwatch(of.challenge, of.workload, self._key, self.device, part)
 
     def close(self) -> None:

@@ -109,7 +109,7 @@ def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
 
 def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
     """As ``_same_bits`` of flat tensors of any size, without a copy of them."""
-    if got.is_cuda and got.numel() > _PIECE_BYTES:
+    if got.is_cuda and got.nbytes > _PIECE_BYTES:
         from grader.judge.cuda.kernels import same_bits
 
         return same_bits(got, want)

@@ -1,9 +1,9 @@
 """The spare boxes of one judge: how many arrivals need, and when they may start.
 
 A box that starts imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and
-loads kernels there, which shows in whatever is timed meanwhile. So none starts while something is timed, and one that
-has started does not use the GPU until that is over: it waits with it, and is paused where it has begun. While
-submissions come one right behind the other, boxes use it while a submission's cases are tested.
+loads kernels there, which shows in whatever is timed meanwhile. So while something is timed none starts; one that
+imports goes on, but waits before it uses the GPU; and one that uses it is paused. While submissions come one right
+behind the other, boxes use the GPU while a submission's cases are tested.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import Box, BoxEnd, BoxPurpose, BoxSpec, EndReason
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.schemas.report import CaseVerdict, Report, Verdict
 from grader.schemas.submission import State
 from tests.faults.harness import ROOT
@@ -215,10 +215,10 @@ def test_what_a_full_disk_cannot_load_is_not_the_students_fault(monkeypatch: pyt
 class Slow(LocalBoxes):
     """Takes minutes to start a box, as the clock of the box has it."""
 
-    def start(self, spec: BoxSpec) -> Box:  # type: ignore[override]
-        box: Any = super().start(spec)
+    def start(self, spec: BoxSpec) -> LocalBox:
+        box = super().start(spec)
         box._deadline -= spec.wall_seconds - 60.0
-        return box  # type: ignore[no-any-return]
+        return box
 
 
 def test_what_the_start_of_a_box_takes_is_not_its_submissions_time() -> None:
