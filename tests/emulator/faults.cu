@@ -331,8 +331,8 @@ __global__ void global_write_after_read(float* out, const float* in, int n) {
     out[blockIdx.x * 64 + threadIdx.x] = value + 1.0f;  // FAULT: global_race
 }
 __global__ void atomic_and_plain_of_blocks(float* out, const float* in, int n) {
-    if (threadIdx.x == 0 && blockIdx.x == 1) out[0] = in[0];  // FAULT: global_race
-    if (threadIdx.x == 1 && blockIdx.x == 0) atomicAdd(&out[0], 1.0f);
+    // On one line, as either may come second.
+    if (threadIdx.x == 0 && blockIdx.x == 1) out[0] = in[0]; else if (threadIdx.x == 1 && blockIdx.x == 0) atomicAdd(&out[0], 1.0f);  // FAULT: global_race
 }
 __global__ void flag_without_fence(float* out, const float* in, int n) {
     volatile float* flag = &trace[63];

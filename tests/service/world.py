@@ -95,7 +95,7 @@ def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
         "box": "local",
         "devices": "cpu",
         "device": "cpu",
-        "lease_s": 2.0,
+        "lease_s": 60.0,
         "heartbeat_s": 0.2,
         "sweep_s": 0.2,
         "attempts": 3,
