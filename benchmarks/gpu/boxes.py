@@ -7,15 +7,15 @@ beside what chance makes of so many rounds (standard deviations, microseconds).
 One box after the other is measured with all its bindings, so a GPU that drifts within seconds looks like boxes that
 differ. With ``--alternating`` all boxes live at once and are bound in turn: what then differs is the boxes.
 
-With ``--same-box`` a control runs in each box ahead of the submission, and another when that is done and while it is
-still loaded: whether a box that costs its control more costs its submission more, too, by how much (slope), and how far
-submissions then differ (``left``). Nothing that is measured behind a submission can be trusted; that is about causes.
-With ``--ahead`` (in Triton) another challenge's kernel runs there ahead of the submission, too: does a box show by a
-kernel of ours what it will cost the submission? ``left`` is then what remains of the submission's differences when the
-other's are taken off in proportion to their times.
+With ``--same-box`` the control works in each box at several sizes, then the submission is loaded and timed, or several
+one after the other (in Triton; a CUDA box loads one), then the control works there again: does a box show by what is
+measured there ahead of a submission what it will cost the submission? For every pair: correlation, slope, and by how
+much the submission's times differ when what precedes them is taken off (``left``, with a slope of 1). A control's are
+given whole, and less the known length of its call. Nothing that is measured behind a submission can be trusted; that is
+about causes.
 
 Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
-       [--alternating | --same-box] [--language cuda|triton] [--ahead SLUG]
+       [--alternating | --same-box SLUG ...] [--language cuda|triton]
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,21 @@ from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
 from grader.scoring import midmean, midmean_error
 
 WORKLOAD = "200 million and 3"
-_BEHIND, _AHEAD = "control behind", "kernel ahead"
+# At what sizes ``--same-box`` has the control work ahead of the submissions.
+CONTROLS = (
+    ("vector_add", "2^20"),
+    ("vector_add", "2^24"),
+    ("vector_add", "2^28"),
+    ("vector_add", WORKLOAD),
+    ("softmax", "65536 x 4096"),
+)
+# By challenge, the sizes at which submissions are timed there; the longest of another.
+SIZES = {
+    "vector_add": ("2^24", "2^28", WORKLOAD),
+    "softmax": ("65536 x 4096", "1021 x 262147"),
+    "matmul_fp16": ("4096 cube",),
+}
+_LESS = ", less its length"
 
 
 def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
@@ -65,16 +80,16 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     changed = replace(device.plan, rounds=count, most_rounds=count, control_rounds=count)
     device.plan = changed  # type: ignore[misc]
     catalogue = find_catalogue()
-    kernel, artefact = Kernel.of(catalogue, "vector_add", Language.named(options.language), WORKLOAD), None
-    if kernel.language is Language.CUDA:
-        footer = cuda_footer(kernel.challenge.manifest)
-        request = CompileRequest(kernel.source, footer, arch=device.architecture)
-        artefact = compile_cuda(maker, request).artefact
-    found: dict[str, list[list[list[float]]]] = {"control": [], "vector_add": []}
+    language = Language.named(options.language)
+    slugs = options.same_box or ["vector_add"]
+    sizes = {it: SIZES.get(it, ("",)) if options.same_box else (WORKLOAD,) for it in slugs}
+    kernels = [Kernel.of(catalogue, slug, language, name) for slug in slugs for name in sizes[slug]]
+    found: dict[str, list[list[list[float]]]] = {}
     turns = range(options.bindings)
-    other = Kernel.of(catalogue, options.ahead, Language.TRITON) if options.ahead else None
-    with closing(_Boxes(kernel, device, maker, artefact, other)) as boxes:
+    with closing(_Boxes(kernels, device, maker)) as boxes:
+        names = ("control", kernels[0].name)
         if options.alternating:
+            found = {name: [] for name in names}
             alive = {name: [boxes.start(name) for _ in range(options.boxes)] for name in found}
             for name, series in found.items():
                 series += [[] for _ in alive[name]]
@@ -88,12 +103,14 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
                     )
                 )
         elif options.same_box:
+            controls = [Kernel.of(catalogue, slug, language, name) for slug, name in CONTROLS]
             for number in range(options.boxes):
-                for name, gates in boxes.together(number, turns).items():
+                for name, gates in boxes.together(controls, number, turns).items():
                     found.setdefault(name, []).append(gates)
                 boxes.close()
                 print("  ".join(f"{name} {_line(series[-1])}" for name, series in found.items()), flush=True)
         else:
+            found = {name: [] for name in names}
             for number in range(options.boxes):
                 for name, series in found.items():
                     client = boxes.start(name)
@@ -123,53 +140,76 @@ class Kernel:
         workload = max(known, key=lambda it: math.prod(it.sizes.values()))
         return cls(narrowed(subject.challenge, [workload]), workload, language, subject.source)
 
+    @property
+    def name(self) -> str:
+        return f"{self.challenge.slug} {self.workload.name}"
+
 
 @dataclass
 class _Boxes:
-    """Boxes with the control or the submission loaded, which live until ``close``."""
+    """Boxes with the control or a submission loaded, which live until ``close``."""
 
-    kernel: Kernel
+    kernels: Sequence[Kernel]
     device: Device
     maker: BoxMaker
-    artefact: bytes | None
-    other: Kernel | None = None
     _launchers: list[Launcher] = field(default_factory=list)
+    _artefacts: dict[str, bytes | None] = field(default_factory=dict)
     _key: bytes = field(default_factory=lambda: os.urandom(32))
 
     def start(self, name: str) -> RunnerClient:
-        launcher = self._launcher()
+        launcher = self._launcher(self.kernels[0])
         return launcher.control() if name == "control" else launcher.submission()
 
-    def together(self, number: int, turns: Sequence[int]) -> dict[str, list[list[float]]]:
-        """Rounds in one box: the control's, another kernel's, the submission's, and the control's again."""
-        control: list[list[float]] = []
-        found = {"control": control}
+    def together(
+        self, controls: Sequence[Kernel], number: int, turns: Sequence[int]
+    ) -> dict[str, list[list[float]]]:
+        """Rounds in one box: the control's at these sizes, then the kernels', then the control's again."""
+        found: dict[str, list[list[float]]] = {}
+
+        def control(of: Kernel, client: RunnerClient, where: str) -> None:
+            self._launcher(of).load_control(client)  # it knows the outputs by their names
+            rounds = [
+                self._stopwatch(of, f"control {where} {number} {turn}").control(client) for turn in turns
+            ]
+            name = f"control {where}, {of.name}"
+            found[name] = [[it.gate * 1e6 for it, _ in one] for one in rounds]
+            found[name + _LESS] = [[(it.gate - known) * 1e6 for it, known in one] for one in rounds]
 
         def ahead(client: RunnerClient) -> None:
-            control.extend(self.gates("control", client, f"{number} {turn}") for turn in turns)
-            if self.other is not None:
-                self._launcher(self.other).load(client)
-                found[_AHEAD] = [self._own(self.other, client, f"ahead {number} {turn}") for turn in turns]
+            for of in controls:
+                control(of, client, "ahead")
 
-        launcher = self._launcher()
-        client = launcher.submission(ahead)
-        own = [self.gates("vector_add", client, f"{number} {turn}") for turn in turns]
-        launcher.load_control(client)
-        behind = [self.gates("control", client, f"{number} {turn} behind") for turn in turns]
-        return {**found, "vector_add": own, _BEHIND: behind}
+        client = self._launcher(self.kernels[0]).submission(ahead)
+        loaded = self.kernels[0].challenge.slug
+        for of in self.kernels:
+            if of.challenge.slug != loaded:
+                self._launcher(of).load(client)
+                loaded = of.challenge.slug
+            found[of.name] = [self._own(of, client, f"{number} {turn}") for turn in turns]
+        control(controls[-1], client, "behind")
+        return found
 
-    def _launcher(self, of: Kernel | None = None) -> Launcher:
-        it = of or self.kernel
-        request = Request(it.challenge, it.language, it.source, self.device.name, self._key, [])
-        launcher = Launcher(request, self.device, self.maker, lambda: None, None if of else self.artefact)
+    def _launcher(self, of: Kernel) -> Launcher:
+        request = Request(of.challenge, of.language, of.source, self.device.name, self._key, [])
+        launcher = Launcher(request, self.device, self.maker, lambda: None, self._artefact(of))
         self._launchers.append(launcher)
         return launcher
 
+    def _artefact(self, of: Kernel) -> bytes | None:
+        if of.language is not Language.CUDA:
+            return None
+        if of.challenge.slug not in self._artefacts:
+            footer = cuda_footer(of.challenge.manifest)
+            request = CompileRequest(of.source, footer, arch=self.device.architecture)
+            self._artefacts[of.challenge.slug] = compile_cuda(self.maker, request).artefact
+        return self._artefacts[of.challenge.slug]
+
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
-        """Microseconds of each round, with the memory bound anew."""
-        if name == "vector_add":
-            return self._own(self.kernel, client, part)
-        watch = self._stopwatch(self.kernel, f"{name} {part}")
+        """Microseconds of each round, with the memory bound anew; a control's less the known length."""
+        kernel = self.kernels[0]
+        if name == kernel.name:
+            return self._own(kernel, client, part)
+        watch = self._stopwatch(kernel, f"{name} {part}")
         return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
 
     def _own(self, of: Kernel, client: RunnerClient, part: str) -> list[float]:
@@ -200,21 +240,20 @@ def components(series: Sequence[Sequence[Sequence[float]]]) -> dict[str, float]:
     }
 
 
-def together(found: Mapping[str, Sequence[Sequence[Sequence[float]]]], control_name: str) -> dict[str, float]:
-    """How the submission's times follow the costs of the controls in the same boxes: microseconds, by box."""
-    control, own = (
-        [statistics.fmean(midmean(it) for it in box) for box in found[name]]
-        for name in (control_name, "vector_add")
+def follows(
+    ahead: Sequence[Sequence[Sequence[float]]], behind: Sequence[Sequence[Sequence[float]]]
+) -> dict[str, float]:
+    """How the times of one series follow those of another in the same boxes: microseconds, by box."""
+    first, second = (
+        [statistics.fmean(midmean(it) for it in box) for box in series] for series in (ahead, behind)
     )
-    slope, _ = statistics.linear_regression(control, own)
-    # A control's cost is the same at any length; what another kernel takes longer grows with its time.
-    scale = statistics.fmean(own) / statistics.fmean(control) if control_name == _AHEAD else 1.0
+    slope, _ = statistics.linear_regression(first, second)
     return {
-        "correlation": round(statistics.correlation(control, own), 3),
+        "correlation": round(statistics.correlation(first, second), 3),
         "slope": round(slope, 3),
-        "control": round(statistics.stdev(control), 3),
-        "own": round(statistics.stdev(own), 3),
-        "left": round(statistics.stdev(two - one * scale for one, two in zip(control, own, strict=True)), 3),
+        "ahead": round(statistics.stdev(first), 3),
+        "own": round(statistics.stdev(second), 3),
+        "left": round(statistics.stdev(two - one for one, two in zip(first, second, strict=True)), 3),
     }
 
 
@@ -227,14 +266,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
-    which.add_argument("--same-box", action="store_true", help="a control ahead of the submission in its box")
+    which.add_argument("--same-box", nargs="+", metavar="SLUG", help="what to time behind a control")
     parser.add_argument("--language", default="cuda", choices=[it.value for it in Language])
-    parser.add_argument(
-        "--ahead", metavar="SLUG", help="with --same-box, in Triton: this challenge's kernel ahead"
-    )
     options = parser.parse_args()
-    if options.ahead and not (options.same_box and options.language == Language.TRITON.value):
-        parser.error("--ahead needs --same-box --language triton: one box runs both")
+    if len(options.same_box or ()) > 1 and options.language == Language.CUDA.value:
+        parser.error("a box loads one CUDA library: name one SLUG")
     found = measure(options)
     rows: list[dict[str, Any]] = []
     for name, series in found.items():
@@ -242,15 +278,19 @@ def main() -> None:
         print(row, flush=True)
         packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
-    for name in [it for it in found if it != "vector_add"] if options.same_box else ():
-        rows.append({"of": f"the same box, {name}", **together(found, name)})
-        print(rows[-1], flush=True)
+    for first, second in combinations(found, 2) if options.same_box else ():
+        if not second.startswith("control"):
+            rows.append({"of": second, "by": first, **follows(found[first], found[second])})
+            print(rows[-1], flush=True)
     if options.json:
         kind = (
-            "_alternating" if options.alternating else f"_same_{options.language}" if options.same_box else ""
+            f"_same_{'_'.join(options.same_box)}_{options.language}"
+            if options.same_box
+            else "_alternating"
+            if options.alternating
+            else ""
         )
-        figures = {"workload": f"vector_add {WORKLOAD}", "rounds": options.rounds, "rows": rows}
-        keep(f"boxes{kind}{'_ahead' if options.ahead else ''}", figures)
+        keep(f"boxes{kind}", {"rounds": options.rounds, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ _UNTIMED = (
     "vector_add/descriptors.py softmax/thread_per_row.cu softmax/warp_per_row.cu softmax/one_warp.py "
     "dot/atomic_each_warp.cu reduce_sum/atomic_each_warp.cu"
 )
+_FEW = "--bindings 2 --rounds 16"
 _GPU = "benchmarks/gpu"
 EVERYTHING = (
     # The judge itself first: what is measured with a judge that fails is worth nothing. In halves for two GPUs.
@@ -83,14 +84,20 @@ EVERYTHING = (
         150,
         keeps="boxes_alternating",
     ),
-    # Does a box show by a kernel of ours, ahead of a submission's code, what it will cost the submission?
+    # Does a box show by the control, ahead of a submission's code, what it will cost the submission?
     Planned(
-        "kernel ahead in a box",
-        f"python={_GPU}/boxes.py --json --same-box --boxes 12 --bindings 2 --language triton --ahead relu",
+        "control ahead in a Triton box",
+        f"python={_GPU}/boxes.py --json --same-box vector_add softmax matmul_fp16 --language triton --boxes 14 {_FEW}",
+        100,
+        200,
+        keeps="boxes_same_vector_add_softmax_matmul_fp16_triton",
+    ),
+    Planned(
+        "control ahead in a CUDA box",
+        f"python={_GPU}/boxes.py --json --same-box vector_add --boxes 14 {_FEW}",
         60,
         150,
-        keeps="boxes_same_triton_ahead",
-        alone=True,
+        keeps="boxes_same_vector_add_cuda",
     ),
     # Spare boxes go on with their imports while something is timed.
     Planned(
