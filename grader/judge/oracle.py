@@ -14,7 +14,6 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
-from grader.judge import pieces
 from grader.judge.phases import phase
 from grader.judge.pieces import Put, compute_in_pieces
 
@@ -108,8 +107,12 @@ def ask(
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
     with phase("oracle", enqueues=True):
-        narrow = device != "cpu" or case.on is not None
-        outputs, magnitudes = answers(challenge, case, inputs, room, narrow=narrow)
+        reference = challenge.reference
+        outputs = _results(challenge, case, reference.compute, inputs, _OUTPUT, room)
+        magnitudes: dict[str, torch.Tensor] = {}
+        if reference.magnitude is not None:
+            scale = _SCALE if device == "cpu" and case.on is None else _NARROW_SCALE
+            magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
     return Question(inputs, outputs, magnitudes)
 
 
@@ -134,24 +137,6 @@ def right_answers(
     return _results(challenge, case, challenge.reference.compute, inputs, _OUTPUT)
 
 
-def answers(
-    challenge: Challenge,
-    case: Case,
-    inputs: Mapping[str, torch.Tensor],
-    room: Room | None,
-    *,
-    narrow: bool = True,
-) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """``right_answers``, and the scales of their errors; ``narrow``: in single precision, where that will do. Raises
-    ChallengeInvalid."""
-    outputs = _results(challenge, case, challenge.reference.compute, inputs, _OUTPUT, room)
-    magnitudes: dict[str, torch.Tensor] = {}
-    if challenge.reference.magnitude is not None:
-        kind = _NARROW_SCALE if narrow else _SCALE
-        magnitudes = _results(challenge, case, challenge.reference.magnitude, inputs, kind, room)
-    return outputs, magnitudes
-
-
 def _results(
     challenge: Challenge,
     case: Case,
@@ -165,15 +150,7 @@ def _results(
 
     manifest = challenge.manifest
     dtypes = {arg.name: getattr(torch, kind.dtype(arg).value) for arg in manifest.results}
-    device = next((it.device for it in inputs.values()), None)
-
-    def make(name: str, shape: tuple[int, ...]) -> torch.Tensor:
-        if room is None:
-            return torch.empty(shape, dtype=dtypes[name], device=device)
-        return room(f"{kind.name} {name}", torch.empty(shape, dtype=dtypes[name], device="meta"))
-
-    elements = _piece_elements(manifest, case, device)
-    if elements is not None:
+    if case.on is not None and manifest.pieces is not None:
         compute, counted = challenge.reference.compute, any(it.first for it in manifest.compare.values())
 
         def called(
@@ -184,24 +161,19 @@ def _results(
         # A magnitude says nothing of how many elements of a piece count.
         count = functools.partial(called, compute) if counted and function is not compute else None
         return compute_in_pieces(
-            manifest, case.sizes, inputs, functools.partial(called, function), kind.put, elements, make, count
+            manifest, case.sizes, inputs, dtypes, functools.partial(called, function), kind.put, count
         )
+    named = _called(challenge, case, function, inputs, case.sizes)
     found = {}
-    for name, values in _called(challenge, case, function, inputs, case.sizes).items():
-        found[name] = make(name, tuple(values.shape))
+    for name, values in named.items():
+        device = next((it.device for it in inputs.values()), values.device)
+        found[name] = (
+            room(f"{kind.name} {name}", values.to("meta", dtypes[name]))
+            if room is not None
+            else torch.empty(values.shape, dtype=dtypes[name], device=device)
+        )
         kind.put(found[name], values)
     return found
-
-
-def _piece_elements(manifest: Manifest, case: Case, device: torch.device | None) -> int | None:
-    """How large pieces are in which to compute, see ``pieces``; None for the whole at once."""
-    if manifest.pieces is None:
-        return None
-    if case.on is not None:
-        return pieces.PIECE_ELEMENTS
-    if device is None or device.type != "cuda" or any(it.first for it in manifest.compare.values()):
-        return None  # to count elements is to wait for each piece
-    return pieces.CACHED_ELEMENTS
 
 
 def _called(

@@ -1,5 +1,4 @@
-"""The right answer of large inputs, piece by piece: some leave no room for float64 copies of all of them, and pieces
-that fit a GPU's cache are computed sooner.
+"""The right answer of a case that is too large for float64 copies of all its inputs: piece by piece.
 
 ``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). What comes out is what the reference
 gives for the whole, but for the order of float64 additions where results are sums over the pieces.
@@ -20,15 +19,11 @@ if TYPE_CHECKING:
 
 # Of the largest array in one piece. A piece's copies in float64, a dozen at most, then take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
-# The same where the whole would fit, too, and time counts (benchmarks/gpu/answers.py).
-CACHED_ELEMENTS = 1 << 22
 
 # Inputs and sizes of one piece -> the results there, in the order of the signature.
 Compute = Callable[[Mapping[str, "torch.Tensor"], Mapping[str, int]], Mapping[str, "torch.Tensor"]]
 # Writes values, the second, to a place of the same shape, rounded to its dtype.
 Put = Callable[["torch.Tensor", "torch.Tensor"], None]
-# Memory for the result of this name, of this shape, in the dtype that it is wanted in; what is in it may be anything.
-Make = Callable[[str, "tuple[int, ...]"], "torch.Tensor"]
 
 
 @dataclass(frozen=True)
@@ -39,12 +34,11 @@ class Cut:
     length: int
 
 
-def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int], elements: int) -> Iterator[Cut]:
-    """The pieces in order, with so many ``elements`` of the largest array. There is one at least, so that sums are made
-    where nothing is to be cut."""
+def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterator[Cut]:
+    """The pieces in order. There is one at least, so that sums are made where nothing is to be cut."""
     total, overlap = sizes[pieces.along], parse(pieces.overlap).integer(sizes)
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
-    step = max(1, elements // max(1, largest // max(1, total)))
+    step = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
     if total - overlap <= step:
         yield Cut(0, total)
         return
@@ -56,19 +50,21 @@ def compute_in_pieces(
     manifest: Manifest,
     sizes: Mapping[str, int],
     inputs: Mapping[str, torch.Tensor],
+    dtypes: Mapping[str, torch.dtype],
     compute: Compute,
     put: Put,
-    elements: int,
-    make: Make,
     count: Compute | None = None,
 ) -> dict[str, torch.Tensor]:
-    """Every result, in memory from ``make``, where ``put`` writes what was computed. ``elements``: see ``cuts``.
-    ``count``: whose results say how many elements of a piece count, where those of ``compute`` do not. Raises what the
-    two raise."""
+    """Every result, in the dtype that ``dtypes`` has for it, on the inputs' device. ``put`` writes what
+    was computed there. ``count``: whose results say how many elements of a piece count, where those of ``compute`` do
+    not. Raises what the two raise."""
     pieces = manifest.pieces
     assert pieces is not None
-    joined = {arg.name: _Joined(manifest, arg, sizes, make, put) for arg in manifest.results}
-    for cut in cuts(manifest, pieces, sizes, elements):
+    device = next(iter(inputs.values())).device
+    joined = {
+        arg.name: _Joined(manifest, arg, sizes, dtypes[arg.name], device, put) for arg in manifest.results
+    }
+    for cut in cuts(manifest, pieces, sizes):
         given = {
             arg.name: _part(arg, pieces, inputs[arg.name], cut)
             for arg in manifest.buffers
@@ -107,19 +103,22 @@ class _Joined:
         manifest: Manifest,
         arg: Argument,
         sizes: Mapping[str, int],
-        make: Make,
+        dtype: torch.dtype,
+        device: torch.device,
         put: Put,
     ) -> None:
+        import torch
+
         assert manifest.pieces is not None
         self._dimension = _dimension(arg, manifest.pieces)
         self._running = manifest.pieces.running and self._dimension is not None
+        self._dtype = dtype
         self._put = put
         self._filled = 0
         self._last: torch.Tensor | None = None
         self._sum: torch.Tensor | None = None
-        self._whole = make(arg.name, manifest.shape(arg, sizes))
-        if arg.name in manifest.compare:  # not all of it may count, and be written
-            self._whole.zero_()
+        if self._dimension is not None:
+            self._whole = torch.zeros(manifest.shape(arg, sizes), dtype=dtype, device=device)
 
     def add(self, part: torch.Tensor, cut: Cut, count: int | None) -> None:
         """``part``: float64 or integers. ``count``: how many of its elements count, where not all do."""
@@ -136,6 +135,11 @@ class _Joined:
         self._put(self._whole.narrow(self._dimension, cut.start, part.shape[self._dimension]), part)
 
     def result(self) -> torch.Tensor:
-        if self._sum is not None:
-            self._put(self._whole, self._sum)
-        return self._whole
+        if self._dimension is not None:
+            return self._whole
+        import torch
+
+        assert self._sum is not None
+        whole = torch.empty(self._sum.shape, dtype=self._dtype, device=self._sum.device)
+        self._put(whole, self._sum)
+        return whole
