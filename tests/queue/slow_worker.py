@@ -42,7 +42,8 @@ def _compile(settings: Settings, name: str, gate: Path) -> None:
 if __name__ == "__main__":
     folder, redis_url, name = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     kind = sys.argv[4] if len(sys.argv) > 4 else ""
-    settings = make_settings(folder, redis_url, lock_dir=folder / "locks")
+    # Short: tests wait for the lease of one that was killed.
+    settings = make_settings(folder, redis_url, lock_dir=folder / "locks", lease_s=2.0)
     if kind == "compile":
         _compile(settings, name, folder / "compiler-gate")
     else:
