@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -88,6 +88,12 @@ class Values(Strict, allow_inf_nan=False):
     dist: Literal["normal", "uniform", "integers"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
+
+    @model_validator(mode="after")
+    def _integers_have_an_end(self) -> Self:
+        if self.dist == "integers" and "high" not in self.model_fields_set:
+            raise ValueError("integers need `high`, which is not drawn itself: below 1 there is only 0")
+        return self
 
 
 class Argument(Strict, allow_inf_nan=False):

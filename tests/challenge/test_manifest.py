@@ -46,6 +46,7 @@ BAD_VALUES = [
     ("args.1.values.high", 'high = "cols"', 'high = "cols +"'),
     ("args 'pick' values", 'high = "cols"', 'high = "depth"'),
     ("args.1.values.middle", 'high = "cols"', 'middle = "cols"'),
+    ("args.1.values", ', high = "cols"', ""),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float32" }'),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "int64", value = 1 }'),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float16", value = 1.0 }'),
