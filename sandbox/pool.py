@@ -24,6 +24,8 @@ Result = TypeVar("Result")
 
 # A spare box that waited longer than this is replaced: it would look like one that was forgotten.
 IDLE_SECONDS = 3600.0
+# It is ended before that where nothing is judged, so that whoever comes next finds a new one.
+_OLD_SECONDS = 0.9 * IDLE_SECONDS
 # How long a box that could not be paused may go on loading while something waits to be timed.
 _UNPAUSED_SECONDS = limits.BOX_START_SECONDS
 # How often a box that starts is looked at.
@@ -62,7 +64,7 @@ class SpareBoxes:
             self.release()
         while spec == self._spec and (spare := self._take(patient=True)):
             box, started = spare
-            if _is_well(box) and time.monotonic() - started < IDLE_SECONDS:
+            if _is_well(box) and _age(started) < IDLE_SECONDS:
                 _restart_clock(box, spec.wall_seconds)
                 return box
             _end(box)
@@ -124,7 +126,13 @@ class SpareBoxes:
             self._changed.notify_all()
 
     def trim(self) -> None:
-        """End what is more than ``count``."""
+        """End what is more than ``count``, and what nobody would be given: the next ``refill`` replaces that."""
+        with self._changed:
+            good = [it for it in self._spares if _is_well(it[0]) and _age(it[1]) < _OLD_SECONDS]
+            others = [it for it in self._spares if it not in good]
+            self._spares = good
+        for box, _ in others:
+            _end(box)
         while self.ready() > self.count and (spare := self._take()):
             _end(spare[0])
 
@@ -196,16 +204,19 @@ class SpareBoxes:
         return box, ended
 
     def _hear(self, box: Box) -> None:
-        """Wait until the runner has said hello, or is over."""
+        """Wait until the runner has said hello, or is over. One that says nothing for too long is ended."""
         looking = select.poll()
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
-        patience = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
-        end = time.monotonic() + patience
+        end = _too_late()
         while box.end() is None and not self._closed and time.monotonic() < end:
-            if looking.poll(_LOOK_MS) and not self._waits_for_gpu(box):
-                return
-            if self._held:
-                end = time.monotonic() + patience
+            if looking.poll(_LOOK_MS):
+                if not self._waits_for_gpu(box):
+                    return
+                # However long it had to wait for its leave: what it does with it takes time, too.
+                end = _too_late()
+            elif self._held:
+                end = _too_late()
+        _end(box)
 
     def _waits_for_gpu(self, box: Box) -> bool:
         """Whether it has said no more than that it has imported all it needs. Then it may use its GPU once nothing is
@@ -221,6 +232,11 @@ class SpareBoxes:
         with contextlib.suppress(OSError):  # it is over, which shows
             box.connection.sendall(USE_GPU)
         return True
+
+
+def _too_late() -> float:
+    """When a box that says nothing from now on is ended."""
+    return time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
 
 
 def _said(box: Box) -> bytes:
@@ -256,6 +272,10 @@ def _side_by_side(work: Callable[[Given], Result], boxes: Sequence[Given]) -> li
         return []
     with ThreadPoolExecutor(max_workers=len(boxes)) as threads:
         return list(threads.map(work, boxes))
+
+
+def _age(started: float) -> float:
+    return time.monotonic() - started
 
 
 def _is_well(box: Box) -> bool:

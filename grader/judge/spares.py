@@ -91,8 +91,8 @@ class Spares:
         """Nothing is judged: start what will be needed, and end what will not."""
         for language, pool in self._pools.items():
             pool.count = self._wanted(language)
-            pool.trim()
         for pool in self._all:
+            pool.trim()
             pool.refill()
 
     def _wanted(self, language: Language) -> int:

@@ -20,7 +20,7 @@ from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
 from grader.languages import Language
 from grader.sandbox import pool as pool_module
-from grader.sandbox.box import BoxEnd, BoxPurpose, BoxSpec, EndReason
+from grader.sandbox.box import IMPORTED, USE_GPU, BoxEnd, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.gpu import Gpu as GpuOfHost
 from grader.sandbox.pool import SpareBoxes
 from tests.sandbox.talk import within
@@ -255,6 +255,9 @@ def test_a_submission_takes_the_box_that_starts_instead_of_one_more(spares: Spar
     assert len(maker.made) == 1
 
 
+ON_GPU = BoxSpec(BoxPurpose.RUN, gpu=GpuOfHost(0, "GPU-1", ("/dev/nvidia0",)))
+
+
 # A real runner with a GPU of its own making: it says on its standard output how far it is.
 RUNNER = """
 import sys
@@ -296,8 +299,7 @@ class Importing(Ready):
 
 def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: Maker) -> None:
     maker.kind = Importing
-    spec = BoxSpec(BoxPurpose.RUN, gpu=GpuOfHost(0, "GPU-1", ("/dev/nvidia0",)))
-    pool = SpareBoxes(maker, spec, 1)
+    pool = SpareBoxes(maker, ON_GPU, 1)
     pool.refill()
     assert within(60, lambda: bool(maker.made) and not pool._making)
     pool.hold()
@@ -308,14 +310,44 @@ def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: 
     pool.release()
     assert box.said() == b"uses the GPU\n"
     pool.wait()
-    taken = pool.start(spec)
+    taken = pool.start(ON_GPU)
     assert taken is box
     RunnerClient(taken, HostDevice()).hello()
     pool.close()
     # One that is started when it is needed gets leave from the judge.
-    other = maker.start(spec)
+    other = maker.start(ON_GPU)
     RunnerClient(other, HostDevice()).hello()
     assert other.said() == b"imports\n"
     assert other.said() == b"uses the GPU\n"
     other.kill()
     box.kill()
+
+
+def test_a_box_that_waited_long_for_its_gpu_is_still_one_that_loads(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects what is timed next against one that has only begun to use the GPU by then."""
+    monkeypatch.setattr(limits, "BOX_START_PATIENCE", 0.2 / limits.BOX_START_SECONDS)
+    maker.kind = Loading
+    pool = SpareBoxes(maker, ON_GPU, 1)
+    # Something is timed from the moment on that the box is there.
+    maker.go_on.clear()
+    pool.refill()
+    assert within(60, lambda: maker.starting == 1)
+    timing = threading.Thread(target=pool.hold)
+    timing.start()
+    assert within(60, lambda: pool._held)
+    maker.go_on.set()
+    timing.join(60)
+    ((_, box),) = maker.made
+    box.runner.send(IMPORTED)
+    assert not within(0.5, lambda: bool(pool.ready()))
+    monkeypatch.undo()
+    pool.release()
+    assert box.runner.recv(len(USE_GPU)) == USE_GPU
+    assert not within(0.5, lambda: bool(pool.ready())), "it has not said hello"
+    pool.hold()
+    assert box.paused
+    box.runner.send(b"hello")
+    pool.close()
+    assert box.killed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec, EndReason
-from grader.sandbox.pool import SpareBoxes
+from grader.sandbox.pool import IDLE_SECONDS, SpareBoxes
 from tests.sandbox.talk import Silent, ask
 
 SPEC = BoxSpec(BoxPurpose.RUN, program="probe.py", wall_seconds=30)
@@ -53,6 +54,19 @@ def test_a_dead_spare_is_passed_over(pool: SpareBoxes) -> None:
     box = pool.start(SPEC)
     assert box.end() is None
     box.kill()
+
+
+def test_spares_that_died_or_grew_old_are_replaced_before_they_are_needed(pool: SpareBoxes) -> None:
+    """Protects whoever submits after a quiet hour against waiting until a box has started."""
+    fill(pool)
+    dead, old = [box for box, _ in pool._spares]
+    dead.kill()
+    pool._spares[1] = (old, time.monotonic() - IDLE_SECONDS)
+    pool.trim()
+    assert old.end() is not None
+    fill(pool)
+    assert pool.ready() == 2
+    assert not {dead, old} & {box for box, _ in pool._spares}
 
 
 def test_its_clock_starts_when_handed_out(boxes: BoxMaker) -> None:
