@@ -267,7 +267,7 @@ class Arena:
         memories: MemoryMaker = HOST,
         sent_sizes: Mapping[str, int] | None = None,
     ) -> None:
-        """``sizes_sent``: the sizes that the runner gets, where these are not those of the arrays."""
+        """``sent_sizes``: the sizes that the runner gets, where these are not those of the arrays."""
         self.manifest = manifest
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)

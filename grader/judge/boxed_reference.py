@@ -1,5 +1,5 @@
-"""The reference of an uploaded challenge, which runs in a box of its own: never in the judge, where others' times and
-hidden data are."""
+"""The reference of an uploaded challenge. It runs in a box of its own, never in the judge, which holds others' times
+and hidden data."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Compiling a submission, the one way there is: ahead of judging, by a worker without a GPU, or within it.
+"""Compiles a submission, in one way: ahead of judging, by a worker without a GPU, or while it is judged.
 
-Imports no torch: who compiles needs none.
+Imports no torch: a compile worker needs none.
 """
 
 from __future__ import annotations

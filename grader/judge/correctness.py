@@ -1,4 +1,4 @@
-"""Runs every case of a suite behind the gate, each fault in a fresh box, and says what each found."""
+"""Runs every case of a suite behind the gate, goes on in a fresh box after a fault, and reports on each case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judging needs of a device: memory to share, a gate, and a quick check of a timed call's outputs.
+"""What judging needs of a device: memory to share, a gate, and a check of a timed call's outputs.
 
 One back end for each kind (``grader.device_kinds``): the host's, with Triton's interpreter, is here.
 """

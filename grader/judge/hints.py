@@ -1,4 +1,4 @@
-"""What helps with exceptions that many students meet, and their messages without the platform's folders."""
+"""Hints for exceptions that many students meet, and their messages with the platform's folders cut out."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Job(Strict):
     ``fingerprint``: of what is to be judged by, see ``grader.challenge.fingerprint``.
     ``baselines``: workload -> baseline name -> microseconds, as far as already frozen for this challenge version; none
     for one that is too short to measure.
-    ``artefact``: what a CUDA source was compiled to ahead, if it was.
+    ``artefact``: what was compiled ahead, if it was: a CUDA source's library, or kernels of a Triton source.
     ``context``: fields of the judge's log lines. ``public_only``: a run, by the public cases alone, without times.
     ``workloads``: what is timed in place of the challenge's own, if any.
     ``ceilings`` of this very GPU as calibrated, see ``Device.ceilings``; without, the judge measures them.

@@ -1,4 +1,9 @@
-"""What a runner may say. Every message is bounded and checked; none of them decides a verdict or a time."""
+"""What a runner may say. Every message is bounded and checked; what a submission's process says decides no verdict and
+no time.
+
+Two times are believed, because programs of ours say them: how long a control's call took (``control_us``), and what the
+emulated GPU counted (``modelled_us``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the seconds of a judgement lie, in more parts than a report tells: for benchmarks, which ask for it.
+"""Where the seconds of a judgement go, in more parts than a report has: for benchmarks, which ask for it.
 
 Phases nest, and each second belongs to the innermost, so that they add up. Below the one phase around all, the
 innermost is named with the outermost, as in ``timing: draw``. Nothing is recorded unless somebody does.

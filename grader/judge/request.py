@@ -21,7 +21,7 @@ __all__ = ["CPU", "Request"]
 class Request:
     """``cases``: those that the device's boards run; others are left out. ``seeds`` overrides the seed of single cases
     by name (a replay). ``baselines``: workload -> name -> microseconds, what is frozen already; none for one that is
-    too short to measure. ``artefact``: what a CUDA source was compiled to ahead. ``public_only``: a run, without hidden
+    too short to measure. ``artefact``: what was compiled ahead, see ``Job``. ``public_only``: a run, without hidden
     cases and timing, whatever ``cases`` and ``timing`` say; and the report says so. ``conceals``: what hidden cases
     take is shown in coarse steps only, because somebody who may not know their data watches. ``only_workloads``: the
     names of those that are timed, of any kind of device; none: all of this one's. ``timed``: workloads in place of the

@@ -1,4 +1,4 @@
-"""What a round has cost on one GPU, for as long as it is in this machine: kept in a file, or while the judge runs.
+"""What a round has cost on one GPU: kept in a file, while GPU and driver stay the same, or else while the judge runs.
 
 The cost of a round is nearly the same for everyone on a GPU. One that is not what it usually is means that something
 else uses the GPU; and what it was in earlier timings of a workload says better what it is than one timing's control.

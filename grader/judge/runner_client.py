@@ -1,4 +1,5 @@
-"""Drives the runner in a box: load, bind, call. Everything that it answers is a hint; what counts is in the arena."""
+"""Drives the runner in a box: load, bind, call. What a submission's process answers is a hint; what counts is in the
+arena and on the judge's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spare boxes of one judge: how many arrivals need, and when they may start.
+"""The spare boxes of one judge: how many are needed for the submissions that come, and when they may start.
 
 A box that starts imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and
 loads kernels there, which shows in whatever is timed meanwhile. So while something is timed none starts; one that

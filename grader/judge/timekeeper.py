@@ -1,4 +1,4 @@
-"""Times a submission against a control, what came out doubtful once more, and baselines that are missing."""
+"""Times a submission against a control, measures once more what came out doubtful, and times missing baselines."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Lifts what the judge holds itself back by, should it never come to lift it.
+"""Lifts the hold on the judge's own stream where the judge itself cannot.
 
-A round is enqueued behind a hold of the judge's own stream. A launch that has to load a kernel first may wait for that
-stream, on some drivers and at some times: for ever, since the thread that waits is the one that would lift the hold.
-Everything is run once ahead of the rounds so that this does not happen; where it does all the same, the round is lost
-and not the judge.
+A round is enqueued behind a hold on that stream, which the judge lifts when all is enqueued. A launch that has to load
+a kernel first may wait for the stream, with some drivers and at some times. It would wait for ever, because the thread
+that waits is the one that would lift the hold. So everything is run once ahead of the rounds; where a launch waits all
+the same, the round is lost, and the judge is not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How a GPU is while it is timed (clocks, heat, power, and why it was held back), by NVML and on the judge's side.
 
-Without NVML, or without its Python package, nothing is known and nothing fails: no time depends on it, except that a
-round made while heat or hardware slowed the GPU is made again.
+Two things depend on it: a round made while heat or hardware slowed the GPU is made again, and rounds from before the
+GPU became warmer do not count. Without NVML, or without its Python package, nothing is known and nothing fails.
 """
 
 from __future__ import annotations

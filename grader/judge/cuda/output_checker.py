@@ -1,5 +1,5 @@
 """What a timed call left, checked by kernels of ours: some elements, all elements, and where nothing may be written.
-See ``grader.judge.device.Watch``."""
+See ``grader.judge.device.OutputChecker``."""
 
 from __future__ import annotations
 
