@@ -183,6 +183,7 @@ class Challenge:
                     f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
                 )
             self._check_case(case, path, seen)
+            _check_timed(case, path, hidden=hidden)
         if hidden and self.manifest.name_hidden_categories:
             self._check_named_categories(suite, path)
         filled = [replace(case, inputs={**self.inputs, **case.inputs}) for case in suite]
@@ -229,6 +230,24 @@ class Challenge:
             )
         if odd := [name for name, it in inputs.items() if not isinstance(it, Recipe | Derived)]:
             raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
+
+
+def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
+    """Raises ChallengeInvalid where a case asks for what timed rounds would not do."""
+    if not case.timed:
+        return
+    reasons = {
+        "it is hidden": hidden,
+        "it is for a GPU alone": case.on is not None,
+        "it has scalars of its own": bool(case.scalars),
+        "it has no inputs of its own": not case.inputs,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ChallengeInvalid(
+                f"{path}: case '{case.name}': timed = True, but {reason}",
+                "Timed rounds draw the inputs of public cases at a workload's own sizes and scalars. Leave timed out.",
+            )
 
 
 def _run(path: Path) -> dict[str, Any]:

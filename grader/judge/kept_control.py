@@ -62,15 +62,16 @@ class KeptControl:
     def keep_rounds(self, challenge: Challenge, workload: Workload, rounds: Sequence[ControlRound]) -> None:
         self._rounds[_key(challenge, workload)] = (time.monotonic(), rounds)
 
-    def take_rounds(
-        self, challenge: Challenge, workloads: Sequence[Workload]
-    ) -> list[Sequence[ControlRound]]:
-        """Those of each workload where all are fresh, else none. Nothing is kept: what runs next is a submission."""
-        known, self._rounds = self._rounds, {}
+    def rounds(self, challenge: Challenge, workloads: Sequence[Workload]) -> list[Sequence[ControlRound]]:
+        """Those of each workload where all are fresh, else none."""
         since = time.monotonic() - FRESH_SECONDS
-        found = [known.get(_key(challenge, it)) for it in workloads]
+        found = [self._rounds.get(_key(challenge, it)) for it in workloads]
         fresh = [rounds for it in found if it is not None for made, rounds in [it] if made > since]
         return fresh if len(fresh) == len(workloads) else []
+
+    def forget_rounds(self) -> None:
+        """A submission's box begins to run: what was measured before tells nothing of the GPU any more."""
+        self._rounds.clear()
 
     def close(self) -> None:
         client, self._client = self._client, None

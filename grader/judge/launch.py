@@ -63,6 +63,8 @@ class Launcher:
     def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
         """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
         measures there knows nothing of the submission. Raises LoadFailed, BoxUnavailable."""
+        if self.kept_control is not None:
+            self.kept_control.forget_rounds()
         client = self._start(BoxPurpose.RUN)
         client.needs_open_gate = self.needs_open_gate
         self._submissions.append(client)

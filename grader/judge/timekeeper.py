@@ -101,7 +101,7 @@ class Timekeeper:
         """Half of the control's rounds, before the submission is alive, of every workload that fits this device. Those
         from right behind another submission will do."""
         workloads, kept = self.fitting(), self.launcher.kept_control
-        if kept is not None and (known := kept.take_rounds(self.request.challenge, workloads)):
+        if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
             return [Half(it, rounds) for it, rounds in zip(workloads, known, strict=True)]
         return [Half(it, self._control(control, it, "before")) for it in workloads]
 

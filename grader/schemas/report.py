@@ -375,10 +375,11 @@ class Report(Strict):
         of that case's data: docs/judging.md says what remains.
         """
         hidden = [case for case in self.cases if case.hidden]
-        if not hidden:
+        kept = dict(self.breakdown_s)
+        # They may have run and not be named here, where judging ended within them.
+        if not hidden and HIDDEN_PHASE not in kept:
             return self
         public = [case for case in self.cases if not case.hidden]
-        kept = dict(self.breakdown_s)
         # Their seconds are in the whole; before they were counted apart, they were in "cases", too.
         unsafe = {"total", HIDDEN_PHASE} if HIDDEN_PHASE in kept else {"total", "cases"}
         shown = self.model_copy(

@@ -239,11 +239,12 @@ def _band(kept: Mapping[str, Any]) -> Iterator[str]:
     figures = kept["figures"]
     gains = [it for it in figures["attacks"] if it["gain"] is not None]
     best = max(gains, key=lambda it: it["gain"], default={"gain": 0.0, "name": "none"})
+    ran = [it for it in figures["attacks"] if it["outcome"] != "NOT RUN"]
     yield CLOCK.format(
         workload=figures["workload"],
         boxes=figures["boxes"],
-        held=sum(it["outcome"] == "DEFENDED" for it in figures["attacks"]),
-        all=len(figures["attacks"]),
+        held=sum(it["outcome"] == "DEFENDED" for it in ran),
+        all=len(ran),
         best=best["gain"],
         name=code(best["name"]),
         band=figures["band_percent"],

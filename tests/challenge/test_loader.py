@@ -15,12 +15,16 @@ from tests.challenge.conftest import CASES, MANIFEST, Write
 
 HEAD = "from grader.challenge.cases import Constant, case\n"
 BASIC = 'case("basic", "basic", rows=2, cols=3)'
+ONES = 'case("ones", "ones", rows=2, cols=3, inputs={"x": Constant(1)})'
 BAD_CASES = {
     "it defines no function 'cases'": "x = 1\n",
     "'cases'": "cases = []\n",
     "SyntaxError": "def cases(:\n",
     "ModuleNotFoundError": "import no_such_module\n",
     "returned no case": "def cases():\n    return []\n",
+    "timed = True, but it has no inputs": f"{HEAD}def cases():\n    return [{BASIC[:-1]}, timed=True)]\n",
+    "timed = True, but it has scalars": f"{HEAD}def cases():\n    return [{ONES[:-1]}, scalars={{'alpha': 2}}, timed=True)]\n",
+    "timed = True, but it is for a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
     "not a valid Category": f'{HEAD}def cases():\n    return [case("a", "funny", rows=1, cols=1)]\n',
     "boom": "def cases():\n    raise KeyError('boom')\n",
     "make them with case": "def cases():\n    return ['basic']\n",

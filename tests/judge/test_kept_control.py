@@ -83,13 +83,13 @@ def test_rounds_from_behind_one_submission_serve_the_next_alone(
     kept, rounds = KeptControl(), [object()]
     some: Any = rounds
     kept.keep_rounds(challenge, workload, some)
-    assert kept.take_rounds(challenge, [workload]) == [rounds]
-    assert kept.take_rounds(challenge, [workload]) == [], "a submission has run since"
-    kept.keep_rounds(challenge, workload, some)
-    assert kept.take_rounds(challenge, [workload, other]) == [], "all of them, or none"
+    assert kept.rounds(challenge, [workload]) == [rounds]
+    assert kept.rounds(challenge, [workload, other]) == [], "all of them, or none"
+    kept.forget_rounds()
+    assert kept.rounds(challenge, [workload]) == [], "a submission has run since"
     kept.keep_rounds(challenge, workload, some)
     monkeypatch.setattr(kept_control, "FRESH_SECONDS", 0.0)
-    assert kept.take_rounds(challenge, [workload]) == []
+    assert kept.rounds(challenge, [workload]) == []
 
 
 def _larger(workload: Any) -> Any:

@@ -182,6 +182,12 @@ def test_in_reports_from_before_the_seconds_of_cases_hold_those_of_hidden_ones()
     assert old.redacted().breakdown_s == {"box": 0.3}
 
 
+def test_judging_that_ended_within_hidden_cases_tells_no_seconds_of_them() -> None:
+    spent = {"cases": 0.5, "hidden_cases": 4.2424, "total": 4.9}
+    ended = judged(PASSED, verdict=Verdict.MEMORY_LIMIT, breakdown_s=spent)
+    assert ended.redacted().breakdown_s == {"cases": 0.5}
+
+
 def test_a_public_failure_keeps_its_verdict() -> None:
     public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
     report = judged(public, hidden_case(CaseVerdict.RUNTIME_ERROR), verdict=Verdict.TIME_LIMIT)
