@@ -23,7 +23,9 @@ BAD_CASES = {
     "ModuleNotFoundError": "import no_such_module\n",
     "returned no case": "def cases():\n    return []\n",
     "timed = True, but it has no inputs": f"{HEAD}def cases():\n    return [{BASIC[:-1]}, timed=True)]\n",
-    "timed = True, but it has scalars": f"{HEAD}def cases():\n    return [{ONES[:-1]}, scalars={{'alpha': 2}}, timed=True)]\n",
+    "timed = True, but it has scalars": (
+        f"{HEAD}def cases():\n    return [{ONES[:-1]}, scalars={{'alpha': 2}}, timed=True)]\n"
+    ),
     "timed = True, but it is for a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
     "not a valid Category": f'{HEAD}def cases():\n    return [case("a", "funny", rows=1, cols=1)]\n',
     "boom": "def cases():\n    raise KeyError('boom')\n",
