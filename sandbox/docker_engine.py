@@ -70,9 +70,13 @@ class Engine:
         with _engine_errors("be reached"):
             environment = docker.utils.kwargs_from_env()
             _knock(environment.get("base_url") or DEFAULT_SOCKET)
-            self.client: Any = docker.APIClient(version="auto", timeout=CALL_SECONDS, **environment)
-        # Else requests reads os.environ on every call, and fails where another thread is changing it.
-        self.client.trust_env = False
+
+            class Client(docker.APIClient):  # type: ignore[misc]
+                # Else requests reads os.environ on every call, the first one within __init__, and fails where another
+                # thread is changing it. No proxy of the environment's is on the way to the engine.
+                trust_env = property(lambda _: False, lambda *_: None)
+
+            self.client: Any = Client(version="auto", timeout=CALL_SECONDS, **environment)
         self.pid = os.getpid()
 
     def version(self) -> str:

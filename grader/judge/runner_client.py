@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
+from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, OutputChecker
@@ -120,6 +121,8 @@ class RunnerClient:
         self._token = secrets.token_hex(8)
         self._marks_come = True
         self._seen_waiting = False
+        # Whether a call was asked for and has not come back.
+        self._calling = False
         # Set once a call was right only with the gate open from the start: so are all that follow.
         self.needs_open_gate = False
 
@@ -188,7 +191,10 @@ class RunnerClient:
 
     def unbind(self) -> None:
         """Have the runner release the arena: a GPU's memory is free only when no process maps it. Does nothing where
-        the box is gone, as its mappings are then."""
+        the box is gone, as its mappings are then; one whose call has not come back hears nothing, and is ended."""
+        if self._calling and not self._channel.gone():
+            with suppress(BoxUnavailable):
+                self.box.kill()
         with suppress(ChannelError), phase("bind"):
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
@@ -342,6 +348,7 @@ class RunnerClient:
         """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader during the check."""
         mark = self._mark() if marked else ""
         more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
+        self._calling = True
         self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
 
     def _mark(self) -> str:
@@ -359,6 +366,7 @@ class RunnerClient:
                 raise
             message = late
         took = time.perf_counter() - opened
+        self._calling = False
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
         control = message.control_us * 1e-6 if message.control_us is not None else None

@@ -4,6 +4,7 @@ runs them."""
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -55,15 +56,25 @@ class Pack:
             for name in sorted(names):
                 path = os.path.join(where, name)
                 member = os.path.relpath(path, folder())
-                size = os.path.getsize(path)
-                if member in self._known or not _MEMBER.fullmatch(member) or size > self._left:
+                if member in self._known or not _MEMBER.fullmatch(member) or name.endswith(_MEASURED):
                     continue
-                if name.endswith(_MEASURED):
-                    continue
-                self._known.add(member)
-                self._left -= size + 2 * tarfile.BLOCKSIZE
-                self._archive.add(path, member, recursive=False)
+                with contextlib.suppress(OSError):  # a thread that builds a launcher has renamed it meanwhile
+                    self._add(member, path)
         self._stream.flush()
+
+    def _add(self, member: str, path: str) -> None:
+        if os.path.getsize(path) > self._left:
+            return
+        # Read before anything of it is written: a header without its file would spoil all that follows.
+        with open(path, "rb") as file:
+            data = file.read(self._left + 1)
+        if len(data) > self._left:
+            return
+        self._known.add(member)
+        self._left -= len(data) + 2 * tarfile.BLOCKSIZE
+        about = tarfile.TarInfo(member)
+        about.size = len(data)
+        self._archive.addfile(about, io.BytesIO(data))
 
     def close(self) -> None:
         self._archive.close()
@@ -81,9 +92,10 @@ def unpack(stream: IO[bytes]) -> None:
             data, path = source.read(), os.path.join(folder(), member.name)
             if os.path.basename(path).startswith(_GROUP):
                 data = _here(data, os.path.dirname(path))
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(data)
+            with contextlib.suppress(OSError):  # no name for a file
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(data)
 
 
 def _here(group: bytes, where: str) -> bytes:

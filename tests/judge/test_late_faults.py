@@ -100,3 +100,34 @@ def test_a_trap_that_is_told_late_is_a_trap() -> None:
 def test_whatever_else_comes_late_is_too_late(error: dict[str, str] | None, on_processor: bool) -> None:
     with called(error, on_processor=on_processor) as client, pytest.raises(BoxSilent):
         client._returned(time.perf_counter(), Allowance(0.05))
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: bool) -> None:
+    """Protects who waits behind an endless call: a GPU was held for half a minute until its box was ended."""
+    ours, theirs = socket.socketpair()
+    ended: list[bool] = []
+
+    def kill() -> None:
+        ended.append(True)
+        ours.close()
+
+    box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, kill=kill)
+    gate = HostGate()
+    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=False, modelled=False)
+    client, arena = RunnerClient(box, device), SimpleNamespace(reveal=lambda _: None)
+    number = gate.round + 1
+    gate._words[DONE_WORD] = number
+    theirs.sendall(message(op="queued", round=number))
+    if returns:
+        theirs.sendall(message(op="returned", round=number) + message(op="bound"))
+        client.open_call(arena, {}, 5.0)  # type: ignore[arg-type]
+    else:
+        with pytest.raises(BoxSilent):
+            client.open_call(arena, {}, 0.05)  # type: ignore[arg-type]
+    began = time.perf_counter()
+    client.unbind()
+    assert bool(ended) is not returns
+    assert time.perf_counter() - began < 5.0
+    for it in (ours, theirs, gate):
+        it.close()

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tarfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,25 +71,106 @@ def request(*sizes: int) -> KernelsRequest:
     return KernelsRequest(SOURCE, ("x", "out", "n"), "", tuple(map(call, sizes)), "sm_90a")
 
 
+@pytest.fixture
+def runner_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They can be imported, as in a box."""
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+
+
+def _find(
+    program: str, archive: int, known: KernelsRequest, folder: Path
+) -> subprocess.CompletedProcess[str]:
+    box = {"TMPDIR": str(folder), "TRITON_CACHE_DIR": str(folder / "elsewhere")}
+    words = [str(PROGRAMS[RUNNER_MOUNT]), json.dumps([SOURCE, known.calls]), str(archive)]
+    command = [sys.executable, "-c", program, *words]
+    return subprocess.run(
+        command, env=box, pass_fds=[archive], check=False, timeout=120, capture_output=True, text=True
+    )
+
+
 @pytest.mark.docker
 def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
-    docker_boxes: BoxMaker, tmp_path: Path
+    docker_boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(limits, "KERNELS_SECONDS", 60.0)  # on a busy host
     # One size fails, each of the others has two kernels of its own, and 13 ends the box.
     found = unpacked(compile_ahead(docker_boxes, request(0, 1000, 1024, 1, 13, 2048)))
     assert found
-    known = request(1000, 1024, 1, 500, 2048)
-    box = {"TMPDIR": str(tmp_path), "TRITON_CACHE_DIR": str(tmp_path / "elsewhere")}
     with sealed(found) as archive:
-        words = [str(PROGRAMS[RUNNER_MOUNT]), json.dumps([SOURCE, known.calls]), str(archive)]
-        command = [sys.executable, "-c", FINDS, *words]
-        subprocess.run(command, env=box, pass_fds=[archive], check=True, timeout=120)
+        run = _find(FINDS, archive, request(1000, 1024, 1, 500, 2048), tmp_path)
+    assert run.returncode == 0, run.stderr
+
+
+# Catches whatever ends its calls.
+DEAF = """
+def solve(x, out, n):
+    while n == 13:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+    call(x, out, n)
+"""
 
 
 def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 0.2)
     endless = replace(request(1000), source="while True:\n    pass\n")
     assert compile_ahead(local_boxes, endless) == b""
+
+
+def test_one_that_does_not_let_itself_be_ended_is(
+    local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects a CUDA source that waits behind it; and what was compiled before that is kept."""
+    monkeypatch.setattr(limits, "KERNELS_SECONDS", 5.0)
+    source = "import time\n" + SOURCE.replace("def solve", "def call") + DEAF
+    began = time.monotonic()
+    assert unpacked(compile_ahead(local_boxes, replace(request(1000, 13), source=source)))
+    assert time.monotonic() - began < 60
+
+
+def test_a_file_that_goes_while_it_is_packed_is_left_out(
+    runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Triton's own: a launcher that is still built has a name of its own until it is whole."""
+    import kernel_cache
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    (tmp_path / "kernel").mkdir()
+    (tmp_path / "kernel" / "it.cubin").write_bytes(b"code")
+    names = ["half.so", "it.cubin", "unreadable"]
+    (tmp_path / "kernel" / "unreadable").mkdir()
+    monkeypatch.setattr(kernel_cache.os, "walk", lambda _: [(str(tmp_path / "kernel"), [], names)])
+    packed = io.BytesIO()
+    pack = kernel_cache.Pack(packed, 1000)
+    pack.add_new()
+    pack.close()
+    with tarfile.open(fileobj=io.BytesIO(packed.getvalue())) as archive:
+        assert archive.getnames() == ["kernel/it.cubin"]
+
+
+def test_an_archive_that_cannot_be_unpacked_fails_nothing(
+    runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kernel_cache
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name in ("kernel/..", "kernel/it.cubin"):
+            archive.addfile(tarfile.TarInfo(name))
+    packed.seek(0)
+    kernel_cache.unpack(packed)
+    assert (tmp_path / "kernel" / "it.cubin").exists()
+
+
+def test_another_version_of_triton_finds_none_of_them(local_boxes: BoxMaker, tmp_path: Path) -> None:
+    """The key under which they are stored does not name it: boxes of one platform may have different ones."""
+    made = unpacked(compile_ahead(local_boxes, request(1000)))
+    with sealed(made) as archive:
+        run = _find("import triton; triton.__version__ = '3.0'\n" + FINDS, archive, request(1000), tmp_path)
+    assert "a kernel was compiled" in run.stderr
 
 
 def test_no_measurement_of_where_nothing_runs_goes_to_the_gpu(local_boxes: BoxMaker) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import docker.errors
@@ -65,3 +67,37 @@ def test_a_box_that_dies_slowly_was_killed() -> None:
 @pytest.mark.parametrize("status", [404, 409])
 def test_a_box_that_was_over_was_not_killed(status: int) -> None:
     assert engine_with(Client(status, over=True)).kill("box") is False
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """An engine as far as its version is concerned."""
+
+    def do_GET(self) -> None:
+        body = b'{"Version": "20.10", "ApiVersion": "1.41"}'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_engine_that_the_environment_names_is_asked_and_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment is read once: a call that reads it fails where another thread is changing it."""
+    for name in ("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            made = Engine()
+            assert made.version() == "20.10"
+            made.client.close()
+        finally:
+            server.shutdown()
+            serving.join()
