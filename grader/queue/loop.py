@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -73,14 +73,21 @@ class Stopper:
         return self.draining
 
 
-def take_wakeups(url: str, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper) -> None:
+def take_wakeups(
+    url: str,
+    desks: Mapping[str, Callable[[], object]],
+    burst: bool,
+    stopper: Stopper,
+    left: Callable[[], Collection[str]] = tuple,
+) -> None:
     """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
-    empty. ``executors``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
+    empty. ``desks``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
+    ``left``: those that are left to others, who wait for them: served when nothing else came for a while.
     """
     while not stopper.must_end():
         try:
             with closing(_connect(url)) as connection:
-                _serve(connection, desks, burst, stopper)
+                _serve(connection, desks, burst, stopper, left)
         except (RedisError, OSError) as error:
             log.warning("redis_away", error=str(error))
         if burst or stopper.must_end():
@@ -99,11 +106,18 @@ def _connect(url: str) -> Redis:
 
 
 def _serve(
-    connection: Redis, desks: Mapping[str, Callable[[], object]], burst: bool, stopper: Stopper
+    connection: Redis,
+    desks: Mapping[str, Callable[[], object]],
+    burst: bool,
+    stopper: Stopper,
+    left: Callable[[], Collection[str]],
 ) -> None:
     """Raises redis.RedisError where Redis goes away."""
     while not stopper.must_end():
-        taken = take(connection, list(desks), None if burst else _WAIT_SECONDS)
+        others = () if burst else left()
+        taken = take(connection, [it for it in desks if it not in others], None if burst else _WAIT_SECONDS)
+        if taken is None and others and not stopper.must_end():
+            taken = take(connection, list(others), None)
         if taken is None:
             if burst:
                 return

@@ -5,16 +5,18 @@ This process never imports torch: the judge is a process of its own.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader import logs, metrics
+from grader import limits, logs, metrics
 from grader.device_kinds import board_of, kind_of, languages_of
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.languages import ON_EMULATED, Language
@@ -72,8 +74,8 @@ def run_worker(
     compiler: Compiler | None = None,
 ) -> None:
     """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
-    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can. Beside that it
-    checks what staff upload, one challenge at a time.
+    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can and no worker that
+    does nothing else takes it at once. Beside that it checks what staff upload, one challenge at a time.
 
     A signal ends it at once: the submission at hand goes back to the queue, uncounted. Drained by staff it ends after
     the submission at hand; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` are made
@@ -121,7 +123,8 @@ def run_worker(
         if not burst:
             checker.start()
             stack.callback(checker.close)
-        _serve_queues(platform, entry.name, desks, burst, stopper)
+        left = _left_to_compilers(platform) if COMPILE in desks else tuple
+        _serve_queues(platform, entry.name, desks, burst, stopper, left)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()
 
@@ -187,8 +190,32 @@ def _on_duty(
     log.info("worker_ended", worker=entry.name)
 
 
+def _left_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
+    """The queue of what is to be compiled, while there are workers that do nothing else. Who compiles beside a device
+    keeps that waiting meanwhile, and has no box ready for it."""
+    found: Collection[str] = ()
+    asked = -math.inf
+
+    def left() -> Collection[str]:
+        nonlocal found, asked
+        if time.monotonic() - asked >= limits.HEARTBEAT_SECONDS:
+            asked = time.monotonic()
+            with suppress(*AWAY), platform.sessions() as session:
+                there = workers.compiling(session, clock(session), platform.settings.lease_s)
+                alone = [it for it in there if not it.device and not it.sandbox_fault]
+                found = (COMPILE,) if alone else ()
+        return found
+
+    return left
+
+
 def _serve_queues(
-    platform: Platform, name: str, desks: dict[str, Callable[[], bool]], burst: bool, stopper: Stopper
+    platform: Platform,
+    name: str,
+    desks: dict[str, Callable[[], bool]],
+    burst: bool,
+    stopper: Stopper,
+    left: Callable[[], Collection[str]] = tuple,
 ) -> None:
     def serve_or_return(queue: str) -> bool:
         try:
@@ -218,7 +245,7 @@ def _serve_queues(
             pass
     log.info("worker_started", worker=name, queues=list(desks))
     served = {queue: partial(serve_or_return, queue) for queue in desks}
-    take_wakeups(platform.settings.queue_url, served, burst, stopper)
+    take_wakeups(platform.settings.queue_url, served, burst, stopper, left)
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:

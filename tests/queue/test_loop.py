@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from grader.errors import JudgeFailure
 from grader.queue.loop import Stopper, take_wakeups
 from grader.queue.stop_flag import StopFlag
 from grader.queue.worker import run_compile_worker, run_worker
-from grader.records.models import SubmissionRow
+from grader.records import workers
+from grader.records.engine import writing
+from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
@@ -183,3 +186,25 @@ def test_a_failure_while_the_worker_ends_is_not_counted(
     assert platform.wakeups.waiting("run:cpu") == 1
     with platform.sessions() as session:
         assert session.query(SubmissionRow.failures).scalar() == 0
+
+
+@pytest.mark.usefixtures("no_sweeper")
+@pytest.mark.parametrize("compilers", [0, 1])
+def test_a_device_leaves_to_compilers_what_they_take_at_once(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings, compilers: int
+) -> None:
+    """Protects who submits to a device against waiting until its idle worker has compiled somebody else's source."""
+    for number in range(compilers):
+        with writing(platform.sessions) as session:
+            workers.register(session, f"c{number}", "", [], utcnow() + timedelta(minutes=5), compiles=True)
+    send = _signal_once()
+    asked: list[tuple[bool, bool]] = []
+
+    def taken(_: Any, queues: list[str], wait_s: int | None) -> None:
+        asked.append((COMPILE in queues, wait_s is None))
+        if len(asked) == 2:
+            send()
+
+    monkeypatch.setattr("grader.queue.loop.take", taken)
+    run_worker(settings, "w", judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
+    assert asked == ([(False, False), (True, True)] if compilers else [(True, False)] * 2)
