@@ -418,6 +418,8 @@ class DockerBoxes:
         check_fits(self.options.runtime, spec)
         box = DockerBox(self, spec)
         self.alive.add(box)
+        if box.end() is not None:  # it ended before it was counted
+            self.alive.discard(box)
         return box
 
     def reap(self) -> int:
@@ -433,7 +435,8 @@ class DockerBoxes:
         if os.getpid() != self._pid:
             return
         for box in list(self.alive):
-            box.kill()
+            with contextlib.suppress(BoxUnavailable):  # its label tells the next reap
+                box.kill()
         self.remover.finish()
         shutil.rmtree(self.root, ignore_errors=True)
 

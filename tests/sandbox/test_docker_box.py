@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.sandbox.test_local_box import end_parent, start_parent
 
 Start = Callable[..., Box]
 pytestmark = pytest.mark.docker
+SPEC = BoxSpec(BoxPurpose.RUN, program="probe.py", wall_seconds=60)
 
 
 def names() -> set[str]:
@@ -178,6 +180,42 @@ def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) 
     assert orphan not in names()
     assert mine.id in names()
     assert ask(mine, "see")["pid"] == 1
+
+
+def test_a_box_that_ended_before_it_was_counted_is_not_kept(
+    docker_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Short(docker_box.DockerBox):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.kill()
+
+    monkeypatch.setattr(docker_box, "DockerBox", Short)
+    box = docker_boxes.start(SPEC)
+    assert box not in docker_boxes.alive  # type: ignore[attr-defined]
+
+
+def test_a_box_that_cannot_be_ended_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a process: what it leaves runs on until another one sweeps."""
+    from tests.components import need
+
+    need("docker")
+    maker = docker_box.DockerBoxes()
+    boxes = {maker.start(SPEC) for _ in range(2)}
+    kill, failed = docker_box.DockerBox.kill, []
+
+    def fails_once(box: docker_box.DockerBox) -> BoxEnd:
+        if not failed:
+            failed.append(box)
+            raise BoxUnavailable("the engine is away")
+        return kill(box)
+
+    monkeypatch.setattr(docker_box.DockerBox, "kill", fails_once)
+    maker.close()
+    monkeypatch.undo()
+    (other,) = boxes - set(failed)
+    assert other.end() is not None
+    failed[0].kill()
 
 
 def test_an_ended_process_leaves_no_box() -> None:
