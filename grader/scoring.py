@@ -95,16 +95,20 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-def combine(estimates: Sequence[Estimate]) -> Estimate:
-    """The geometric mean of independent estimates; relative errors add in squares on the log scale."""
+def combine(estimates: Sequence[Estimate], shared: float) -> Estimate:
+    """The geometric mean of estimates that are independent, but for a ``shared`` share of each value that the half of
+    its interval holds and by which all may be off together. On the log scale, the former errors add in squares and the
+    latter as they are: a mean does not make them less."""
     value = geometric_mean([estimate.value for estimate in estimates])
-    down = _log_error([math.log(it.value / it.interval[0]) for it in estimates])
-    up = _log_error([math.log(it.interval[1] / it.value) for it in estimates])
+    down = _log_error([math.log(it.value / it.interval[0]) for it in estimates], shared)
+    up = _log_error([math.log(it.interval[1] / it.value) for it in estimates], shared)
     return Estimate(value, (value * math.exp(-down), value * math.exp(up)))
 
 
-def _log_error(halves: Sequence[float]) -> float:
-    return math.sqrt(sum(half * half for half in halves)) / len(halves)
+def _log_error(halves: Sequence[float], shared: float) -> float:
+    together = [min(half, shared) for half in halves]
+    squares = sum(half * half - part * part for half, part in zip(halves, together, strict=True))
+    return math.hypot(sum(together), math.sqrt(squares)) / len(halves)
 
 
 def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> float | None:

@@ -77,7 +77,7 @@ def test_geometric_mean_refuses(values: list[float]) -> None:
 
 def test_combining_equal_errors_divides_by_the_root_of_their_number() -> None:
     one = Estimate(10.0, (9.0, 11.0))
-    whole = combine([one] * 4)
+    whole = combine([one] * 4, 0.0)
     assert whole.value == pytest.approx(10.0)
     assert math.log(whole.interval[1] / whole.value) == pytest.approx(math.log(1.1) / 2)
 
@@ -106,7 +106,7 @@ def test_a_time_is_known_where_it_is_longer_than_the_resolution_and_certain_enou
 
 
 def test_combining_keeps_each_sides_errors_apart() -> None:
-    whole = combine([Estimate(10.0, (8.0, 11.0)), Estimate(40.0, (30.0, 50.0))])
+    whole = combine([Estimate(10.0, (8.0, 11.0)), Estimate(40.0, (30.0, 50.0))], 0.0)
     low, high = whole.interval
     assert whole.value == pytest.approx(20.0)
     assert math.log(whole.value / low) == pytest.approx(math.hypot(math.log(10 / 8), math.log(40 / 30)) / 2)
@@ -122,3 +122,19 @@ def test_ranks_count_who_is_faster_by_more_than_the_resolution() -> None:
 
 def test_the_shortest_time_is_a_tenth_of_a_microsecond() -> None:
     assert pytest.approx(1e-7, rel=1e-12) == scoring.SHORTEST_S
+
+
+def test_what_all_sizes_share_does_not_average_out() -> None:
+    """Four sizes were timed in one box, which makes all of them longer or shorter by up to 0.2 %."""
+    only_the_box = Estimate(10.0, (10.0 * math.exp(-0.002), 10.0 * math.exp(0.002)))
+    whole = combine([only_the_box] * 4, 0.002)
+    assert math.log(whole.interval[1] / whole.value) == pytest.approx(0.002)
+    rounds_too = Estimate(10.0, (10.0 * math.exp(-0.005), 10.0 * math.exp(0.005)))
+    assert combine([rounds_too], 0.002).interval == pytest.approx(rounds_too.interval)
+    low, high = combine([rounds_too] * 4, 0.002).interval
+    alone = math.sqrt(0.005**2 - 0.002**2)
+    assert math.log(high / low) / 2 == pytest.approx(math.hypot(0.002, alone / 2))
+
+
+def test_what_is_known_exactly_shares_nothing() -> None:
+    assert combine([Estimate(10.0, (10.0, 10.0))] * 2, 0.002).interval == pytest.approx((10.0, 10.0))

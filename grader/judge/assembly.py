@@ -12,7 +12,7 @@ from grader.device_kinds import kind_of
 from grader.judge.device import Device
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, light_cost, light_seconds
-from grader.judge.rule import Measured
+from grader.judge.rule import BETWEEN_BOXES, Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
     COMPANY,
@@ -152,7 +152,8 @@ def score_of(
     known = [Estimate(it.time_us, it.ci_us) for it in ranked if it.time_us is not None]
     if not ranked or unranked or len(known) < len(ranked):
         return Score(passed=passed, total=total, unranked=unranked)
-    whole = scoring.combine(known)
+    # All sizes were timed in one box.
+    whole = scoring.combine(known, BETWEEN_BOXES)
     baselines = [it.baselines_us.get("eager") for it in ranked]
     return Score(
         time_us=whole.value,

@@ -16,7 +16,15 @@ from grader.records import competitions as record
 from grader.records import voids
 from grader.records.competitions import Member, Received
 from grader.records.models import CompetitionRow, SubmissionRow, TeamRow
-from grader.schemas.competition import BoardKind, BoardRow, ChallengeScore, CompetitionBoard, Mode, Phase
+from grader.schemas.competition import (
+    BoardKind,
+    BoardRow,
+    ChallengeScore,
+    CompetitionBoard,
+    Mode,
+    Phase,
+    Scoring,
+)
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
@@ -131,7 +139,7 @@ def of_kind(platform: Platform, found: OpenCompetition, device: str, kind: Board
         ranked = _rank(platform, found, device, teams, cutoff)
         if kind is BoardKind.FINAL:
             results = final_results.results(platform, found.session, row, device)
-            return ranked if results is None else _final(ranked, results)
+            return ranked if results is None else _final(ranked, results, row.scoring, resolution_of(device))
         return ranked
 
     stamp = (record.stamp(found.session, row.id), row.revision, row.results_at)
@@ -261,16 +269,12 @@ def _stands(it: Received, row: CompetitionRow) -> bool:
     )
 
 
-def _final(before: Ranked, results: FinalResults) -> Ranked:
+def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
     """Finalists by what the final found, then the others as they stood, then who has no rank."""
     finalists = {it.team for it in results.standings}
     placed = sum(it.rank is not None for it in results.standings)
-    others = [it for it in before.standings if it.team not in finalists]
-    ranks = [it.rank for it in others if it.rank is not None]
-    below = [
-        replace(it, rank=None if it.rank is None else placed + 1 + sum(other < it.rank for other in ranks))
-        for it in others
-    ]
+    others = standings.among([it for it in before.standings if it.team not in finalists], scoring, resolution)
+    below = [replace(it, rank=None if it.rank is None else placed + it.rank) for it in others]
     known = {it.team: it.rank for it in before.standings}
     # A final knows what was handed in, not which judgement of it counted.
     received = {**before.received, **{it.first: it for it in before.received.values()}}

@@ -7,6 +7,7 @@ those, who reached the score earlier stands higher.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -57,14 +58,15 @@ def points_of(grading: Grading, worth: float, speedup: float | None) -> float:
 
 
 def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
-    """The one that counts: the most points, or the shortest time; of equals the earliest. Where times count, what has
-    none is only better than nothing."""
+    """The one that counts: the most points, the largest speedup, or the shortest time; of equals the earliest. Where
+    times count, what has none is only better than nothing; so is what has no speedup where speedups count."""
 
-    def order(it: Result) -> tuple[float, float, datetime, int]:
+    def order(it: Result) -> tuple[float, float, float, datetime, int]:
         untimed = 1.0 if it.time_us is None else 0.0
         if scoring_by is Scoring.POINTS:
-            return (-round(it.points, _DIGITS), 0.0, it.at, it.key)
-        return (untimed, it.time_us or 0.0, it.at, it.key)
+            return (-round(it.points, _DIGITS), 0.0, 0.0, it.at, it.key)
+        first = -(it.speedup or 0.0) if scoring_by is Scoring.SPEEDUPS else 0.0
+        return (first, untimed, it.time_us or 0.0, it.at, it.key)
 
     return min(results, key=order, default=None)
 
@@ -74,6 +76,11 @@ def rank(
 ) -> list[Standing]:
     """In order, the best first. ``teams``: id -> challenge -> its accepted judgements."""
     found = [_standing(team, of_challenge, scoring_by) for team, of_challenge in teams.items()]
+    return among(found, scoring_by, resolution)
+
+
+def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
+    """In order, the best first, with the ranks that these have among themselves alone."""
     scored = [it for it in found if it.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
@@ -103,11 +110,12 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
     }
     counting = list(best.values())
     if scoring_by is Scoring.POINTS:
-        total = round(sum(it.points for it in counting), _DIGITS)
+        total = round(math.fsum(it.points for it in counting), _DIGITS)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
         counting = [it for it in counting if it.speedup is not None]
-        total = sum(it.speedup or 0.0 for it in counting)
+        # In whatever order they were solved: where nothing is a tie, the last digit would decide.
+        total = math.fsum(it.speedup or 0.0 for it in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:
         counting = [it for it in counting if it.time_us is not None]

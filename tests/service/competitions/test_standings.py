@@ -8,7 +8,9 @@ import pytest
 
 from grader.challenge.model import Grading, Tier
 from grader.schemas.competition import Scoring
-from grader.service.competitions import standings
+from grader.service.competitions import competition_boards, standings
+from grader.service.competitions.competition_boards import Ranked
+from grader.service.competitions.final_results import FinalResults
 from grader.service.competitions.standings import Result
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -47,6 +49,45 @@ def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_fir
         (ADA, 1),
         (CAY, 3),
     ]
+
+
+def test_ranks_of_a_chain_of_ties_are_one_more_than_those_that_are_faster() -> None:
+    """Each is as good as the next, and the first faster than the third: nobody is below an equal of all above."""
+    teams = {
+        number: {"a": [_result(number, time)]} for number, time in enumerate((100.0, 100.4, 100.8, 101.2))
+    }
+    assert [rank for _, rank, _ in _ranks(teams, Scoring.TIME, 0.005)] == [1, 1, 2, 3]
+
+
+def test_a_sum_of_speedups_does_not_depend_on_the_order_of_what_was_solved() -> None:
+    """In floating point 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    worth = {"a": 0.1, "b": 0.2, "c": 0.3}
+    teams = {
+        team: {it: [_result(1, 5.0, worth[it])] for it in order}
+        for team, order in ((ADA, "abc"), (BOB, "cba"))
+    }
+    assert [rank for _, rank, _ in _ranks(teams, Scoring.SPEEDUPS)] == [1, 1]
+
+
+def test_where_speedups_count_the_largest_does() -> None:
+    """The shorter time had no baseline yet, or that of an earlier torch."""
+    teams = {ADA: {"a": [_result(1, 4.0, None), _result(2, 4.5, 1.5), _result(3, 5.0, 2.0)]}}
+    assert _ranks(teams, Scoring.SPEEDUPS) == [(ADA, 1, 2.0)]
+    best = standings.best_of([_result(1, 4.0, None), _result(2, 4.5, None)], Scoring.SPEEDUPS)
+    assert best is not None
+    assert best.key == 1
+
+
+def test_below_the_finalists_nobody_loses_a_rank_by_not_being_one() -> None:
+    """The third of them is behind the first alone, before and after."""
+    teams = {
+        number: {"a": [_result(number, time)]} for number, time in enumerate((90.0, 100.0, 100.4, 100.8))
+    }
+    before = Ranked(standings.rank(teams, Scoring.TIME, 0.005), {}, {})
+    assert [it.rank for it in before.standings] == [1, 2, 2, 3]
+    final = FinalResults(standings.rank({0: teams[0]}, Scoring.TIME, 0.005), {})
+    after = competition_boards._final(before, final, Scoring.TIME, 0.005)
+    assert [(it.team, it.rank) for it in after.standings] == [(0, 1), (1, 2), (2, 2), (3, 3)]
 
 
 def test_the_best_submission_counts_and_of_equals_the_first() -> None:
