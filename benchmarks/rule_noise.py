@@ -15,7 +15,16 @@ boxes on top. Nothing runs on a GPU, and every figure follows from the seed.
 - A submission that chooses when earlier rounds are dropped, by heating the GPU, and knows its own times: the best of
   all runs of rounds that it could have count, against the first.
 
-Usage: python benchmarks/rule_noise.py [--json] [--trials N] [--raw FILE]
+With --series, what several gradings make, of sizes that share a box:
+
+- How often the interval of a time over all sizes holds the true one, by how much boxes differ.
+- One source submitted again and again: how often its best time is faster than another's first one by more than a
+  board's resolution, though both are the same kernel; and what a submission gains that has itself measured once more
+  (by uneven rounds) whenever it finds itself slow.
+- Submissions that slow the control behind them, or on both sides of them, which is all that they could do to the costs
+  of a round that are kept: what the next one gains, or loses.
+
+Usage: python benchmarks/rule_noise.py [--json] [--trials N] [--raw FILE] [--series]
 """
 
 from __future__ import annotations
@@ -26,7 +35,7 @@ import random
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +45,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "gpu"))
 from raw_rounds import unpacked
 from results import FOLDER, keep
 
+from grader.device_kinds import NVIDIA_GPU
 from grader.judge.cuda.device import CudaDevice
 from grader.judge.device import GPU_PLAN
 from grader.judge.round_costs import RoundCosts, Usual
-from grader.judge.rule import ControlRound, Measured, Own, settle
+from grader.judge.rule import BETWEEN_BOXES, ControlRound, Measured, Own, held_against, settle
 from grader.judge.runner_client import Timed
-from grader.scoring import midmean
+from grader.scoring import Estimate, combine, geometric_mean, is_faster, midmean
 
 RAW = FOLDER / "repeatability-nvidia-h100-80gb-hbm3.json"
 SCALES = (1, 2, 4)
@@ -52,6 +62,13 @@ OWN_BOX_S, CONTROL_BOX_S = 0.4e-6, 0.2e-6
 HIDDEN_US = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80)
 SHARES = (1.0, 0.6, 0.4, 0.3, 0.2)
 GRADINGS, LEARNT = 10, 20
+# For --series: sizes that are ranked together, how boxes differ, how often one source is submitted (200 is a day's
+# quota), and how many such draws are made.
+SIZES_US = ((400,), (470, 470), (470, 470, 470, 470), (549, 738), (790, 1055))
+BOXES_S = (0.2e-6, 0.4e-6, 0.6e-6, 1.0e-6)
+AGAIN, DRAWN = (1, 10, 50, 200), 4000
+# Of every size, and of their mean.
+Score = tuple[list[Estimate], Estimate]
 
 
 @dataclass(frozen=True)
@@ -215,6 +232,95 @@ def chosen(world: World, length: float, trials: int) -> dict[str, float]:
     return {"gain_percent": round(statistics.fmean(gains), 3), "most_percent": round(max(gains), 3)}
 
 
+def grading(world: World, lengths: Sequence[float], usual: Sequence[Usual | None], own_box: float) -> Score:
+    """The times of all sizes, and their mean. ``own_box``: what submissions differ by from box to box, seconds."""
+    own_shift, control_shift = (world.dice.gauss(0.0, it * world.scale) for it in (own_box, CONTROL_BOX_S))
+    count, found = GPU_PLAN.control_rounds, []
+    for length, known in zip(lengths, usual, strict=True):
+        own = world._rounds(world.seen.own, length + COST_S + own_shift, 0.0, GPU_PLAN.rounds)
+        rounds = world._rounds(world.seen.control, KNOWN_S + COST_S + control_shift, 0.0, 2 * count)
+        control = [(it, KNOWN_S) for it in rounds]
+        halves = (control[:count], control[count:])
+        found.append(settle(Own(own, gated=True), *halves, CudaDevice.noise, known).time)
+    return found, combine(found, BETWEEN_BOXES)
+
+
+def several_sizes(world: World, lengths: Sequence[float], own_box: float, trials: int) -> dict[str, float]:
+    usual, true = [world.usual() for _ in lengths], geometric_mean(lengths)
+    made = [grading(world, lengths, usual, own_box) for _ in range(trials)]
+    each = [(it, length) for times, _ in made for it, length in zip(times, lengths, strict=True)]
+    means = [whole.value for _, whole in made]
+    return {
+        "interval_holds": share(it.interval[0] <= true <= it.interval[1] for _, it in made),
+        "interval_of_one_size_holds": share(
+            it.interval[0] <= length <= it.interval[1] for it, length in each
+        ),
+        "differ_percent": round(100 * statistics.stdev(means) / true, 3),
+        **submitted_again(world, means),
+    }
+
+
+def submitted_again(world: World, times: Sequence[float]) -> dict[str, float]:
+    """``times``: of gradings of one kernel, of which these are drawn."""
+    resolution, draw = NVIDIA_GPU.resolution, world.dice.choices
+    found = {}
+    for often in AGAIN:
+        pairs = [(min(draw(times, k=often)), draw(times)[0]) for _ in range(DRAWN)]
+        found[f"best_of_{often}_is_faster"] = share(is_faster(*it, resolution) for it in pairs)
+    slow = statistics.median(times)
+    chosen = [it if it <= slow else draw(times)[0] for it in draw(times, k=DRAWN)]
+    gain = 100 * (statistics.fmean(times) / statistics.fmean(chosen) - 1)
+    return {**found, "measured_again_at_will_gain_percent": round(gain, 3)}
+
+
+def slowed_control(world: World, length: float, lift: float, both: bool, series: int) -> dict[str, float]:
+    """Gains of the submission behind so many whose controls were slower by ``lift`` seconds: behind them alone, or on
+    ``both`` sides."""
+
+    def one(costs: RoundCosts, behind: float, ahead: float) -> None:
+        first, second = (
+            [(replace(it, gate=it.gate + more), known) for it, known in half]
+            for half, more in zip(world.control(), (ahead, behind), strict=True)
+        )
+        own = Own(world.own(length), gated=True)
+        held_against(costs, "", settle(own, first, second, CudaDevice.noise, costs.usual("")))
+
+    gains = []
+    for _ in range(GRADINGS):
+        costs = RoundCosts()
+        for _ in range(LEARNT):
+            one(costs, 0.0, 0.0)
+        before = costs.usual("")
+        for _ in range(series):
+            one(costs, lift, lift if both else 0.0)
+        rounds, control = Own(world.own(length), gated=True), world.control()
+        times = [
+            settle(rounds, *control, CudaDevice.noise, it).time.value for it in (before, costs.usual(""))
+        ]
+        gains.append(100 * (times[0] / times[1] - 1))
+    return {
+        "gain_percent": round(statistics.fmean(gains), 3),
+        "most_percent": round(max(gains), 3),
+        "least_percent": round(min(gains), 3),
+    }
+
+
+def print_series(seen: Deviations, trials: int) -> None:
+    for scale in SCALES:
+        for box in BOXES_S:
+            for lengths in SIZES_US:
+                world = World(seen, scale, random.Random(f"{scale} {box} {lengths}"))
+                found = several_sizes(world, [it * 1e-6 for it in lengths], box, trials)
+                print(f"{scale}x noise, boxes {box * 1e6:.1f} us, {lengths} us: {found}", flush=True)
+    for series in (5, 40, 200):
+        for lift in (0.5e-6, 1e-6, 2e-6, 5e-6, 14e-6):
+            for both in (False, True):
+                world = World(seen, 1, random.Random(f"{series} {lift} {both}"))
+                found = slowed_control(world, 400e-6, lift, both, series)
+                sides = "both sides" if both else "behind"
+                print(f"{series} controls slower by {lift * 1e6:.1f} us {sides}: {found}", flush=True)
+
+
 def _gain(found: dict[str, Any]) -> float:
     return float(found["gain_percent"])
 
@@ -224,8 +330,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--trials", type=int, default=400, help="gradings of each kind")
     parser.add_argument("--raw", type=Path, default=RAW, help="a file of repeatability.py's")
+    parser.add_argument(
+        "--series", action="store_true", help="print what several gradings make, and nothing else"
+    )
     options = parser.parse_args()
     seen = deviations(options.raw)
+    if options.series:
+        print_series(seen, options.trials)
+        return
     rows = []
     for scale in SCALES:
         for length_us in LENGTHS_US:

@@ -34,7 +34,8 @@ ABOVE_ROOFLINE = 1.05
 
 class Found(TypedDict, total=False):
     """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
-    whose result the host takes part where only the device's work has a time."""
+    whose result the host takes part where only the device's work has a time. ``crowded_out``: workloads that count and
+    lacked memory, though not for good."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -45,13 +46,16 @@ class Found(TypedDict, total=False):
     log: str
     remarks: Sequence[str]
     on_host: str
+    crowded_out: Sequence[str]
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
     """The report on ``request``, with flags and score."""
     cases, workloads = found.get("cases", ()), found.get("workloads", ())
     library_ops, on_host = found.get("library_ops", ()), found.get("on_host", "")
-    unranked = _ON_HOST.format(on_host) if on_host else _why_unranked(request, workloads, library_ops)
+    crowded_out = found.get("crowded_out", ())
+    why = _why_unranked(request, workloads, library_ops, crowded_out)
+    unranked = _ON_HOST.format(on_host) if on_host else why
     return Report(
         verdict=verdict,
         flags=flags_of(workloads, library_ops, on_host=bool(on_host)),
@@ -170,12 +174,25 @@ _ON_HOST = (
 )
 
 
-def _why_unranked(request: Request, workloads: Sequence[WorkloadReport], library_ops: Sequence[str]) -> str:
+_CROWDED_OUT = (
+    "Workload {} was not timed: something else held the GPU's memory. The other sizes alone make no rank; submit "
+    "again, and tell staff if it stays so."
+)
+
+
+def _why_unranked(
+    request: Request,
+    workloads: Sequence[WorkloadReport],
+    library_ops: Sequence[str],
+    crowded_out: Sequence[str],
+) -> str:
     """A sentence where times that count make no rank, else nothing."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
         return "It calls a library's kernel, and this challenge ranks only kernels of your own."
     if any(it.ranked and it.company for it in workloads):
         return COMPANY
+    if crowded_out:
+        return _CROWDED_OUT.format(" and ".join(f"'{name}'" for name in crowded_out))
     if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
         named = " and ".join(f"'{name}'" for name in short)
         return (

@@ -300,6 +300,9 @@ class Device(Protocol):
     def fits(self, challenge: Challenge, workload: Workload) -> str:
         """Why a workload cannot be timed here (its memory), or nothing."""
 
+    def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
+        """Whether a workload that does not fit surely would if nothing but a judge used the device's memory."""
+
     def fits_case(self, challenge: Challenge, case: Case) -> str:
         """Why a case that is ``on`` a GPU alone cannot be asked here (its memory), or nothing. Asked before anything of
         a judgement is in memory."""
@@ -397,6 +400,9 @@ class HostDevice:
 
     def fits(self, challenge: Challenge, workload: Workload) -> str:
         return ""
+
+    def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
+        return True
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:
         return ""

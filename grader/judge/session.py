@@ -35,6 +35,7 @@ from grader.judge.messages import Unfreed
 from grader.judge.modelled import Modelled
 from grader.judge.phases import phase
 from grader.judge.request import Request
+from grader.judge.roofline import is_ranked
 from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
 from grader.judge.size_order import size_order_hint
@@ -393,12 +394,22 @@ class Session:
             )
             for it in timed
         ]
-        left_out = [self.device.fits(self.request.challenge, it) for it in self.request.workloads]
-        detail = " ".join(reason for reason in left_out if reason)
+        left_out = [it for it in self.request.workloads if it.name not in self.measured]
         accepted = self._report(
-            Verdict.ACCEPTED, cases=suite.reports, workloads=reports, detail=detail, log=log
+            Verdict.ACCEPTED,
+            cases=suite.reports,
+            workloads=reports,
+            crowded_out=[it.name for it in left_out if self._is_crowded_out(it)],
+            detail=" ".join(filter(None, (self.device.fits(self.request.challenge, it) for it in left_out))),
+            log=log,
         )
         return Outcome(report=accepted, baselines=fresh)
+
+    def _is_crowded_out(self, workload: Workload) -> bool:
+        """Whether a workload that was not timed would count, and would have fitted but for what else used the GPU."""
+        challenge = self.request.challenge
+        counts = is_ranked(challenge.manifest, workload, self.device)
+        return counts and self.device.fits_alone(challenge, workload)
 
     def _start(self) -> RunnerClient:
         with self._clock("box"):

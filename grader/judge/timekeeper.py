@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
@@ -167,9 +167,9 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
 
-        What is not known is measured up to twice more: a GPU that was idle until now still changes its clocks. That a
-        call is too short to measure here is frozen, too; what is not known for another reason is left to the next
-        grading.
+        What is not known, or doubtful, is measured up to twice more: a GPU that was idle until now still changes its
+        clocks. That a call is too short to measure here is frozen, too. What is not known for another reason, or while
+        something else used the GPU, is left to the next grading: a frozen time stays for ever.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -180,12 +180,11 @@ class Timekeeper:
                 reference = self.launcher.reference(mode)
                 for workload in missing:
                     self.tell(len(workloads), f"Timing PyTorch ({mode}): {workload.name}")
-                    measured = self._baseline(workload, reference, control, mode)
-                    if not measured.known or (measured.doubtful and self.device.confirms):
-                        measured = self._baseline(workload, reference, control, f"{mode}, again")
-                    if not measured.known:
-                        measured = self._baseline(workload, reference, control, f"{mode}, a third time")
-                    if measured.known or measured.short:
+                    for part in (mode, f"{mode}, again", f"{mode}, a third time"):
+                        measured = self._baseline(workload, reference, control, part)
+                        if measured.known and not (measured.doubtful and self.device.confirms):
+                            break
+                    if (measured.known or measured.short) and not measured.company:
                         time_us = round(measured.time.value * 1e6, 3) if measured.known else None
                         found.setdefault(workload.name, {})[mode] = time_us
                 reference.close()
@@ -200,7 +199,10 @@ class Timekeeper:
         except ChannelError as error:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
         after = self._control_rounds(control, workload, f"after {part}")
-        return self._settle(workload, own, before, after)
+        measured = self._settle(workload, own, before, after)
+        costs = self.device.round_costs
+        # Only compared: what is kept is of submissions.
+        return measured if costs is None else replace(measured, company=not costs.is_usual(measured.cost))
 
     def _settle(
         self,

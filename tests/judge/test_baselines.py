@@ -13,7 +13,9 @@ from grader.challenge.catalogue import find_catalogue
 from grader.challenge.model import Workload
 from grader.judge.device import HostDevice
 from grader.judge.request import Request
-from grader.judge.rule import Measured
+from grader.judge.round_costs import RoundCosts
+from grader.judge.rule import Measured, Own
+from grader.judge.runner_client import Timed
 from grader.judge.timekeeper import Timekeeper
 from grader.languages import Language
 from grader.scoring import SHORTEST_S, Estimate
@@ -100,3 +102,58 @@ def test_one_that_seems_too_short_is_measured_again(monkeypatch: pytest.MonkeyPa
 def test_what_had_company_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is longer than the cost of a round, so it can be told from it on a quieter machine."""
     assert _measure({}, monkeypatch, ends=(0.1, 2.0), fixed=1e-6) == (["eager", "compile"], {})
+
+
+ROUND_S, SWITCH_S, CONTROL_S = 306e-6, 140e-6, 1e-3
+
+
+@pytest.mark.parametrize(
+    ("company_s", "found"),
+    [
+        # A third context at work on the GPU, which adds a switch to every round: to the control's as well.
+        ([SWITCH_S] * 3, {}),
+        ([SWITCH_S, SWITCH_S, 0.0], {"2^28": {"eager": 1000.0}}),
+        ([0.0], {"2^28": {"eager": 1000.0}}),
+    ],
+)
+def test_a_baseline_is_not_frozen_while_something_else_uses_the_gpu(
+    company_s: list[float], found: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No rank is given then, and a speedup over such a baseline would be wrong for ever. ``company_s``: of each
+    measurement."""
+
+    def rounds(length: float, company: float) -> list[Timed]:
+        return [Timed(1.4e-3, length + ROUND_S + company, 1e-3, 1e-5)] * 12
+
+    costs = RoundCosts()
+    for _ in range(6):
+        costs.note("another", ROUND_S)
+    device = HostDevice()
+    monkeypatch.setattr(device, "round_costs", costs, raising=False)
+    monkeypatch.setattr(device, "confirms", True, raising=False)
+    challenge = find_catalogue().load("vector_add")
+    request = Request(challenge, Language.TRITON, "", "cpu", b"", [])
+    launcher: Any = References()
+    timekeeper = Timekeeper(request, device, launcher, lambda *_: None, lambda _: nullcontext())
+    left = list(company_s)
+    monkeypatch.setattr(
+        timekeeper, "_control_rounds", lambda *_: [(it, CONTROL_S) for it in rounds(CONTROL_S, left[0])]
+    )
+
+    def stopwatch(*_: object) -> Any:
+        # Whoever shares the GPU takes its time, too.
+        return SimpleNamespace(own=lambda *_, checked: Own(rounds(1e-3 + 4 * left[0], left[0]), gated=True))
+
+    monkeypatch.setattr(timekeeper, "_stopwatch", stopwatch)
+    settled = timekeeper._settle
+
+    def settle_and_go_on(*given: Any) -> Measured:
+        measured = settled(*given)
+        left.pop(0)
+        return measured
+
+    monkeypatch.setattr(timekeeper, "_settle", settle_and_go_on)
+    workload: Any = SimpleNamespace(name="2^28")
+    assert timekeeper.baselines([workload], None) == found
+    assert not left
+    assert costs.strays == 0, "only a submission's rounds tell what a round costs"

@@ -172,3 +172,13 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
     assert (not lacking) == fits
     assert bool(shared.given_back and private.given_back) == given_back
     assert fits or "GiB, and 63 are free" in lacking
+
+
+def test_what_a_gpu_has_room_for_when_nothing_else_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
+    device = CudaDevice.__new__(CudaDevice)
+    challenge = CATALOGUE.load("vector_add")
+    largest = next(it for it in challenge.manifest.workloads if it.name == "2^28")
+    for total, alone in ((24, False), (39, True), (80, True)):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda it=total: (GIB, it * GIB))
+        assert device.fits_alone(challenge, largest) == alone

@@ -9,6 +9,8 @@ from functools import partial
 import pytest
 
 from grader.challenge.catalogue import find_catalogue
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Workload
 from grader.judge import timekeeper
 from grader.judge.device import HostDevice, Noise, TimingPlan
 from grader.judge.request import CPU, Request
@@ -160,3 +162,36 @@ def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(judge_by: JudgeBy) ->
 
 def test_a_host_that_others_use_measures_once() -> None:
     assert not HostDevice().confirms
+
+
+class Crowded(Confirming):
+    """Lacks memory for the second size; ``alone``: not if nothing else used it."""
+
+    alone = True
+
+    def fits(self, challenge: Challenge, workload: Workload) -> str:
+        return "Not timed at n = 8192." if workload.name == "large" else ""
+
+    def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
+        return self.alone
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_other_sizes_make_no_rank_where_one_lacked_memory_for_a_moment(
+    boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    """Their mean is another one than everybody else's. On a GPU that is too small, everybody's is."""
+    monkeypatch.setattr(timekeeper, "settle", Rule())
+    challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
+    sizes = [Workload(name=name, sizes={"n": n}, on="cpu") for name, n in (("small", 4096), ("large", 8192))]
+    frozen = {it.name: {"eager": 1.0} for it in sizes}
+    request = Request(
+        challenge, Language.TRITON, RIGHT, CPU, bytes(32), challenge.cases, baselines=frozen, timed=sizes
+    )
+    device = Crowded()
+    device.alone = alone
+    report = Session(request, device, boxes, lambda _: None, lambda: None).run().report
+    assert report.detail == "Not timed at n = 8192."
+    assert [it.name for it in report.workloads] == ["small"]
+    assert (report.score.time_us is None) == alone
+    assert ("'large' was not timed: something else held the GPU's memory" in report.score.unranked) == alone

@@ -32,6 +32,9 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
 _PLANNED_SHARE = 0.8
+# What the contexts of a judge, its control and spare boxes may take beside it, and a display, on the safe side: what
+# needs more than the rest is taken for too large for this model.
+_TAKEN_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
@@ -156,6 +159,10 @@ class CudaDevice:
     def fits(self, challenge: Challenge, workload: Workload) -> str:
         lacking = self._lacks(workload_bytes(challenge, workload), 0)
         return f"Not timed at {_said(workload.sizes)}: {lacking}" if lacking else ""
+
+    def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
+        _, total = torch.cuda.mem_get_info()
+        return workload_bytes(challenge, workload) <= (total - _TAKEN_BYTES) * _PLANNED_SHARE
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:
         """Beside what the challenge's workloads keep in their place."""
