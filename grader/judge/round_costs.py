@@ -123,6 +123,9 @@ class RoundCosts:
         """Keep what a timing's rounds cost. What is out of the range counts only when it has been so, and alike, many
         times in a row."""
         self._heed_reset()
+        if not _is_possible(cost):
+            log.warning("round_cost_impossible", workload=workload, cost=cost)
+            return
         if self.is_usual(cost):
             self._strays.clear()
             self.costs = [*self.costs, cost][-KEPT:]
@@ -219,6 +222,10 @@ def _alike(costs: Iterable[float]) -> bool:
     return ordered[-1] - ordered[0] <= 2 * ALIKE * statistics.median(ordered)
 
 
+def _is_possible(cost: float) -> bool:
+    return 0 < cost < _LONGEST_S
+
+
 def _microseconds(costs: Iterable[float]) -> list[float]:
     return [round(it * 1e6, 3) for it in costs]
 
@@ -227,6 +234,6 @@ def _seconds(kept: Any, most: int) -> list[float]:
     if not isinstance(kept, list) or len(kept) > most:
         raise ValueError("it has too many costs")
     found = [float(it) * 1e-6 for it in kept]
-    if not all(0 < it < _LONGEST_S for it in found):
+    if not all(map(_is_possible, found)):
         raise ValueError("it has costs that none can be")
     return found

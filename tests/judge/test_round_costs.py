@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,14 @@ def test_the_guess_leans_on_earlier_costs_that_are_alike() -> None:
     assert high == pytest.approx(306.4e-6, abs=0.02e-6)
     assert usual.refine(308e-6, 0.1e-6) == (308e-6, 0.1e-6), "more than chance"
     assert Usual([305e-6] * 5).refine(305.1e-6, 0.1e-6) == (305.1e-6, 0.1e-6), "too few"
+
+
+@pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0, -1e-6])
+def test_a_cost_that_none_can_be_spoils_nothing(tmp_path: Path, cost: float) -> None:
+    """Not the range, by which everyone would have company, nor the file, which would be ignored after a restart."""
+    costs = noted(tmp_path, [cost, *USUAL, cost])
+    assert costs.known_range == pytest.approx((306e-6 * 0.95, 306e-6 * 1.05))
+    assert RoundCosts(GPU, tmp_path).known_range == costs.known_range
 
 
 def test_what_is_kept_can_be_listed_without_a_gpu(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def _rank(
     """``cutoff``: what an official team handed in from then on is pending. ``elapsed``: what was handed in later in a
     team's own time is not there yet. ``received``: what was handed in on the device, if that is not what counts now."""
     row, session = found.row, found.session
-    worth = final_results.gradings(platform, session, row)
+    worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
     by_id = {it.id: it for it in teams}
     everything = received
     if everything is None:
@@ -232,11 +232,11 @@ def _rank(
         if late or it.verdict is not Verdict.ACCEPTED:
             continue
         grading, points = worth[it.challenge]
-        earned = standings.points_of(grading, points, it.speedup)
+        earned = standings.points_of(grading, points, it.speedup, resolution)
         at = it.at if elapsed is None else row.starts_at + (it.at - begins)
         found_result = Result(at, it.time_us, it.speedup, earned, it.row)
         results[it.team].setdefault(it.challenge, []).append(found_result)
-    ranked = standings.rank(results, row.scoring, resolution_of(device))
+    ranked = standings.rank(results, row.scoring, resolution)
     return Ranked(ranked, counts, {it.row: it for it in latest})
 
 

@@ -96,8 +96,8 @@ def of_runs(
 ) -> FinalResults:
     """By the medians; with ``repeat``, by that one alone. In a repeat whose time is unknown a finalist stands by the
     median of its others: without it, everyone below would move up in that repeat."""
-    entries = by_entry(runs)
-    worth = gradings(platform, session, row)
+    entries, baselines = by_entry(runs), _baselines(runs)
+    worth, resolution = gradings(platform, session, row), resolution_of(final.device)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
     out = set(
         session.scalars(
@@ -115,8 +115,10 @@ def of_runs(
             failed[team, challenge] = why
             continue
         times = [it.time_us for _, it in chosen if it.time_us is not None]
-        speedups = [it.speedup for _, it in chosen if it.speedup is not None]
-        speedup = statistics.median(speedups) if len(speedups) == len(times) else None
+        speedup = None
+        if (baseline := baselines.get(challenge)) is not None:
+            timed = [(it.speedup, it.time_us) for _, it in chosen if it.time_us is not None]
+            speedup = statistics.median(own or baseline / time_us for own, time_us in timed)
         first = all_of_it[0][1].rejudge_of or 0
         grading, points = worth[challenge]
         teams[team][challenge] = [
@@ -124,12 +126,22 @@ def of_runs(
                 firsts[first],
                 statistics.median(times),
                 speedup,
-                standings.points_of(grading, points, speedup),
+                standings.points_of(grading, points, speedup, resolution),
                 first,
             )
         ]
-    ranked = standings.rank(teams, row.scoring, resolution_of(final.device))
+    ranked = standings.rank(teams, row.scoring, resolution)
     return FinalResults(ranked, failed)
+
+
+def _baselines(runs: Runs) -> dict[str, float]:
+    """Challenge -> the mean of its sizes' baselines, microseconds. They are frozen, so any repeat with a speedup tells
+    it for those that were judged before there was one."""
+    return {
+        row.challenge: row.speedup * row.time_us
+        for _, row in runs
+        if row.speedup is not None and row.time_us is not None
+    }
 
 
 def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:

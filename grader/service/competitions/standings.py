@@ -46,14 +46,15 @@ class Standing:
     sort: tuple[float, float] = (0.0, 0.0)
 
 
-def points_of(grading: Grading, worth: float, speedup: float | None) -> float:
+def points_of(grading: Grading, worth: float, speedup: float | None, resolution: float) -> float:
     """What an accepted submission of a challenge earns of ``worth``: the share that its ``[grading]`` gives for
-    correctness, and for each tier whose speedup it reaches."""
+    correctness, and for each tier whose speedup it reaches, or cannot be told from by a board's ``resolution``."""
     most = grading.correctness_points + sum(it.points for it in grading.tiers)
     if most <= 0:
         return worth
     earned = grading.correctness_points
-    earned += sum(it.points for it in grading.tiers if speedup is not None and speedup >= it.speedup)
+    reached = 0.0 if speedup is None else speedup * (1 + resolution)
+    earned += sum(it.points for it in grading.tiers if reached >= it.speedup)
     return worth * earned / most
 
 

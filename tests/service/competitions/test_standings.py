@@ -117,13 +117,16 @@ def test_by_speedups() -> None:
     assert _ranks(teams, Scoring.SPEEDUPS, 0.005) == [(BOB, 1, 5.0), (ADA, 2, 3.5), (CAY, None, None)]
 
 
-@pytest.mark.parametrize(("speedup", "points"), [(None, 70.0), (0.5, 70.0), (0.8, 90.0), (2.0, 100.0)])
+@pytest.mark.parametrize(
+    ("speedup", "points"),
+    [(None, 70.0), (0.5, 70.0), (0.795, 70.0), (0.797, 90.0), (0.8, 90.0), (2.0, 100.0)],
+)
 def test_points_are_a_share_of_what_the_challenge_is_worth(speedup: float | None, points: float) -> None:
     grading = Grading(
         correctness_points=35, tiers=[Tier(speedup=0.8, points=10), Tier(speedup=0.95, points=5)]
     )
-    assert standings.points_of(grading, 100.0, speedup) == pytest.approx(points)
-    assert standings.points_of(Grading(correctness_points=0), 40.0, speedup) == 40.0
+    assert standings.points_of(grading, 100.0, speedup, 0.005) == pytest.approx(points)
+    assert standings.points_of(Grading(correctness_points=0), 40.0, speedup, 0.005) == 40.0
 
 
 def test_swaps_between_repeats() -> None:
