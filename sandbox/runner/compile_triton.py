@@ -167,7 +167,9 @@ def main() -> None:
         done = compile_kernels(request, launchers, pack)
         pack.close()
     send(connection, {"calls": done})
-    connection.recv(1)  # the parent ends us
+    # With it ends what the source has started, as the first process of its box: the parent waits until nobody has the
+    # pipe any more.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,15 @@ def test_one_that_does_not_let_itself_be_ended_is(
     assert time.monotonic() - began < 60
 
 
+@pytest.mark.docker
+def test_what_it_leaves_running_is_not_waited_for(docker_boxes: BoxMaker) -> None:
+    """A process that it forked has the pipe, and no clock of ours."""
+    source = SOURCE.replace("    own = torch", "    os.fork() or time.sleep(600)\n    own = torch")
+    began = time.monotonic()
+    assert unpacked(compile_ahead(docker_boxes, replace(request(1000), source="import time\n" + source)))
+    assert time.monotonic() - began < 120
+
+
 def test_a_file_that_goes_while_it_is_packed_is_left_out(
     runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
