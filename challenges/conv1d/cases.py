@@ -67,7 +67,12 @@ def cases() -> list[Case]:
         case("denormal", "denormal", n=300, k=7, inputs={"x": Uniform(-1e-39, 1e-39)}),
         case("nan", "nan", n=900, k=7, inputs={"x": Sprinkle(NAN, 0.01)}, note="It reaches 7 results each."),
         case(
-            "nan_weight", "nan", n=300, k=7, inputs={"w": Sprinkle(NAN, 0.1)}, note="It reaches every result."
+            "nan_weight",
+            "nan",
+            n=300,
+            k=7,
+            inputs={"x": Choice((0.0, 1.0)), "w": Sprinkle(NAN, 0.1)},
+            note="It reaches every result, also where x is 0: 0 * NaN is NaN.",
         ),
         case("pos_inf", "pos_inf", n=900, k=7, inputs={"x": Sprinkle(INF, 0.01)}),
         case("neg_inf", "neg_inf", n=900, k=6, inputs={"x": Sprinkle(-INF, 0.01)}),

@@ -34,7 +34,7 @@ _EDGES = [
     (4, 1025, 3, 2),
     (1025, 3, 2, 1),
     (40, 41, 16, 17),
-    (50, 70, 33, 31),
+    (50, 70, 35, 33),
 ]
 
 
@@ -112,7 +112,16 @@ def cases() -> list[Case]:
             note="It reaches 9 results each.",
         ),
         case("nan_with_5", "nan", h=50, width=60, kh=5, kw=5, inputs={"x": Sprinkle(NAN, 0.002)}),
-        case("nan_weight", "nan", h=20, width=30, kh=3, kw=3, inputs={"w": Sprinkle(NAN, 0.1)}),
+        case(
+            "nan_weight",
+            "nan",
+            h=20,
+            width=30,
+            kh=3,
+            kw=3,
+            inputs={"x": Choice((0.0, 1.0)), "w": Sprinkle(NAN, 0.1)},
+            note="It reaches every result, also where x is 0: 0 * NaN is NaN.",
+        ),
         case("pos_inf", "pos_inf", h=40, width=50, kh=3, kw=3, inputs={"x": Sprinkle(INF, 0.005)}),
         case("neg_inf", "neg_inf", h=40, width=50, kh=2, kw=3, inputs={"x": Sprinkle(-INF, 0.005)}),
         case(

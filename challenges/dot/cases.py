@@ -64,6 +64,14 @@ def cases() -> list[Case]:
             n=5000,
             inputs={"a": Constant(2), "b": Sprinkle(-INF, 0.001)},
         ),
+        case(
+            "both_infinities",
+            "neg_inf",
+            n=500,
+            inputs={"a": Sprinkle(INF, 0.05, Sprinkle(-INF, 0.05, Constant(1))), "b": Constant(1)},
+            timed=False,
+            note="+inf plus -inf is NaN.",
+        ),
         case("both_signs", "cancellation", n=4000, inputs={"a": Normal(), "b": Normal()}),
         case(
             "cancellation",

@@ -23,7 +23,13 @@ def cases() -> list[Case]:
             for bins in (31, 32, 33, 127, 129, 255, 256, 257)
         ],
         case("bins_1025", "block_edge", n=600, bins=1025),
-        case("bins_4097", "block_edge", n=600, bins=4097, note="More bins than most blocks have threads."),
+        case(
+            "bins_12289",
+            "block_edge",
+            n=600,
+            bins=12_289,
+            note="More counters than the 48 KiB of shared memory that a block has without asking.",
+        ),
         case("zeros", "zeros", n=700, bins=12, inputs={"x": Constant(0)}),
         case("ones", "ones", n=700, bins=12, inputs={"x": Constant(1)}),
         case(

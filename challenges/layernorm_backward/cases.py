@@ -59,7 +59,12 @@ def cases() -> list[Case]:
         case("huge_x", "huge", rows=5, cols=77, inputs={"x": Normal(0, 1e8)}, note="dx is tiny then."),
         case("huge_dy", "huge", rows=5, cols=77, inputs={"dy": Normal(0, 1e30)}),
         case(
-            "tiny_x", "tiny", rows=5, cols=77, inputs={"x": Normal(0, 1e-6)}, note="eps outweighs variance."
+            "tiny_x",
+            "tiny",
+            rows=5,
+            cols=77,
+            inputs={"x": Normal(0, 1e-6), "rstd": RowRstd("x", eps=1e-3)},
+            note="eps outweighs variance, and is another one: rstd is what you are given.",
         ),
         case("tiny_dy", "tiny", rows=5, cols=77, inputs={"dy": Uniform(-1e-30, 1e-30)}),
         case("denormal", "denormal", rows=5, cols=77, inputs={"dy": Uniform(-1e-39, 1e-39)}),
@@ -68,7 +73,7 @@ def cases() -> list[Case]:
             "nan",
             rows=20,
             cols=33,
-            inputs={"dy": Sprinkle(NAN, 0.005)},
+            inputs={"dy": Sprinkle(NAN, 0.005), "gamma": Choice((0.0, 1.0))},
             note="Its whole row of dx is NaN, and its column of dgamma and dbeta; nothing else.",
         ),
         case(
@@ -82,7 +87,14 @@ def cases() -> list[Case]:
         case("nan_gamma", "nan", rows=9, cols=33, inputs={"gamma": Sprinkle(NAN, 0.01)}),
         case("pos_inf", "pos_inf", rows=20, cols=33, inputs={"dy": Sprinkle(INF, 0.005)}),
         case("neg_inf", "neg_inf", rows=20, cols=33, inputs={"dy": Sprinkle(-INF, 0.005)}),
-        case("inf_x", "pos_inf", rows=20, cols=33, inputs={"x": Sprinkle(INF, 0.002)}),
+        case(
+            "inf_x",
+            "pos_inf",
+            rows=20,
+            cols=33,
+            inputs={"dy": Constant(0), "x": Sprinkle(INF, 0.002)},
+            note="Rows without a gradient may not be skipped: 0 * NaN is NaN.",
+        ),
         case(
             "large_mean",
             "cancellation",
