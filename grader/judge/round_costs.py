@@ -10,6 +10,7 @@ import json
 import math
 import os
 import statistics
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -29,8 +30,9 @@ VERSION = 1
 WITHIN = 0.05
 # How many timings' costs are kept for the GPU, and for each workload; fewer than the third figure tell nothing yet.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# A machine on which a round costs something else for good: after so many timings in a row, alike by this share.
-STRAYS, ALIKE = 20, 0.01
+# A machine on which a round costs something else for good: after so many timings in a row, alike by this share, over at
+# least so many seconds. A busy GPU makes twenty within a minute, and so does somebody who uses it for a minute, too.
+STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
 # Those timed least lately are forgotten. With as many costs for each, a file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
@@ -82,6 +84,7 @@ class RoundCosts:
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
         self.costs: list[float] = []
         self._strays: list[float] = []
+        self._since = 0.0  # the first of them in a row, in seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
@@ -121,7 +124,7 @@ class RoundCosts:
 
     def note(self, workload: str, cost: float) -> None:
         """Keep what a timing's rounds cost. What is out of the range counts only when it has been so, and alike, many
-        times in a row."""
+        times in a row and for long."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)
@@ -134,8 +137,11 @@ class RoundCosts:
             while len(self._each) > WORKLOADS:
                 self._each.popitem(last=False)
         else:
+            now = time.time()
+            self._since = min(self._since, now) if self._strays else now
             self._strays = [*self._strays, cost][-STRAYS:]
-            if len(self._strays) == STRAYS and _alike(self._strays):
+            lasting = now - self._since >= LASTING_S
+            if lasting and len(self._strays) == STRAYS and _alike(self._strays):
                 log.warning("round_cost_changed", was=self.known_range, now=statistics.median(self._strays))
                 self.costs, self._strays = self._strays, []
                 self._each.clear()
@@ -177,6 +183,7 @@ class RoundCosts:
             raise ValueError("it is of another GPU or driver")
         self.costs = _seconds(kept["costs_us"], KEPT)
         self._strays = _seconds(kept["strays_us"], STRAYS)
+        self._since = float(kept.get("strays_since", time.time()))
         each = kept["workloads_us"]
         if not isinstance(each, dict) or len(each) > WORKLOADS:
             raise ValueError("it has too many workloads")
@@ -192,6 +199,7 @@ class RoundCosts:
             "machine": asdict(self.machine),
             "costs_us": _microseconds(self.costs),
             "strays_us": _microseconds(self._strays),
+            "strays_since": self._since,
             "workloads_us": {name: _microseconds(costs) for name, costs in self._each.items()},
         }
         written = self.file.with_name(f".{self.file.name}.{os.getpid()}")

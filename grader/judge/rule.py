@@ -54,7 +54,7 @@ class Measured:
     much the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``uneven``
     is the share of own rounds that something seems to have slowed, and ``company`` says that ``cost`` is not what it
     usually is; ``beyond`` is what lay before and after the gate beyond the control's, which makes E, and ``noise``
-    what may lie there without meaning anything, on that side which goes beyond it most; ``charged`` was added for
+    what may lie there without meaning anything, see ``_noise_told``; ``charged`` was added for
     work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``:
     what was counted."""
 
@@ -152,7 +152,7 @@ def settle(
         drift=costs.drift,
         disturbed=1 - len([*costs.first, *costs.second]) / len([*first, *second]),
         beyond=(before.beyond, after.beyond),
-        noise=max(sides, key=lambda it: it.beyond / it.noise).noise,
+        noise=_noise_told(sides),
         gated=own.gated,
         uneven=_uneven([it.gate for it in own.rounds], noise.disturbed),
         gpu=own.gpu,
@@ -203,13 +203,26 @@ class _Side:
     noise: float
 
     @property
+    def is_plain(self) -> bool:
+        return self.beyond >= PLAIN * self.noise
+
+    @property
     def charged(self) -> float:
         """All of it, where it is plainly no noise; else what goes beyond the noise.
 
         An honest call that lies a little above its noise is then charged that little, and its time does not jump.
         What hidden work can gain is the same as if all were charged from the noise on: at most the noise.
         """
-        return self.beyond if self.beyond >= PLAIN * self.noise else max(0.0, self.beyond - self.noise)
+        return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
+
+
+def _noise_told(sides: Sequence[_Side]) -> float:
+    """One figure for both sides, which more than it is charged exactly where one side is plainly no noise."""
+    if plain := [it.noise for it in sides if it.is_plain]:
+        return min(plain)
+    if slight := [it.noise for it in sides if it.charged]:
+        return sum(slight)
+    return max(sides, key=lambda it: it.beyond / it.noise).noise
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:

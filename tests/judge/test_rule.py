@@ -70,6 +70,15 @@ def test_of_what_is_hardly_beyond_noise_only_the_rest_is_charged(share: float, s
     assert not measured.plainly_charged
 
 
+def test_two_sides_that_are_each_hardly_beyond_noise_are_not_plainly_charged() -> None:
+    outside = 2e-3 + 1.9 * FLOOR_S
+    both = settle(own(20e-3 + FIXED, before=outside, after=outside), CONTROL, CONTROL, NOISE)
+    assert both.charged == pytest.approx(1.8 * FLOOR_S, rel=1e-6)
+    assert not both.plainly_charged
+    early = settle(own(20e-3 + FIXED, before=2e-3 + 2.01 * FLOOR_S, after=outside), CONTROL, CONTROL, NOISE)
+    assert early.plainly_charged
+
+
 @SIDES
 @pytest.mark.parametrize("share", [0.5, 0.99, 1.01, 1.5, 1.99, 2.01, 10.0])
 def test_hidden_work_gains_no_more_than_the_noise(share: float, side: str) -> None:
