@@ -165,7 +165,11 @@ class Launcher:
         spec = self._spec(purpose)
         with phase("box wait"):
             box = self.boxes.start(spec)
-        client = RunnerClient(box, self.device, self.interrupt, spec.memory_bytes)
+        try:
+            client = RunnerClient(box, self.device, self.interrupt, spec.memory_bytes)
+        except BaseException:
+            box.kill()
+            raise
         self._open.append(client)
         try:
             with phase("box hello"):

@@ -230,3 +230,19 @@ def test_what_the_start_of_a_box_takes_is_not_its_submissions_time() -> None:
         assert box._deadline - time.monotonic() > box._spec.wall_seconds - 60.0
     finally:
         launcher.close()
+
+
+def test_a_box_is_ended_whose_gate_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects a device that has no memory left against boxes that nobody knows of."""
+    challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
+    request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), [])
+    device, boxes = make_device(CPU, 0), Boxes()
+    monkeypatch.setattr(device, "make_gate", lambda: os.open("/nowhere", os.O_RDONLY))
+    launcher = Launcher(request, device, boxes, lambda: None)
+    with pytest.raises(FileNotFoundError):
+        launcher.submission()
+    launcher.close()
+    (box,) = boxes.started
+    ended = box.end()
+    box.kill()
+    assert ended is not None
