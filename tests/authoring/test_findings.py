@@ -133,6 +133,8 @@ def test_workloads_that_are_too_short_or_too_large(made: Made) -> None:
     text = path.read_text()
     path.write_text(re.sub(r"n = \d{6,}", "n = 1000", text))
     _fails(made, "workloads", Status.WEAK, "none is long enough to rank")
+    path.write_text(re.sub(r"n = \d{6,}", "n = 230000000", text))
+    _fails(made, "workloads", Status.WEAK, "takes 403 us at an H200's speed, too close to the 400 us")
     path.write_text(re.sub(r"n = \d{6,}", "n = 999999999", text))
     _fails(made, "workloads", Status.WEAK, "none fits a GPU of 16 GB")
     path.write_text(text.replace('on = "cpu"', 'on = "gpu"'))
