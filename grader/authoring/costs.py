@@ -27,8 +27,8 @@ H200 = {
     "rate:bfloat16": 700e12,
     "rate:int8": 1400e12,
 }
-# GPUs of one model differ by some percent, and each ranks by its own ceilings: what takes as long as must be within this
-# share of it there would be ranked on one, and not on another of the same board.
+# GPUs of one model differ by some percent, and each ranks by its own ceilings: a size that takes as long as it must,
+# within this share, would be ranked on one of a board and not on another.
 UNCLEAR = 0.05
 # The smallest GPU that a catalogue is sized for, and the share of its memory that one workload may plan with.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
@@ -124,8 +124,8 @@ def _workloads(challenge: Challenge) -> Check:
             f"{RANKED_ROOFLINE_US:.0f} are needed"
         )
     problems += [
-        f"{name} takes {seconds * 1e6:.0f} us at an H200's speed, too close to the {RANKED_ROOFLINE_US:.0f} us from which "
-        "a size is ranked: some GPUs of a board would rank it, and others not"
+        f"{name} takes {seconds * 1e6:.0f} us at an H200's speed, too close to the {RANKED_ROOFLINE_US:.0f} us from "
+        "which a size is ranked: some GPUs of a board would rank it, and others not"
         for name, seconds in times.items()
         if abs(seconds * 1e6 / RANKED_ROOFLINE_US - 1) < UNCLEAR
     ]
