@@ -203,10 +203,15 @@ class CompileExecutor:
         log.info("compiled")
         self._platform.wakeups.enqueue(run_queue(held.device))
 
+    @property
+    def rests(self) -> bool:
+        """Whether this host has made nothing of kernels lately, so that others should."""
+        return time.monotonic() < self._rests_until
+
     def compile_ahead(self) -> bool:
         """Compile the kernels of the next submission that waits behind a busy GPU and that nobody compiles ahead yet;
         False where there is none. Whatever fails is logged, and left to who runs it."""
-        if self._stopping.is_set() or time.monotonic() < self._rests_until:
+        if self._stopping.is_set() or self.rests:
             return False
         with self._platform.sessions() as session:
             if workers.draining(session, self._name):

@@ -159,9 +159,16 @@ def run_compile_worker(
         )
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
+
+        def compile_ahead() -> bool:
+            if executor.rests and not burst:
+                platform.wakeups.hint(KERNELS)  # for another
+            return executor.compile_ahead()
+
         # What must be compiled comes first.
-        desks = {COMPILE: executor.serve_one, KERNELS: executor.compile_ahead}
-        _serve_queues(platform, entry.name, desks, burst, stopper)
+        desks = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
+        left = partial(_left_while_resting, executor)
+        _serve_queues(platform, entry.name, desks, burst, stopper, left)
 
 
 @contextmanager
@@ -188,6 +195,10 @@ def _on_duty(
             stack.callback(served.close)
         yield platform, heartbeat
     log.info("worker_ended", worker=entry.name)
+
+
+def _left_while_resting(executor: CompileExecutor) -> Collection[str]:
+    return (KERNELS,) if executor.rests else ()
 
 
 def _left_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:

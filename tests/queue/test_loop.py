@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from grader.errors import JudgeFailure
+from grader.queue.compile_executor import CompileExecutor
 from grader.queue.loop import Stopper, take_wakeups
 from grader.queue.stop_flag import StopFlag
 from grader.queue.worker import run_compile_worker, run_worker
@@ -26,7 +27,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.submissions import get_submission
 from grader.service.submissions.submit import submit
 from grader.settings import Settings
-from grader.wakeups import COMPILE, take
+from grader.wakeups import COMPILE, KERNELS, take
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -208,3 +209,26 @@ def test_a_device_leaves_to_compilers_what_they_take_at_once(
     monkeypatch.setattr("grader.queue.loop.take", taken)
     run_worker(settings, "w", judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
     assert asked == ([(False, False), (True, True)] if compilers else [(True, False)] * 2)
+
+
+@pytest.mark.usefixtures("no_sweeper")
+def test_a_compile_worker_that_rests_leaves_kernels_to_others(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
+) -> None:
+    """Protects what another host could compile against one whose boxes lack torch."""
+    monkeypatch.setattr(CompileExecutor, "rests", True)
+    send = _signal_once()
+    asked: list[list[str]] = []
+
+    def taken(connection: Any, queues: list[str], _: int | None) -> Any:
+        asked.append(queues)
+        if len(asked) == 3:
+            send()
+            return None
+        return take(connection, queues, None)
+
+    monkeypatch.setattr("grader.queue.loop.take", taken)
+    platform.wakeups.hint(KERNELS)
+    run_compile_worker(settings, "c", compiler=FakeCompiler(), boxes=NoBoxes())
+    assert asked == [[COMPILE], [KERNELS], [COMPILE]]
+    assert platform.wakeups.waiting(KERNELS) == 1
