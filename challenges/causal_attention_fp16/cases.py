@@ -149,10 +149,11 @@ def cases() -> list[Case]:
             heads=1,
             seq=1_100,
             dim=16,
-            # Whole numbers, whose sums float32 holds exactly.
-            inputs={"q": Choice((192.0, 256.0)), "k": Choice((-192.0, -256.0))},
+            # Whole numbers, whose sums float32 holds exactly. Of scores further down, times log2(e), right kernels
+            # would lose more than the tolerance.
+            inputs={"q": Choice((80.0, 96.0)), "k": Choice((-80.0, -96.0))},
             timed=False,
-            note="Every score is near -100,000: a mask of -10,000 or -65,504 would be a higher one.",
+            note="Every score is near -15,000: a mask of -10,000 would be a higher one.",
         ),
         case(
             "nan_q_1100", "nan", heads=1, seq=1_100, dim=4, inputs={"q": Sprinkle(NAN, 0.0005)}, timed=False

@@ -1,4 +1,4 @@
-"""Mistake: masks with -65504, the lowest float16: real scores may be lower, as float32 holds them."""
+"""Mistake: masks with -10000, as is usual where scores are small: real scores may be lower."""
 
 import triton
 import triton.language as tl
@@ -19,7 +19,7 @@ def attend(q, k, v, out, scale, seq, dim, WIDTH: tl.constexpr, BLOCK: tl.constex
         places = head + key[:, None] * dim + column[None, :]
         there = (key[:, None] < seq) & (column[None, :] < dim)
         scores = tl.dot(queries, tl.trans(tl.load(k + places, mask=there, other=0.0))) * scale
-        scores = tl.where(key[None, :] <= query[:, None], scores, -65504.0)
+        scores = tl.where(key[None, :] <= query[:, None], scores, -10000.0)
         higher = tl.maximum(highest, tl.max(scores, axis=1))
         powers = tl.exp(scores - higher[:, None])
         shrink = tl.exp(highest - higher)
