@@ -14,6 +14,9 @@ _EDGES = [
     (130, 136, 72),
 ]
 
+# The largest bfloat16, and so much that a float32 still holds more.
+_LARGEST = 3.3895313892515355e38
+
 
 def cases() -> list[Case]:
     return [
@@ -68,9 +71,9 @@ def cases() -> list[Case]:
             "huge",
             m=20,
             n=30,
-            k=16,
-            inputs={"a": Uniform(-1e19, 1e19), "b": Uniform(-1e18, 1e18)},
-            note="Close to the largest bfloat16, and finite.",
+            k=2,
+            inputs={"a": Constant(1), "b": Choice((_LARGEST, 1e36, 1e35))},
+            note="The largest bfloat16 and 1e36 fit float32, and round to +inf; with 1e35 they round down.",
         ),
         case("tiny", "tiny", m=20, n=30, k=16, inputs={"a": Normal(0, 1e-15), "b": Normal(0, 1e-15)}),
         case(
@@ -116,8 +119,9 @@ def cases() -> list[Case]:
             m=33,
             n=40,
             k=2_100,
-            inputs={"b": At(INF, (-1,), Uniform(1, 2))},
+            inputs={"a": At(INF, (0, -1), Uniform(1, 2)), "b": At(INF, (-1,))},
             timed=False,
+            note="0 * inf is NaN: what lies beyond k is 0 on both sides.",
         ),
         case(
             "odd_as_timed", "nan", m=8_191, n=8_193, k=8_195, inputs={"a": Sprinkle(NAN, 0.0000001)}, on="gpu"

@@ -67,9 +67,9 @@ def cases() -> list[Case]:
             "huge",
             m=20,
             n=30,
-            k=5,
-            inputs={"a": Uniform(100, 110), "b": Uniform(100, 110)},
-            note="Close to the largest float16, and finite.",
+            k=2,
+            inputs={"a": Constant(1), "b": Choice((65504.0, 16.0, 8.0))},
+            note="65504 + 8 rounds down to 65504, the largest float16, and 65504 + 16 up to +inf.",
         ),
         case(
             "tiny",
@@ -132,8 +132,9 @@ def cases() -> list[Case]:
             m=33,
             n=40,
             k=2_100,
-            inputs={"b": At(INF, (-1,), Uniform(1, 2))},
+            inputs={"a": At(INF, (0, -1), Uniform(1, 2)), "b": At(INF, (-1,))},
             timed=False,
+            note="0 * inf is NaN: what lies beyond k is 0 on both sides.",
         ),
         case(
             "odd_as_timed", "nan", m=8_191, n=8_193, k=8_195, inputs={"a": Sprinkle(NAN, 0.0000001)}, on="gpu"

@@ -1,6 +1,6 @@
 """The edge cases of rmsnorm."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Rows, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Rows, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -56,7 +56,15 @@ def cases() -> list[Case]:
         case("mean_3", "range", rows=5, cols=77, inputs={"x": Normal(3, 1)}, note="No mean is subtracted."),
         case("huge", "huge", rows=5, cols=77, inputs={"x": Uniform(-1e17, 1e17)}),
         case("tiny", "tiny", rows=5, cols=77, inputs={"x": Uniform(-1e-30, 1e-30)}),
-        case("denormal", "denormal", rows=5, cols=77, inputs={"x": Uniform(-1e-38, 1e-38)}),
+        case(
+            "denormal",
+            "denormal",
+            rows=5,
+            cols=77,
+            inputs={"x": Uniform(-1e-38, 1e-38)},
+            scalars={"eps": 1.0},
+            note="Results below 1.2e-38 are denormal: they are kept, not flushed to 0.",
+        ),
         case(
             "nan",
             "nan",
@@ -66,7 +74,14 @@ def cases() -> list[Case]:
             note="Its whole row is NaN, and no other.",
         ),
         case("nan_in_gamma", "nan", rows=9, cols=33, inputs={"gamma": Sprinkle(NAN, 0.05)}),
-        case("inf_in_gamma", "pos_inf", rows=9, cols=33, inputs={"gamma": Sprinkle(INF, 0.05)}),
+        case(
+            "inf_in_gamma",
+            "pos_inf",
+            rows=9,
+            cols=33,
+            inputs={"x": Sprinkle(0.0, 0.2), "gamma": Sprinkle(INF, 0.05)},
+            note="The column is infinite, and NaN where x is 0.",
+        ),
         case(
             "pos_inf",
             "pos_inf",
@@ -76,12 +91,28 @@ def cases() -> list[Case]:
             note="1 / inf is 0: the row is 0, and where it held the infinity NaN.",
         ),
         case("neg_inf", "neg_inf", rows=20, cols=33, inputs={"x": Sprinkle(-INF, 0.01)}),
-        case("inf_rows", "pos_inf", rows=7, cols=33, inputs={"x": Rows(INF, 3)}),
+        case(
+            "inf_at_ends",
+            "pos_inf",
+            rows=7,
+            cols=33,
+            inputs={"x": At(INF, (0, -1))},
+            timed=False,
+            note="NaN at both ends of each row, and 0 between.",
+        ),
         case("ties", "ties", rows=6, cols=50, inputs={"x": Choice((2.0, -1.0))}),
         case("stream_order", "stream_order", rows=40, cols=500),
         case("large", "large", rows=7, cols=9001, note="Longer than a block holds."),
         case("positive_long_row", "large", rows=2, cols=20_011, inputs={"x": Uniform(1, 2)}),
-        case("no_eps", "range", rows=5, cols=77, scalars={"eps": 0.0}),
+        case(
+            "no_eps",
+            "range",
+            rows=5,
+            cols=77,
+            inputs={"x": Rows(0, 4, Normal(0, 0.003))},
+            scalars={"eps": 0.0},
+            note="eps = 0 is a value like any other: 0 / 0 is NaN in a row of zeros.",
+        ),
         case("large_eps_in_long_rows", "range", rows=3, cols=2_050, scalars={"eps": 0.5}),
         case(
             "nan_in_long_rows", "nan", rows=7, cols=9_001, inputs={"x": Sprinkle(NAN, 0.00003)}, timed=False

@@ -8,7 +8,7 @@ def cases() -> list[Case]:
         case("basic", "basic", n=1000),
         case("empty", "empty", n=0, note="Nothing to do: a grid of 0 blocks is a launch error in CUDA."),
         case("one_element", "one_element", n=1),
-        case("odd", "odd", n=777, scalars={"alpha": -2.5}),
+        case("odd", "odd", n=777, scalars={"alpha": -123.4567}),
         case("prime", "prime", n=1009),
         *[
             case(f"n_{n}", "block_edge", n=n)
@@ -45,7 +45,14 @@ def cases() -> list[Case]:
             inputs={"x": Sprinkle(NAN, 0.1)},
             note="0 times NaN is NaN: alpha = 0 is no reason to leave x unread.",
         ),
-        case("nan_alpha", "range", n=300, scalars={"alpha": NAN}, note="All of y becomes NaN."),
+        case(
+            "nan_alpha",
+            "range",
+            n=300,
+            scalars={"alpha": NAN},
+            inputs={"x": Choice((0.0, 1.0))},
+            note="All of y becomes NaN, also where x is 0.",
+        ),
         case("pos_inf", "pos_inf", n=300, inputs={"x": Sprinkle(INF, 0.2), "y": Sprinkle(INF, 0.2)}),
         case(
             "inf_times_0",
@@ -71,7 +78,7 @@ def cases() -> list[Case]:
             inputs={"x": Normal(1000, 0.01), "y": Normal(1500, 0.01)},
             note="Errors are measured against the terms, not against what is left of them.",
         ),
-        case("large", "large", n=100_003),
+        case("large", "large", n=100_002, note="Even, and no multiple of four."),
         case(
             "special_300007",
             "nan",

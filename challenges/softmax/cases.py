@@ -1,6 +1,6 @@
 """The edge cases of softmax."""
 
-from grader.challenge.cases import INF, NAN, Case, Choice, Constant, Normal, Rows, Sprinkle, Uniform, case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Rows, Sprinkle, Uniform, case
 
 
 def cases() -> list[Case]:
@@ -39,7 +39,14 @@ def cases() -> list[Case]:
             timed=True,
         ),
         case("minus_1000", "huge", rows=5, cols=77, inputs={"x": Normal(-1000, 3)}, note="exp(-1000) is 0."),
-        case("near_float_max", "huge", rows=5, cols=77, inputs={"x": Choice((3e38, -3e38, 0.0))}),
+        case(
+            "near_float_max",
+            "huge",
+            rows=5,
+            cols=77,
+            inputs={"x": Rows(-3e38, 2, Choice((3e38, -3e38, 0.0)))},
+            note="Every other row is -3e38 throughout: no finite number is a safe start for the maximum but the least.",
+        ),
         case("wide_range", "huge", rows=5, cols=77, inputs={"x": Uniform(-200, 200)}, timed=True),
         case("tiny", "tiny", rows=5, cols=77, inputs={"x": Uniform(-1e-30, 1e-30)}),
         case("denormal", "denormal", rows=5, cols=77, inputs={"x": Uniform(-1e-39, 1e-39)}),
@@ -75,7 +82,14 @@ def cases() -> list[Case]:
             timed=False,
             note="exp(1000) overflows in long rows as well.",
         ),
-        case("minus_1000_in_20011", "huge", rows=2, cols=20_011, inputs={"x": Normal(-1000, 3)}),
+        case(
+            "minus_1000_in_20011",
+            "huge",
+            rows=2,
+            cols=20_011,
+            inputs={"x": At(-850, (-1, -2, -5), Normal(-1000, 3))},
+            note="The largest stand at the end of the row, far above all before them.",
+        ),
         case(
             "nan_in_long_rows", "nan", rows=7, cols=9_001, inputs={"x": Sprinkle(NAN, 0.00003)}, timed=False
         ),

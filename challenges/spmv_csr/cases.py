@@ -3,6 +3,7 @@
 from grader.challenge.cases import (
     INF,
     NAN,
+    At,
     Case,
     Choice,
     Constant,
@@ -46,11 +47,11 @@ def cases() -> list[Case]:
         case(
             "empty_rows",
             "range",
-            rows=200,
+            rows=600,
             cols=90,
-            nnz=600,
+            nnz=200,
             inputs={"row_ptr": RowPointers("nnz", empty=0.6)},
-            note="Most rows hold nothing: 0 must be written for each.",
+            note="Most rows hold nothing: 0 must be written for each. On average a row has no whole entry.",
         ),
         case(
             "one_row_has_all",
@@ -66,8 +67,8 @@ def cases() -> list[Case]:
             "large",
             rows=70,
             cols=3000,
-            nnz=12000,
-            inputs={"row_ptr": RowPointers("nnz", huge=0.8)},
+            nnz=14000,
+            inputs={"row_ptr": RowPointers("nnz", huge=0.95)},
             note="One row is longer than all others together, and than any block.",
         ),
         case(
@@ -88,7 +89,15 @@ def cases() -> list[Case]:
             inputs={"col": Integers(0, 5000)},
             note="Columns of a row come in no order.",
         ),
-        case("last_column", "range", rows=20, cols=5000, nnz=90, inputs={"col": Constant(4999)}, timed=False),
+        case(
+            "last_column",
+            "range",
+            rows=20,
+            cols=70_001,
+            nnz=90,
+            inputs={"col": Constant(70_000)},
+            timed=False,
+        ),
         case("zeros", "zeros", rows=30, cols=40, nnz=300, inputs={"val": Constant(0)}),
         case("ones", "ones", rows=30, cols=40, nnz=300, inputs={"val": Constant(1), "x": Constant(1)}),
         case(
@@ -113,8 +122,8 @@ def cases() -> list[Case]:
             rows=60,
             cols=40,
             nnz=300,
-            inputs={"val": Sprinkle(NAN, 0.02)},
-            note="Its row is NaN.",
+            inputs={"val": Sprinkle(NAN, 0.02), "x": Sprinkle(0.0, 0.5)},
+            note="Its row is NaN, also where x is 0.",
         ),
         case(
             "nan_x",
@@ -122,7 +131,7 @@ def cases() -> list[Case]:
             rows=60,
             cols=90,
             nnz=300,
-            inputs={"x": Sprinkle(NAN, 0.02)},
+            inputs={"x": At(NAN, (0, -1), Sprinkle(NAN, 0.02))},
             note="NaN in every row that has an entry in its column, and in no other.",
         ),
         case(

@@ -30,7 +30,7 @@ def cases() -> list[Case]:
             "multiple_of_4", "block_edge", rows=68, cols=132, note="Whole groups of four, but no whole tile."
         ),
         case("zeros", "zeros", rows=20, cols=30, inputs={"x": Choice((0.0, -0.0))}),
-        case("ones", "ones", rows=20, cols=30, inputs={"x": Constant(1)}),
+        case("ones", "ones", rows=30, cols=20, inputs={"x": Constant(1)}),
         case(
             "striped", "ties", rows=40, cols=30, inputs={"x": Rows(7)}, note="Equal rows give equal columns."
         ),
