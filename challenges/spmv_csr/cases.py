@@ -182,7 +182,7 @@ def cases() -> list[Case]:
             "nan",
             rows=4_194_305,
             cols=1_048_577,
-            nnz=150_994_947,
+            nnz=176_160_771,
             inputs={"row_ptr": RowPointers(empty=0.3, huge=0.01), "x": Sprinkle(NAN, 0.00001)},
             on="gpu",
         ),
