@@ -195,9 +195,19 @@ class Buffer:
         return self._bytes.view(self.dtype)
 
     def poison(self) -> None:
-        """Fill with a value that says "never written"."""
+        """Fill with what says "never written"."""
         if self.count:
-            self._integers(self._bytes).fill_(self.poison_value)
+            self._fill_with_poison(self._integers(self._bytes))
+
+    def _fill_with_poison(self, bits: torch.Tensor) -> None:
+        """Of integers, every other one has its highest bit set: whoever takes a minimum or a maximum with what an
+        output holds, which must be set first, gets one of them wrong."""
+        bits.fill_(self.poison_value)
+        if not self.argument.dtype.floating:
+            width = self.argument.dtype.itemsize
+            bits[1::2] = (
+                self.poison_value ^ 0x80 if width == 1 else self.poison_value - (1 << (8 * width - 1))
+            )
 
     @property
     def poison_value(self) -> int:
@@ -222,16 +232,18 @@ class Buffer:
 
     def poisoned(self, snapshot: torch.Tensor) -> torch.Tensor:
         """Which elements of a snapshot still hold the poison, flat."""
-        return self._integers(snapshot.reshape(-1)) == self.poison_value
+        bits = self._integers(snapshot.reshape(-1))
+        if self.argument.dtype.floating:
+            return bits == self.poison_value
+        return bits == self._integers(self.poison_elements(bits.numel()))
 
-    @property
-    def poison_element(self) -> torch.Tensor:
-        """The poison as one element of this buffer's dtype (no dimensions)."""
+    def poison_elements(self, count: int) -> torch.Tensor:
+        """What the first ``count`` elements hold while they are never written, flat."""
         import torch
 
-        element = torch.zeros(1, dtype=self.dtype, device=self._bytes.device)
-        self._integers(element).fill_(self.poison_value)
-        return element[0]
+        elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)
+        self._fill_with_poison(self._integers(elements))
+        return elements
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
         """Which floats of a snapshot are the NaN that arithmetic on the poison makes, flat; of either sign. CPUs let a

@@ -249,7 +249,7 @@ def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
         return torch.zeros_like(wrong)
     if want.is_floating_point():
         return wrong & buffer.computed_from_poison(got)
-    poison = buffer.poison_element
+    poison = buffer.poison_elements(got.numel())
     added = wrong & (got == want + poison)
     sums = added & (want != 0)
     if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):

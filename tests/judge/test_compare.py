@@ -431,7 +431,8 @@ def test_sums_have_to_explain_most_of_what_is_wrong(sums: int, kind: str) -> Non
     ("wrong", "kind"), [(7, "unwritten"), (8, "not_cleared"), (12, "not_cleared"), (13, "unwritten")]
 )
 def test_a_maximum_with_the_poison_takes_eight_elements_of_each_to_tell(wrong: int, kind: str) -> None:
-    want = torch.cat((torch.full((wrong,), 80), torch.full((20 - wrong,), 100)))
+    below_the_poison = torch.tensor([80, -60]).repeat(20)[:wrong]
+    want = torch.cat((below_the_poison, torch.full((20 - wrong,), 100)))
     mismatch = mismatch_of(DType.INT8, want, torch.maximum)
     assert mismatch is not None
     assert mismatch.kind == kind
