@@ -27,7 +27,7 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
 )
 
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
-_KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS"}
+_KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU"}
 _home = pytest.StashKey[Path]()
 # Their tests share what takes long to make, or take every processor for themselves: one process runs them all.
 _FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +14,15 @@ from grader.judge.arena import lay_out
 from grader.judge.channel import BoxSilent, Channel
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories
-from grader.judge.messages import Bound, Hello, Imported, Loaded, Queued, Returned
+from grader.judge.messages import Bound, Hello, Imported, Loaded, Queued, Returned, Starting
 from grader.judge.runner_client import sealed
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.gpu import find_gpus
 
 UNWRITTEN = -1.0
+# Its number on this machine.
+GPU = int(os.environ.get("GRADER_TEST_GPU", "0"))
 # ``solve(x, out, n)`` for the footer that a judge would append to it.
 FOOTER = """
 #line 1 "grader-footer"
@@ -46,7 +49,7 @@ def gpu_spec(
             **env,
         },
         memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
-        gpu=find_gpus()[0],
+        gpu=find_gpus()[GPU],
     )
 
 
@@ -60,15 +63,18 @@ class Builder:
 
     def __init__(self, boxes: BoxMaker, preload: str = "cuda", count: int = 1000) -> None:
         self.count = count
-        self._memories = CudaMemories(0)
+        self._memories = CudaMemories(GPU)
         self._gate = CudaGate()
         self._arrays = [self._memories.make(name, self._layout.mapped) for name in ("x", "out")]
         started = time.perf_counter()
         self.box = boxes.start(gpu_spec(preload=preload))
         self._channel = Channel(self.box.connection)
-        self._channel.expect(Imported, self._within(60))
-        self._channel.send({"op": "use_gpu"})
-        self.environment = self._channel.expect(Hello, self._within(60)).environment
+        said: Starting = self._channel.expect(Starting, self._within(60))
+        if isinstance(said, Imported):  # a spare box has been asked already
+            self._channel.send({"op": "use_gpu"})
+            said = self._channel.expect(Hello, self._within(60))
+        assert isinstance(said, Hello)
+        self.environment = said.environment
         self.start_seconds = time.perf_counter() - started
         self.reveal()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -15,11 +14,12 @@ from grader.judge.launch import submission_spec
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.languages import Language
-from grader.sandbox.box import Box, BoxMaker, BoxSpec
+from grader.sandbox.box import Box, BoxSpec
 from grader.sandbox.pool import SpareBoxes
 from grader.schemas.artefact import Artefact
 from grader.schemas.report import Report
 from tests.components import need
+from tests.gpu.builders import GPU
 from tests.judge.conftest import CATALOGUE
 
 Judge = Callable[..., Report]
@@ -36,7 +36,7 @@ def _gpu() -> None:
 def device() -> Device:
     from grader.judge.device import make_device
 
-    return make_device("h200", int(os.environ.get("GRADER_TEST_GPU", "0")))
+    return make_device("h200", GPU)
 
 
 class Refilled(SpareBoxes):
@@ -47,9 +47,15 @@ class Refilled(SpareBoxes):
         self.refill()
         return box
 
+    def quiet(self) -> None:
+        """None of them uses the GPU until one is asked for: something is timed."""
+        self.hold()
+        if isinstance(self._maker, Refilled):
+            self._maker.quiet()
+
 
 @pytest.fixture(scope="session", params=["local", "docker"])
-def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[BoxMaker]:
+def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[Refilled]:
     if request.param == "docker":
         need("docker")
     from grader.sandbox.choose import make_boxes
@@ -82,7 +88,7 @@ def _lengthened(challenge: Challenge) -> Challenge:
 
 
 @pytest.fixture
-def judge(catalogue: Catalogue, device: Device, boxes: BoxMaker) -> Judge:
+def judge(catalogue: Catalogue, device: Device, boxes: Refilled) -> Judge:
     def run(
         source: str,
         language: Language,
@@ -102,6 +108,6 @@ def judge(catalogue: Catalogue, device: Device, boxes: BoxMaker) -> Judge:
             timing=timing,
             artefact=artefact,
         )
-        return Session(request, device, boxes, lambda _: None, lambda: None).run().report
+        return Session(request, device, boxes, lambda _: None, lambda: None, boxes.quiet).run().report
 
     return run
