@@ -71,7 +71,7 @@ class Engine:
             environment = docker.utils.kwargs_from_env()
             _knock(environment.get("base_url") or DEFAULT_SOCKET)
 
-            class Client(docker.APIClient):  # type: ignore[misc]
+            class Client(docker.APIClient):  # type: ignore[misc] # docker has no types
                 # Else requests reads os.environ on every call, the first one within __init__, and fails where another
                 # thread is changing it. No proxy of the environment's is on the way to the engine.
                 trust_env = property(lambda _: False, lambda *_: None)

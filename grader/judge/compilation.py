@@ -1,4 +1,4 @@
-"""Compiles a submission, in one way: ahead of judging, by a worker without a GPU, or while it is judged.
+"""Compiles a submission, in the same way ahead of judging, by a worker without a GPU, and while it is judged.
 
 Imports no torch: a compile worker needs none.
 """

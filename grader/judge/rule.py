@@ -54,9 +54,8 @@ class Measured:
     much the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``uneven``
     is the share of own rounds that something seems to have slowed, and ``company`` says that ``cost`` is not what it
     usually is; ``beyond`` is what lay before and after the gate beyond the control's, which makes E, and ``noise``
-    what may lie there without meaning anything, see ``_noise_told``; ``charged`` was added for
-    work outside the gate. Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``:
-    what was counted."""
+    what may lie there without meaning anything, see ``_noise_told``; ``charged`` was added for work outside the gate.
+    Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``: what was counted."""
 
     time: Estimate
     rounds: int
@@ -217,7 +216,7 @@ class _Side:
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """One figure for both sides, which more than it is charged exactly where one side is plainly no noise."""
+    """One figure for both sides: more than it is charged only where one of them is plainly no noise."""
     if plain := [it.noise for it in sides if it.is_plain]:
         return min(plain)
     if slight := [it.noise for it in sides if it.charged]:

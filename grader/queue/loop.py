@@ -75,19 +75,19 @@ class Stopper:
 
 def take_wakeups(
     url: str,
-    desks: Mapping[str, Callable[[], object]],
+    handlers: Mapping[str, Callable[[], object]],
     burst: bool,
     stopper: Stopper,
-    left: Callable[[], Collection[str]] = tuple,
+    deferred: Callable[[], Collection[str]] = tuple,
 ) -> None:
     """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
-    empty. ``desks``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
-    ``left``: those that are left to others, who wait for them: served when nothing else came for a while.
+    empty. ``handlers``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
+    ``deferred``: those queues that others wait for: they are served when nothing else came for a while.
     """
     while not stopper.must_end():
         try:
             with closing(_connect(url)) as connection:
-                _serve(connection, desks, burst, stopper, left)
+                _serve(connection, handlers, burst, stopper, deferred)
         except (RedisError, OSError) as error:
             log.warning("redis_away", error=str(error))
         if burst or stopper.must_end():
@@ -107,15 +107,17 @@ def _connect(url: str) -> Redis:
 
 def _serve(
     connection: Redis,
-    desks: Mapping[str, Callable[[], object]],
+    handlers: Mapping[str, Callable[[], object]],
     burst: bool,
     stopper: Stopper,
-    left: Callable[[], Collection[str]],
+    deferred: Callable[[], Collection[str]],
 ) -> None:
     """Raises redis.RedisError where Redis goes away."""
     while not stopper.must_end():
-        others = () if burst else left()
-        taken = take(connection, [it for it in desks if it not in others], None if burst else _WAIT_SECONDS)
+        others = () if burst else deferred()
+        taken = take(
+            connection, [it for it in handlers if it not in others], None if burst else _WAIT_SECONDS
+        )
         if taken is None and others and not stopper.must_end():
             taken = take(connection, list(others), None)
         if taken is None:
@@ -125,7 +127,7 @@ def _serve(
         queue, job = taken
         if redeem(connection, queue, job):
             # Also where a stop came meanwhile: the executor gives the wake-up back.
-            _serve_one(queue, desks[queue])
+            _serve_one(queue, handlers[queue])
 
 
 def _serve_one(queue: str, desk: Callable[[], object]) -> None:

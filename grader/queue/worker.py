@@ -112,19 +112,19 @@ def run_worker(
         else:
             _warm_up(judge)
         executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)
-        desks = {run_queue(settings.device): executor.serve_one}
+        handlers = {run_queue(settings.device): executor.serve_one}
         if compiler is not None:
             # After the device's own queue: only what is idle compiles.
             ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
             # Who was first may have been taken uncompiled on a wake-up of the device: this one stands for that.
-            desks[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
+            handlers[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
         checker = Checker(platform, boxes, entry.name, stopper)
-        desks[CHECK] = checker.serve_one if burst else checker.wake
+        handlers[CHECK] = checker.serve_one if burst else checker.wake
         if not burst:
             checker.start()
             stack.callback(checker.close)
-        left = _left_to_compilers(platform) if COMPILE in desks else tuple
-        _serve_queues(platform, entry.name, desks, burst, stopper, left)
+        deferred = _left_to_compilers(platform) if COMPILE in handlers else tuple
+        _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()
 
@@ -166,9 +166,9 @@ def run_compile_worker(
             return executor.compile_ahead()
 
         # What must be compiled comes first.
-        desks = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
-        left = partial(_left_while_resting, executor)
-        _serve_queues(platform, entry.name, desks, burst, stopper, left)
+        handlers = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
+        deferred = partial(_left_while_resting, executor)
+        _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
 
 
 @contextmanager
@@ -223,14 +223,14 @@ def _left_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
 def _serve_queues(
     platform: Platform,
     name: str,
-    desks: dict[str, Callable[[], bool]],
+    handlers: dict[str, Callable[[], bool]],
     burst: bool,
     stopper: Stopper,
-    left: Callable[[], Collection[str]] = tuple,
+    deferred: Callable[[], Collection[str]] = tuple,
 ) -> None:
     def serve_or_return(queue: str) -> bool:
         try:
-            served = desks[queue]()
+            served = handlers[queue]()
             if not served and _ends(platform, name, stopper):
                 # A stop came between the wake-up and the submission, whose only wake-up it may be.
                 platform.wakeups.enqueue(queue)
@@ -254,9 +254,9 @@ def _serve_queues(
         # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass
-    log.info("worker_started", worker=name, queues=list(desks))
-    served = {queue: partial(serve_or_return, queue) for queue in desks}
-    take_wakeups(platform.settings.queue_url, served, burst, stopper, left)
+    log.info("worker_started", worker=name, queues=list(handlers))
+    served = {queue: partial(serve_or_return, queue) for queue in handlers}
+    take_wakeups(platform.settings.queue_url, served, burst, stopper, deferred)
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:

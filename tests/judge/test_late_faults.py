@@ -115,16 +115,17 @@ def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: boo
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, kill=kill)
     gate = HostGate()
     device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=False, modelled=False)
-    client, arena = RunnerClient(box, device), SimpleNamespace(reveal=lambda _: None)
+    client = RunnerClient(box, device)
+    arena: Any = SimpleNamespace(reveal=lambda _: None)
     number = gate.round + 1
     gate._words[DONE_WORD] = number
     theirs.sendall(message(op="queued", round=number))
     if returns:
         theirs.sendall(message(op="returned", round=number) + message(op="bound"))
-        client.open_call(arena, {}, 5.0)  # type: ignore[arg-type]
+        client.open_call(arena, {}, 5.0)
     else:
         with pytest.raises(BoxSilent):
-            client.open_call(arena, {}, 0.05)  # type: ignore[arg-type]
+            client.open_call(arena, {}, 0.05)
     began = time.perf_counter()
     client.unbind()
     assert bool(ended) is not returns

@@ -183,7 +183,7 @@ def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) 
 
 
 def test_a_box_that_ended_before_it_was_counted_is_not_kept(
-    docker_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+    docker_boxes: docker_box.DockerBoxes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Short(docker_box.DockerBox):
         def __init__(self, *args: Any) -> None:
@@ -192,7 +192,7 @@ def test_a_box_that_ended_before_it_was_counted_is_not_kept(
 
     monkeypatch.setattr(docker_box, "DockerBox", Short)
     box = docker_boxes.start(SPEC)
-    assert box not in docker_boxes.alive  # type: ignore[attr-defined]
+    assert box not in docker_boxes.alive
 
 
 def test_a_box_that_cannot_be_ended_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
