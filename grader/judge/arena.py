@@ -14,6 +14,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.model import Argument, DType, Kind, Manifest
@@ -39,7 +40,28 @@ _QUIET = {
     DType.FLOAT16: 1 << 9,
     DType.BFLOAT16: 1 << 6,
 }
+# A finite number that is larger than what is asked for, with bits of its own.
+_LARGE_FLOATS = {
+    DType.FLOAT64: 0x7FE4_5AFE_C0DE_BEEF,
+    DType.FLOAT32: 0x7F65_C0DE,
+    DType.FLOAT16: 0x7BA5,
+    DType.BFLOAT16: 0x7F65,
+}
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+class Poison(Enum):
+    """What float outputs hold before a call. Arithmetic hands a NaN on, whatever it is multiplied by; a maximum or
+    minimum drops it, and is wrong where it is taken with a finite number that is larger or smaller than all others."""
+
+    NAN = 0
+    LARGE = 1
+    LOW = 2
+
+    @classmethod
+    def in_turn(cls, number: int) -> Poison:
+        """Each for every third number."""
+        return (cls.LARGE, cls.LOW, cls.NAN)[number % 3]
 
 
 @dataclass(frozen=True)
@@ -139,6 +161,7 @@ class Buffer:
             (zone, self._pattern(zone.numel())) for zone in (self._before, self._after) if zone.numel()
         ]
         self._fill_guards()
+        self._poison = Poison.NAN
 
     @property
     def dtype(self) -> torch.dtype:
@@ -194,8 +217,9 @@ class Buffer:
         """The shared elements themselves, flat. Two reads may see two things: take a snapshot."""
         return self._bytes.view(self.dtype)
 
-    def poison(self) -> None:
-        """Fill with what says "never written"."""
+    def poison(self, poison: Poison = Poison.NAN) -> None:
+        """Fill with what says "never written"; of floats with that ``poison``."""
+        self._poison = poison
         if self.count:
             self._fill_with_poison(self._integers(self._bytes))
 
@@ -204,23 +228,30 @@ class Buffer:
         output holds, which must be set first, gets one of them wrong."""
         bits.fill_(self.poison_value)
         if not self.argument.dtype.floating:
-            width = self.argument.dtype.itemsize
-            bits[1::2] = (
-                self.poison_value ^ 0x80 if width == 1 else self.poison_value - (1 << (8 * width - 1))
-            )
+            bits[1::2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
 
     @property
     def poison_value(self) -> int:
+        """The bits of the first element while it is never written, as ``_integers`` reads them."""
         dtype = self.argument.dtype
-        if dtype in _FLOAT_POISON:
+        if not dtype.floating:
+            return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
+        if self._poison is Poison.NAN:
             return _FLOAT_POISON[dtype]
-        return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
+        large = _LARGE_FLOATS[dtype]
+        return large if self._poison is Poison.LARGE else _with_highest_bit(large, dtype.itemsize)
 
     @property
     def never_written(self) -> int | None:
-        """The bits that an element holds which was never written, where no right answer has them."""
+        """The bits that no right answer has, and an element holds which was never written where the poison is NaN.
+        Another poison is wrong by its value."""
         written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
-        return self.poison_value if written else None
+        return _FLOAT_POISON[self.argument.dtype] if written else None
+
+    @property
+    def holds_nan(self) -> bool:
+        """Whether what is never written here is a NaN that no right answer is."""
+        return self.argument.dtype.floating and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
         """A private copy in this buffer's shape and dtype: what is compared cannot change any more."""
@@ -251,8 +282,7 @@ class Buffer:
         nothing is found."""
         import torch
 
-        dtype = self.argument.dtype
-        made = self.poison_value | _QUIET[dtype]
+        made = self.poison_value | _QUIET[self.argument.dtype]
         bits = self._integers(snapshot.reshape(-1))
         return bits & torch.iinfo(bits.dtype).max == made
 
@@ -268,8 +298,14 @@ class Buffer:
         self._memory.close()
 
 
+def _with_highest_bit(value: int, width: int) -> int:
+    """``value``, whose highest bit is not set, with it; signed where it has more than one byte."""
+    return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
+
+
 class Arena:
-    """The buffers of one binding: a case, or a workload whose rounds share them."""
+    """The buffers of one binding: a case, or a workload whose rounds share them. ``poison`` is what the next reveal
+    leaves in float outputs."""
 
     def __init__(
         self,
@@ -281,6 +317,7 @@ class Arena:
     ) -> None:
         """``sent_sizes``: the sizes that the runner gets, where these are not those of the arrays."""
         self.manifest = manifest
+        self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)
         self.buffers = {
@@ -317,7 +354,7 @@ class Arena:
         for name, values in inputs.items():
             self.buffers[name].write(values)
         for buffer in self.of_kind(Kind.OUTPUT):
-            buffer.poison()
+            buffer.poison(self.poison)
 
     def of_kind(self, *kinds: Kind) -> Sequence[Buffer]:
         return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]

@@ -135,7 +135,7 @@ def _wrong_in(
     """Flat elements of a result, or of a piece of one."""
     poisoned = buffer.poisoned(got) if buffer.argument.kind is Kind.OUTPUT else None
     wrong = wrong_elements(got, want, tolerance, scale)
-    if poisoned is not None and want.is_floating_point():
+    if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
     return _Compared(got, want, wrong, poisoned, scale)
 
@@ -241,14 +241,16 @@ def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance, first_pl
 
 def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
     """Which wrong elements hold the poison with something added to it, or a maximum or minimum taken with it
-    (bool, flat). Of integers only where that explains most of what is wrong; the poison alone explains nothing."""
+    (bool, flat). Of integers only where that explains most of what is wrong; the poison alone explains nothing. Of
+    floats only where the poison is a NaN."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong
-    if compared.poisoned is None:
-        return torch.zeros_like(wrong)
-    if want.is_floating_point():
+    if buffer.holds_nan and compared.poisoned is not None:
         return wrong & buffer.computed_from_poison(got)
+    if compared.poisoned is None or want.is_floating_point():
+        # A large number is the same when something is added to it, and when nothing is written.
+        return torch.zeros_like(wrong)
     poison = buffer.poison_elements(got.numel())
     added = wrong & (got == want + poison)
     sums = added & (want != 0)

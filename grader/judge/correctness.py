@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader import limits
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.judge import faults
-from grader.judge.arena import Arena
+from grader.judge.arena import Arena, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass
 from grader.judge.device import Device
@@ -105,6 +105,7 @@ class Suite:
         running: float | None = None
         early = b""
         try:
+            arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
             # A large question is drawn only when the untimed call's inputs are gone: there may be no room for both.
@@ -158,6 +159,13 @@ class Suite:
         if self.answer is not None:
             return self.answer(case, seed)
         return ask(self.challenge, case, seed, self.device.torch_device)
+
+    def _poison(self, case: Case) -> Poison:
+        """The same for a case whenever and with whatever seed it is judged, so that a challenge's cases have all."""
+        every = [*self.challenge.cases, *self.challenge.hidden_cases]
+        # Basic cases hold NaN: who adds to it is told so there, and not that nothing was written.
+        others = [it.name for it in every if it.category is not Category.BASIC and all(it.sizes.values())]
+        return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""

@@ -250,11 +250,11 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
         return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
         covers = "Check that the grid covers every element, also the last partial block."
-        if mismatch.wrong < mismatch.total:
+        if 2 * mismatch.wrong < mismatch.total:
             return covers
         return (
-            f"{covers} An atomic maximum or minimum leaves it like this, too: {mismatch.argument} is not cleared for "
-            f"you. {COMING}"
+            f"{covers} Or was something added to it, or a maximum or minimum taken with it? That can leave it like "
+            f"this, too: {mismatch.argument} is not cleared for you. {COMING}"
         )
     if mismatch.kind == "not_cleared":
         return (

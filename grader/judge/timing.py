@@ -18,7 +18,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
-from grader.judge.arena import Arena
+from grader.judge.arena import Arena, Poison
 from grader.judge.device import Device, DeviceRecord, TimingPlan
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
@@ -324,6 +324,7 @@ class Stopwatch:
     ) -> ControlRound:
         asked = self._ask(case)
         question = asked.question
+        self.arena.poison = Poison.in_turn(asked.seed)
         with phase("aim", enqueues=True):
             self._watch.aim(question)
         timed, answer = client.timed_call(

@@ -11,7 +11,7 @@ import torch
 
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Argument, DType, Kind
-from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, HostMemories, lay_out
+from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, HostMemories, Poison, lay_out
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 4, 255, 256, 257, 4095, 4096, 4097, 3840, 100_003])
@@ -77,6 +77,19 @@ def test_poison_is_reported_from_what_arithmetic_makes(dtype: DType) -> None:
         values = buffer.snapshot()
         assert bool((values[::2] > 0).all())
         assert bool((values[1::2] < 0).all()), "a minimum with it is wrong at one, a maximum at the other"
+    buffer.close()
+
+
+@pytest.mark.parametrize("dtype", [it for it in DType if it.floating])
+def test_a_maximum_or_minimum_with_the_poison_shows_where_that_is_a_number(dtype: DType) -> None:
+    buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
+    values = torch.full((7,), 60_000.0, dtype=buffer.dtype)
+    for poison, extreme in ((Poison.LARGE, torch.fmax), (Poison.LOW, torch.fmin)):
+        buffer.poison(poison)
+        held = buffer.snapshot()
+        assert bool(torch.isfinite(held).all())
+        buffer.write(extreme(held, values if poison is Poison.LARGE else -values))
+        assert bool(buffer.poisoned(buffer.snapshot()).all())
     buffer.close()
 
 

@@ -105,6 +105,24 @@ def test_adding_to_an_output_that_was_never_cleared_is_explained(judge: Judge) -
         assert "out is not cleared for you" in basic.hint
 
 
+@pytest.mark.parametrize("beyond", [">", "<"])
+def test_a_maximum_or_minimum_with_an_output_that_was_never_set_is_wrong(judge: Judge, beyond: str) -> None:
+    """These let a NaN go, so that it takes a number to show them."""
+    twice = "2 * tl.load(x + offsets, mask=mask)"
+    held = "tl.load(out + offsets, mask=mask)"
+    report = judge(
+        RIGHT.replace(
+            f"tl.store(out + offsets, {twice}, mask=mask)",
+            f"tl.store(out + offsets, tl.where({held} {beyond} {twice}, {held}, {twice}), mask=mask)",
+        )
+    )
+    assert report.verdict is Verdict.WRONG_ANSWER
+    assert case_of(report, "basic").verdict is CaseVerdict.ACCEPTED
+    failed = [case for case in report.cases if case.mismatch]
+    assert {case.mismatch.kind for case in failed if case.mismatch} == {"unwritten"}
+    assert any("a maximum or minimum taken with it" in case.hint for case in failed)
+
+
 def test_an_integer_that_was_added_to_what_was_there_is_explained(judge: Judge) -> None:
     source = """
 import triton
