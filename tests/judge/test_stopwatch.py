@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from grader.challenge.cases import Case
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.judge import timing
+from grader.judge.arena import Arena, Poison
 from grader.judge.device import HostDevice, TimingPlan
 from grader.judge.launch import Launcher
 from grader.judge.messages import Failure
@@ -91,6 +92,23 @@ def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launche
     assert len(drawn) == len(set(drawn)) == 1 + len(inputs[ahead:])
     assert all(torch.equal(it, inputs[0]) for it in inputs[:ahead])
     assert not any(torch.equal(one, other) for one, other in pairwise(inputs[ahead - 1 :]))
+
+
+def test_each_round_has_the_poison_of_its_seed(
+    launcher: Launcher, drawn: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[Poison] = []
+    real = Arena.reveal
+
+    def reveal(arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
+        held.append(arena.poison)
+        real(arena, inputs)
+
+    monkeypatch.setattr(Arena, "reveal", reveal)
+    _watch(launcher, Drawing()).own(launcher.submission())
+    fresh = drawn[1:]
+    assert held[-len(fresh) :] == [Poison.in_turn(seed) for seed in fresh]
+    assert len(set(held)) > 1
 
 
 def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, drawn: list[int]) -> None:
