@@ -48,7 +48,14 @@ _GPU = "benchmarks/gpu"
 EVERYTHING = (
     # The judge itself first: what is measured with a judge that fails is worth nothing. In halves for two GPUs.
     Planned("judging in plain boxes", "tests=tests/gpu -k 'test_judging and not docker'", 60, 300),
-    Planned("tests in plain boxes", "tests=tests/gpu -k 'not test_judging and not docker'", 60, 300),
+    Planned(
+        "tests in plain boxes",
+        "tests=tests/gpu -k 'not test_judging and not docker and not several_gpus'",
+        60,
+        300,
+    ),
+    # It takes every GPU of the host, whatever is timed there.
+    Planned("several GPUs", "tests=tests/gpu -k several_gpus", 40, 100, alone=True),
     Planned("hopper", f"python={_GPU}/hopper.py --device card --json", 40, 90, keeps="hopper_card"),
     Planned("model", f"python={_GPU}/model.py --device card --json {_UNTIMED}", 40, 90, keeps="model_card"),
     Planned("turnaround", "turnaround=--count 20", 120, 200, keeps="gpu_turnaround", alone=True),
