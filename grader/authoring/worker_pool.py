@@ -89,35 +89,35 @@ class GpuNumbers(Protocol):
     def get(self) -> int: ...
 
 
-_desk: _WorkerThread | None = None
+_worker: _WorkerThread | None = None
 _unusable: GraderError | None = None
 
 
 def begin(catalogue: Path, device: str, gpus: GpuNumbers) -> None:
     """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
-    global _desk, _unusable
+    global _worker, _unusable
     # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _desk = _WorkerThread(catalogue, device, gpus.get())
+        _worker = _WorkerThread(catalogue, device, gpus.get())
     except GraderError as error:  # raised here it would be lost: a pool passes no reason on
         _unusable = error
         return
-    atexit.register(_desk.boxes.close)
+    atexit.register(_worker.boxes.close)
 
 
 def do(work: Work) -> Done:
     """Do one piece of work. Raises BoxUnavailable where the machine fails; what the challenge gets wrong is a check."""
     if _unusable is not None:
         raise _unusable
-    assert _desk is not None, "begin() comes first"
+    assert _worker is not None, "begin() comes first"
     began = time.perf_counter()
-    bench = _desk.bench(work.slug)
+    bench = _worker.bench(work.slug)
     match work.part:
         case Part.FILES:
-            done = Done(checks=examine(bench.challenge, _desk.device))
+            done = Done(checks=examine(bench.challenge, _worker.device))
         case Part.APPROXIMATIONS:
-            done = approximate(bench.challenge, work.number, _desk.device)
+            done = approximate(bench.challenge, work.number, _worker.device)
         case _:
             done = _run(bench, work)
     return replace(done, seconds=time.perf_counter() - began)

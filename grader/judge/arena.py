@@ -40,7 +40,7 @@ _QUIET = {
     DType.FLOAT16: 1 << 9,
     DType.BFLOAT16: 1 << 6,
 }
-# A finite number that is larger than what is asked for, with bits of its own.
+# Finite, and nearly the largest of its type, so that a maximum with it is wrong unless the right answer is as large.
 _LARGE_FLOATS = {
     DType.FLOAT64: 0x7FE4_5AFE_C0DE_BEEF,
     DType.FLOAT32: 0x7F65_C0DE,
@@ -51,8 +51,9 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Poison(Enum):
-    """What float outputs hold before a call. Arithmetic hands a NaN on, whatever it is multiplied by; a maximum or
-    minimum drops it, and is wrong where it is taken with a finite number that is larger or smaller than all others."""
+    """What float outputs hold before a call. A NaN shows in whatever is computed from it, even times 0; but a maximum
+    or minimum drops it (``fmaxf``, ``tl.maximum``), and shows only with a number that is larger or lower than all
+    others."""
 
     NAN = 0
     LARGE = 1
@@ -60,7 +61,7 @@ class Poison(Enum):
 
     @classmethod
     def in_turn(cls, number: int) -> Poison:
-        """Each for every third number."""
+        """Which one for this ``number``: each comes up for every third."""
         return (cls.LARGE, cls.LOW, cls.NAN)[number % 3]
 
 
@@ -243,8 +244,8 @@ class Buffer:
 
     @property
     def never_written(self) -> int | None:
-        """The bits that no right answer has, and an element holds which was never written where the poison is NaN.
-        Another poison is wrong by its value."""
+        """The bits of the NaN poison of a float output: an element that holds them is wrong, also where NaN is right.
+        The other poisons are wrong by their value."""
         written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
         return _FLOAT_POISON[self.argument.dtype] if written else None
 

@@ -130,9 +130,9 @@ def _serve(
             _serve_one(queue, handlers[queue])
 
 
-def _serve_one(queue: str, desk: Callable[[], object]) -> None:
+def _serve_one(queue: str, handler: Callable[[], object]) -> None:
     try:
-        desk()
+        handler()
     except Exception:
         # One submission must not end the worker; its lease runs out, and the sweeper finds it.
         log.exception("wakeup_failed", queue=queue)

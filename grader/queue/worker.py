@@ -123,7 +123,7 @@ def run_worker(
         if not burst:
             checker.start()
             stack.callback(checker.close)
-        deferred = _left_to_compilers(platform) if COMPILE in handlers else tuple
+        deferred = _deferred_to_compilers(platform) if COMPILE in handlers else tuple
         _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()
@@ -167,7 +167,7 @@ def run_compile_worker(
 
         # What must be compiled comes first.
         handlers = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
-        deferred = partial(_left_while_resting, executor)
+        deferred = partial(_deferred_while_resting, executor)
         _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
 
 
@@ -197,11 +197,11 @@ def _on_duty(
     log.info("worker_ended", worker=entry.name)
 
 
-def _left_while_resting(executor: CompileExecutor) -> Collection[str]:
+def _deferred_while_resting(executor: CompileExecutor) -> Collection[str]:
     return (KERNELS,) if executor.rests else ()
 
 
-def _left_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
+def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
     """The queue of what is to be compiled, while there are workers that do nothing else. Who compiles beside a device
     keeps that waiting meanwhile, and has no box ready for it."""
     found: Collection[str] = ()
