@@ -6,7 +6,6 @@ import ctypes
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -222,11 +221,10 @@ def test_endless_templates_end_by_the_processors_time(
     """Not by the clock's, which goes on while a compiler waits for what is timed beside it."""
     monkeypatch.setattr(limits, "COMPILE_SECONDS", 2.0)
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 30.0)
-    began = time.monotonic()
+    monkeypatch.setattr(limits, "CLOCK_PATIENCE", 1000.0)
     result = compile_source(boxes, BOMB + SOURCE)
     assert not result.ok
     assert result.log.startswith("[the compiler took longer than 2 seconds and was stopped: make")
-    assert time.monotonic() - began < 50
 
 
 def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
@@ -305,15 +303,15 @@ def test_nobody_waits_for_what_nobody_wants(boxes: BoxMaker) -> None:
     class Unwanted(Exception):
         pass
 
-    began = time.monotonic()
+    asked: list[None] = []
 
     def interrupt() -> None:
-        if time.monotonic() - began > 1.0:
+        asked.append(None)
+        if len(asked) == 3:
             raise Unwanted
 
     with pytest.raises(Unwanted):
         compile_cuda(boxes, CompileRequest(BOMB + SOURCE, FOOTER), interrupt)
-    assert time.monotonic() - began < 10
 
 
 def test_an_artefact_belongs_to_source_footer_architecture_and_toolkit() -> None:

@@ -62,8 +62,10 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
 ) -> None:
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     enrol(platform, staff, student)
-    assign(platform, staff, due_at=timedelta(minutes=30), reveal_hidden=True)
-    publication.schedule(platform, staff, "only_cuda", base.utcnow() + timedelta(minutes=30))
+    # From now, not from when the tests were collected: that may be more than half an hour ago.
+    soon = base.utcnow() + timedelta(minutes=30)
+    assign(platform, staff, due_at=soon.isoformat(), reveal_hidden=True)
+    publication.schedule(platform, staff, "only_cuda", soon)
     assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.OPEN
     sent = submit.submit(platform, student, body()).id
     judge(platform, sent, 10.0, 3.0)
