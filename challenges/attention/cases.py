@@ -15,6 +15,7 @@ def cases() -> list[Case]:
         case("one_dim", "one_element", heads=2, seq=50, dim=1),
         case("odd", "odd", heads=3, seq=77, dim=33),
         case("prime", "prime", heads=2, seq=101, dim=37),
+        case("aligned", "aligned", heads=2, seq=128, dim=64),
         *[
             case(f"seq_{seq}", "block_edge", heads=1, seq=seq, dim=16)
             for seq in (15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257)

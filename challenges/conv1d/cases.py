@@ -48,6 +48,7 @@ def cases() -> list[Case]:
         case("one_weight", "one_element", n=500, k=1),
         case("odd", "odd", n=777, k=9),
         case("prime", "prime", n=1009, k=13),
+        case("aligned", "aligned", n=16384, k=7),
         *[case(f"n_{n}_k_{k}", "block_edge", n=n, k=k) for n, k in _EDGES],
         case("k_1025", "block_edge", n=3000, k=1025, note="More weights than most blocks have threads."),
         case("zeros", "zeros", n=300, k=7, inputs={"x": Choice((0.0, -0.0))}),

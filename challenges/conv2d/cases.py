@@ -56,6 +56,7 @@ def cases() -> list[Case]:
         case("odd", "odd", h=27, width=45, kh=3, kw=5, note="Weights that are not square."),
         case("tall_weights", "odd", h=77, width=33, kh=9, kw=3),
         case("prime", "prime", h=53, width=101, kh=3, kw=7),
+        case("aligned", "aligned", h=128, width=256, kh=3, kw=3),
         *[
             case(f"{h}_{width}_with_{kh}_{kw}", "block_edge", h=h, width=width, kh=kh, kw=kw)
             for h, width, kh, kw in _EDGES

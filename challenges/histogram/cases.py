@@ -17,6 +17,7 @@ def cases() -> list[Case]:
         case("one_bin", "one_element", n=500, bins=1, inputs={"x": Integers(0, 3)}),
         case("odd", "odd", n=777, bins=15),
         case("prime", "prime", n=1009, bins=101),
+        case("aligned", "aligned", n=16384, bins=256),
         *[case(f"n_{n}", "block_edge", n=n, bins=20) for n in (31, 33, 127, 129, 1023, 1024, 1025)],
         *[
             case(f"bins_{bins}", "block_edge", n=600, bins=bins)

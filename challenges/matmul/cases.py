@@ -28,6 +28,7 @@ def cases() -> list[Case]:
         case("column_times_row", "odd", m=65, n=47, k=1),
         case("odd", "odd", m=15, n=77, k=33),
         case("prime", "prime", m=53, n=101, k=67),
+        case("aligned", "aligned", m=128, n=256, k=128),
         *[case(f"edge_{m}_{n}_{k}", "block_edge", m=m, n=n, k=k) for m, n, k in _EDGES],
         case("k_1023", "block_edge", m=2, n=3, k=1023),
         case("k_1025", "block_edge", m=3, n=2, k=1025),

@@ -10,6 +10,7 @@ def cases() -> list[Case]:
         case("one_element", "one_element", n=1),
         case("odd", "odd", n=777),
         case("prime", "prime", n=1009),
+        case("aligned", "aligned", n=65536),
         *[
             case(f"n_{n}", "block_edge", n=n)
             for n in (31, 33, 127, 129, 255, 257, 1023, 1024, 1025, 2049, 4097)

@@ -22,6 +22,7 @@ def cases() -> list[Case]:
         case("one_row", "odd", rows=1, cols=513),
         case("odd", "odd", rows=7, cols=99),
         case("prime", "prime", rows=13, cols=211),
+        case("aligned", "aligned", rows=128, cols=1024),
         *[
             case(f"cols_{cols}", "block_edge", rows=3, cols=cols)
             for cols in (31, 32, 33, 127, 128, 129, 1023, 1024, 1025)

@@ -36,6 +36,7 @@ def cases() -> list[Case]:
         case("one_column", "one_element", rows=60, cols=1, nnz=200, note="All entries of a row add up."),
         case("odd", "odd", rows=45, cols=77, nnz=333),
         case("prime", "prime", rows=53, cols=101, nnz=997),
+        case("aligned", "aligned", rows=128, cols=256, nnz=1280),
         *[
             case(f"nnz_{nnz}", "block_edge", rows=7, cols=50, nnz=nnz)
             for nnz in (31, 32, 33, 127, 128, 129, 1023, 1024, 1025)

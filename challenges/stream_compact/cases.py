@@ -11,6 +11,7 @@ def cases() -> list[Case]:
         case("one_element_dropped", "one_element", n=1, inputs={"x": Constant(-2.5)}),
         case("odd", "odd", n=777),
         case("prime", "prime", n=1009),
+        case("aligned", "aligned", n=65536),
         *[
             case(f"n_{n}", "block_edge", n=n)
             for n in (31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 4095, 4096, 4097, 8193)

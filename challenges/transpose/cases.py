@@ -25,6 +25,7 @@ def cases() -> list[Case]:
         case("one_column", "one_element", rows=513, cols=1),
         case("odd", "odd", rows=15, cols=77),
         case("prime", "prime", rows=53, cols=101),
+        case("aligned", "aligned", rows=256, cols=384),
         *[case(f"edge_{rows}_{cols}", "block_edge", rows=rows, cols=cols) for rows, cols in _EDGES],
         case(
             "multiple_of_4", "block_edge", rows=68, cols=132, note="Whole groups of four, but no whole tile."

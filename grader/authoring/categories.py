@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 _SEED = 11
 # Every challenge has sizes, and these are where kernels go wrong.
-SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "large")
+SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
 # Values that floats have and students forget.
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
 # Challenges without a float input have other edges: the ends of the range that their values may have.
 INTEGERS = ("range",)
 # Block sizes whose neighbourhood is an edge are multiples of this, the side of the smallest tiles.
 _TILE = 16
+# What a kernel with a fast path for whole tiles asks of a size.
+_ALIGNMENT = 128
 # Of each size of a case that is too large to be drawn on a processor.
 _LOOKED_AT = 512
 _DENORMAL_BELOW = {"float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-14, "float64": 2.0**-1022}
@@ -89,6 +91,14 @@ def _is_edge(value: int) -> bool:
     return value >= _TILE - 1 and min(value % _TILE, -value % _TILE) <= 1
 
 
+def _is_aligned(manifest: Manifest, case: Case) -> bool:
+    """Whether a fast path for whole tiles would take it: each size is a multiple of ``_ALIGNMENT``, but for one that a
+    timed workload has, such as a filter's length, and one is such a multiple at least."""
+    timed = {(name, size) for workload in manifest.workloads for name, size in workload.sizes.items()}
+    whole = {name for name, size in case.sizes.items() if size > 0 and size % _ALIGNMENT == 0}
+    return bool(whole) and all(name in whole or (name, size) in timed for name, size in case.sizes.items())
+
+
 def _largest_of_all(manifest: Manifest, case: Case) -> bool:
     return sum(_counts(manifest, case)) >= 1000
 
@@ -101,6 +111,7 @@ _SIZE_CLAIMS: Mapping[Category, Callable[[Manifest, Case], bool]] = {
     Category.BLOCK_EDGE: lambda manifest, case: any(
         map(_is_edge, [*case.sizes.values(), *_counts(manifest, case)])
     ),
+    Category.ALIGNED: _is_aligned,
     Category.LARGE: _largest_of_all,
 }
 
@@ -122,6 +133,7 @@ _SAID = {
     Category.ODD: "all sizes are even",
     Category.PRIME: "no size is prime",
     Category.BLOCK_EDGE: f"no size is at a multiple of {_TILE}, or one off it",
+    Category.ALIGNED: f"not every size is a multiple of {_ALIGNMENT}, or what a workload has",
     Category.LARGE: "it has fewer than 1000 elements",
     Category.NAN: "no input holds NaN",
     Category.POS_INF: "no input holds +inf",

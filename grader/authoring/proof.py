@@ -223,7 +223,10 @@ def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
         checks += approximation_checks(draft.approximations, draft.misfits, draft.unfair)
     if draft.tried:
         checks += suite_checks(
-            draft.tried, options.matrix, _case_names(catalogue, draft.slug, options.device)
+            draft.tried,
+            options.matrix,
+            _case_names(catalogue, draft.slug, options.device),
+            catalogue.load(draft.slug).manifest.waives,
         )
     return Proof(
         slug=draft.slug,

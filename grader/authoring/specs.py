@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.authoring.candidates import LARGE_MISTAKE, MISTAKE, mutant_files
 from grader.authoring.findings import check
+from grader.authoring.scaffold.texts import SPEC_TEMPLATE
 from grader.challenge import signature
 from grader.challenge.loader import Challenge, starter_name
 from grader.languages import Language
@@ -21,7 +22,7 @@ LEAST_MUTANTS = 5
 def text_checks(challenge: Challenge) -> list[Check]:
     """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid where ``spec.md`` is missing."""
     return [
-        check("spec", spec_problems(challenge.spec), "every part is present"),
+        check("spec", spec_problems(challenge.spec) + _untouched(challenge), "every part is present"),
         check("starters", _starter_problems(challenge), "as the signature makes them", bad=Status.ERROR),
         _mutants(challenge),
     ]
@@ -44,6 +45,22 @@ def spec_problems(spec: str) -> list[str]:
     if not re.search(r"\]\(https?://", spec):
         problems.append("it links to no background: [what it teaches](https://...)")
     return problems
+
+
+def _untouched(challenge: Challenge) -> list[str]:
+    """What is still the text that `grader challenge new` writes."""
+    told = "still says what `grader challenge new` wrote: say it for your operation"
+    problems = []
+    if _introduction(challenge.spec) == _introduction(SPEC_TEMPLATE):
+        problems.append(f"its introduction {told}")
+    if _section(challenge.spec, "Hints") == _section(SPEC_TEMPLATE, "Hints"):
+        problems.append(f"'## Hints' {told}")
+    return problems
+
+
+def _introduction(spec: str) -> str:
+    """The text between the title and the first block or section."""
+    return re.split(r"^(?:```|## )", spec.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
 def _section(spec: str, title: str) -> str:

@@ -27,6 +27,10 @@ from grader.schemas.report import CaseReport, CaseVerdict
 
 # How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.
 _RAISED = re.compile(r"\w+ while solve ran")
+# How a report says that the process called exit, was killed, or broke the connection; a crash reads otherwise.
+_EXITED = re.compile(
+    r"^While [^:]*?, the process (?:ended itself|was ended by signal (?:9|15))\b|^It broke the connection"
+)
 # The driver's errors and those of the CUDA runtime, by name; torch and Triton quote them.
 _OF_THE_GPU = ("CUDA", "cudaError")
 # What is kept of a compiler's words or of a mismatch: enough to see what went wrong.
@@ -78,7 +82,7 @@ class Trial:
             ending=ending,
             failed=[it.name for it in failed],
             ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
-            raised=bool(failed) and _raised(failed[0]),
+            no_answer=_no_answer(failed[0]) if failed else "",
             detail=detail[:_DETAIL_CHARS],
             seconds=round(time.perf_counter() - began, 3),
         )
@@ -174,6 +178,14 @@ def _told(report: CaseReport) -> str:
     return report.detail.splitlines()[0] if report.detail else ""
 
 
-def _raised(report: CaseReport) -> bool:
-    """Whether Python code raised for a reason of its own. torch and Triton also raise for a fault of the GPU."""
-    return _RAISED.match(report.detail) is not None and not any(it in report.detail for it in _OF_THE_GPU)
+def _no_answer(report: CaseReport) -> str:
+    """How a submission failed without a wrong answer, or nothing. A fault of the GPU counts as an answer, and so does a
+    crash by a stray access, which ends with a signal."""
+    if report.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT, CaseVerdict.OUTPUT_LIMIT):
+        return f"ends with {report.verdict.value}"
+    if _EXITED.search(report.detail):
+        return "ends its process"
+    # torch and Triton raise exceptions for faults of the GPU, too.
+    if _RAISED.match(report.detail) and not any(name in report.detail for name in _OF_THE_GPU):
+        return "raises an exception"
+    return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from grader.authoring.findings import check
 from grader.schemas.proof import (
@@ -19,13 +20,21 @@ from grader.schemas.proof import (
 _PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
 
 
-def suite_checks(tried: Sequence[CandidateResult], matrix: bool, cases: Sequence[str] = ()) -> list[Check]:
-    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too."""
+def suite_checks(
+    tried: Sequence[CandidateResult],
+    matrix: bool,
+    cases: Sequence[str] = (),
+    waives: Mapping[str, str] = MappingProxyType({}),
+) -> list[Check]:
+    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too.
+
+    ``waives``: reasons by name, of which those of generic kernels matter here.
+    """
     checks = [
         _right(tried, CandidateRole.SOLUTION, "solutions"),
         _right(tried, CandidateRole.NATIVE, "native"),
         _killed(tried, CandidateRole.MUTANT, "mutants"),
-        _killed(tried, CandidateRole.GENERIC, "generic"),
+        _killed(tried, CandidateRole.GENERIC, "generic", waives),
         _kills(tried, cases) if matrix else None,
     ]
     return [it for it in checks if it is not None]
@@ -86,17 +95,23 @@ def _right(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> 
     return check(name, problems, good, bad=Status.ERROR, remarks=remarks)
 
 
-def _killed(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> Check | None:
-    """Every wrong one fails: a survivor is the suite's weakness, one that does not load proves nothing."""
+def _killed(
+    tried: Sequence[CandidateResult],
+    role: CandidateRole,
+    name: str,
+    waives: Mapping[str, str] = MappingProxyType({}),
+) -> Check | None:
+    """Every wrong one fails. A survivor is a weakness of the suite unless the challenge waives it; one that does not
+    load proves nothing."""
     found = _of(tried, role)
     if not found:
         return None
-    survivors = [
-        f"{it.name} survives all {it.ran} cases" for it in found if it.ending is CandidateOutcome.ACCEPTED
-    ]
+    survivors = [it for it in found if it.ending is CandidateOutcome.ACCEPTED]
+    problems = [f"{it.name} survives all {it.ran} cases" for it in survivors if it.name not in waives]
     broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is CandidateOutcome.BROKEN]
-    # An exception is no wrong answer: whether the suite catches the mistake is unknown.
-    broken += [f"{it.name} raises an exception: {it.detail}" for it in found if it.raised]
+    # Without a wrong answer, whether the suite catches the mistake is unknown.
+    broken += [f"{it.name} {it.no_answer}: {it.detail}" for it in found if it.no_answer]
+    broken += _unknown_waivers(found, waives)
     ran = [it for it in found if it.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)]
     dead = sum(it.ending is CandidateOutcome.FAILED for it in ran)
     remarks = [
@@ -109,10 +124,27 @@ def _killed(tried: Sequence[CandidateResult], role: CandidateRole, name: str) ->
         for it in found
         if it.ending in (CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
     ]
+    remarks += [
+        f"{it.name} survives, as the challenge waives it: {waives[it.name]}"
+        for it in survivors
+        if it.name in waives
+    ]
+    remarks += [
+        f"{it.name} is waived, but a case catches it" for it in found if it.failed and it.name in waives
+    ]
     first = [f"{it.name} ({it.failed[0]})" for it in found if it.failed]
     remarks += [f"killed by: {', '.join(first)}"] if first else []
     bad = Status.ERROR if broken else Status.WEAK
-    return check(name, broken + survivors, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
+    return check(name, broken + problems, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
+
+
+def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:
+    """Waivers of generic kernels, ``mistake:result``, that name none of these."""
+    if not waives:
+        return []
+    known = [it.name for it in found]
+    unknown = [name for name in waives if ":" in name and name not in known]
+    return [f"[waives] names '{name}'; the generic kernels are {', '.join(known)}" for name in unknown]
 
 
 def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:

@@ -46,6 +46,7 @@ class Category(StrEnum):
     ODD = "odd"
     PRIME = "prime"
     BLOCK_EDGE = "block_edge"
+    ALIGNED = "aligned"
     LARGE = "large"
     ZEROS = "zeros"
     ONES = "ones"

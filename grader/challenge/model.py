@@ -209,10 +209,13 @@ class AllowedApproximations(Strict):
 
 # What `grader challenge check` asks of a suite and a challenge may do without, for a reason that it states.
 Waivable = Literal[
-    "basic", "empty", "one_element", "odd", "prime", "block_edge", "large",
+    "basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large",
     "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
     "cost_bytes", "cost_flops", "workloads", "tolerance",
 ]  # fmt: skip
+
+# A generic wrong kernel that no case can catch: its mistake and the result, such as ``low_precision:out``.
+WaivableKernel = Annotated[str, Field(pattern=r"^[a-z_]+:[A-Za-z_]\w*$")]
 
 
 class Manifest(Strict):
@@ -243,7 +246,7 @@ class Manifest(Strict):
     name_hidden_categories: bool = Field(
         default=False, description="whether students read in which categories hidden cases failed"
     )
-    waives: Mapping[Waivable, Annotated[str, Field(min_length=1)]] = Field(
+    waives: Mapping[Waivable | WaivableKernel, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description="checks of the suite that do not fit this challenge, and why"
     )
 

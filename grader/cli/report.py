@@ -324,7 +324,7 @@ def bars(workload: WorkloadReport, width: int) -> Text:
         longest = max(workload.baselines_us.values(), default=0.0)
         text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (f"{TOO_SHORT}\n", "bold"))
     else:
-        longest = max(workload.ci_us[1], *workload.baselines_us.values())
+        longest = max((workload.ci_us[1], *workload.baselines_us.values()))
         half = (workload.ci_us[1] - workload.ci_us[0]) / 2
         own = _own(workload.time_us, workload.ci_us, longest, cells)
         text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (own, "green"))

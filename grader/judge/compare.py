@@ -251,14 +251,15 @@ def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
     if compared.poisoned is None or want.is_floating_point():
         # A large number is the same when something is added to it, and when nothing is written.
         return torch.zeros_like(wrong)
-    poison = buffer.poison_elements(got.numel())
-    added = wrong & (got == want + poison)
+    # In 64 bits: torch does not add every unsigned type.
+    want, poison = want.long(), buffer.poison_elements(got.numel()).long()
+    added = wrong & (got == (want + poison).to(got.dtype))
     sums = added & (want != 0)
     if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):
         return sums
     for extreme in (torch.maximum, torch.minimum):
         enough = min(int(wrong.sum()), int((~wrong).sum())) >= _TELLING
-        if enough and torch.equal(got, extreme(want, poison)):
+        if enough and torch.equal(got.long(), extreme(want, poison)):
             return wrong
     return torch.zeros_like(wrong)
 

@@ -68,8 +68,9 @@ class CandidateResult(Strict):
     ending: CandidateOutcome
     failed: list[str] = Field(default_factory=list)
     ran: int = 0
-    raised: bool = Field(
-        default=False, description="its first failure is an exception of its own Python code"
+    no_answer: str = Field(
+        default="",
+        description="how its first failure is no wrong answer: by an exception, an exit or a limit; else empty",
     )
     detail: str = ""
     seconds: float = 0.0

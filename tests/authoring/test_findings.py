@@ -207,6 +207,39 @@ def test_a_mutant_that_raises_proves_nothing(made: Made) -> None:
     assert "NameError" in check.summary
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("import os; os._exit(0)", "no_mask.py ends its process: "),
+        ("import os; os.kill(os.getpid(), 9)", "no_mask.py ends its process: "),
+        ("while True: pass", "no_mask.py ends with time_limit: "),
+    ],
+)
+def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told: str) -> None:
+    made.edit("challenge.toml", "case_seconds = 10", "case_seconds = 1")
+    (made.staff / "mutants" / "no_mask.py").write_text(
+        f'"""Mistake: it does not come back."""\ndef solve(x, out, n):\n    {body}\n'
+    )
+    check = suite_checks(made.tried(lambda it: it.name == "no_mask.py"), matrix=False)[0]
+    assert check.status is Status.ERROR
+    assert told in check.summary
+
+
+def test_a_generic_kernel_that_no_case_can_catch_is_waived_with_a_reason(made: Made) -> None:
+    tried = [
+        it.model_copy(update={"ending": CandidateOutcome.ACCEPTED, "failed": []})
+        for it in made.tried(lambda it: it.name == "low_precision:out")
+    ]
+    (weak,) = suite_checks(tried, matrix=False)
+    assert weak.status is Status.WEAK
+    (waived,) = suite_checks(tried, matrix=False, waives={"low_precision:out": "Half hides it."})
+    assert waived.status is Status.OK
+    assert "low_precision:out survives, as the challenge waives it: Half hides it." in waived.remarks
+    (unknown,) = suite_checks(tried, matrix=False, waives={"low_precison:out": "Half hides it."})
+    assert unknown.status is Status.ERROR
+    assert "[waives] names 'low_precison:out'; the generic kernels are low_precision:out" in unknown.details
+
+
 def test_a_mutant_that_survives(made: Made) -> None:
     solution = (made.staff / "solution.py").read_text()
     (made.staff / "mutants" / "no_mask.py").write_text(solution)

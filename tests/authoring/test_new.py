@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.candidates import subjects
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import Kind
+from grader.challenge.model import DType, Kind
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
+from grader.judge.device import make_device
+from grader.languages import Language
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
+from grader.sandbox.emulator import is_built
 from grader.sandbox.toolkit import nvcc_version
-from grader.schemas.proof import Status
+from grader.schemas.proof import CandidateOutcome, CandidateRole, Status
 from tests.authoring.conftest import Write
 from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
 
@@ -39,10 +44,41 @@ SIGNATURES = {
 
 @pytest.mark.parametrize("args", SIGNATURES.values(), ids=SIGNATURES)
 def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Write) -> None:
+    """All but one: nobody has written its text yet."""
     made = write(*args)
     checks = made.proven()
-    assert [it for it in checks.values() if it.status is not Status.OK] == []
+    assert [it.name for it in checks.values() if it.status is not Status.OK] == ["spec"]
+    assert checks["spec"].details == [
+        f"{part} still says what `grader challenge new` wrote: say it for your operation"
+        for part in ("its introduction", "'## Hints'")
+    ]
     assert checks["mutants"].summary == "5 of 5 killed"
+
+
+@pytest.mark.parametrize("source", list(DType))
+def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Write) -> None:
+    made = write(f"x:input:{source}:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    assert made.examined()["examples"].status is Status.OK
+    (tried,) = made.tried(lambda it: it.role is CandidateRole.SOLUTION)
+    assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
+
+
+@pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
+def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
+    """C++ widens them to int first, so that their inverse is negative."""
+    made = write("x:input:uint8:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    (solution,) = [
+        it for it in subjects(made.challenge, (Language.CUDA,)) if it.role is CandidateRole.SOLUTION
+    ]
+    tried = Trial(made.challenge, make_device("emulated", 0), made.boxes).try_out(solution, every_case=False)
+    assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
+
+
+def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None:
+    """Timed rounds draw them so, too: a kernel that drops the high byte is seen there."""
+    made = write("x:input:uint8:n", "y:input:int64:n", "out:output:int32:n")
+    values = {arg.name: (arg.values.low, arg.values.high) for arg in made.challenge.manifest.buffers}
+    assert (values["x"], values["y"]) == ((0, 256), (-(2**53), 2**53))
 
 
 @pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
@@ -115,9 +151,9 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     assert cli("challenge", "new", "fresh", "--track", "any").code == 2
 
     checked = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton", "--json")
-    assert checked.code == 0
+    assert checked.code == 1
     proofs = json.loads(checked.out)
-    assert proofs["strong"]
+    assert [it["name"] for it in proofs["challenges"][0]["checks"] if it["status"] != "ok"] == ["spec"]
     assert {it["role"] for it in proofs["challenges"][0]["tried"]} == {
         "solution",
         "native",

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
+from grader.authoring.scaffold.suite import RANGES
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
 from grader.errors import BadRequest
@@ -86,8 +87,9 @@ def read_arg(text: str) -> Argument:
         values |= {"dtype": dtype or DType.FLOAT32, "value": rest or 1.0}
     elif rest:
         values["shape"] = [part.strip() for part in _OUTER_COMMA.split(rest)]
-    if dtype.startswith(("int", "uint")) and kind in (Kind.INPUT, Kind.INOUT):
-        values["values"] = {"dist": "integers", "low": 0, "high": 100}
+    if kind in (Kind.INPUT, Kind.INOUT) and (bounds := RANGES.get(dtype)):
+        low, high = bounds
+        values["values"] = {"dist": "integers", "low": low, "high": high + 1}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:

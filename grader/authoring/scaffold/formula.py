@@ -1,8 +1,8 @@
 """What the example of a new challenge computes: something of the right shape and type that every wrong kernel misses.
 
 An element of a result is made from one element of an input: the one at the same place where the shapes are the same,
-else counted from the input's end, repeated. Floats are doubled and integers have their bits inverted, both exactly
-in every precision, so the example needs no tolerance.
+else counted from the input's end, repeated. Floats are doubled, integers have their bits inverted, and an integer that
+becomes a float gives its highest 8 bits: all exactly in every precision, so the example needs no tolerance.
 """
 
 from __future__ import annotations
@@ -30,14 +30,21 @@ class Formula:
 
     @property
     def converts(self) -> bool:
-        """From integers to floats: the number itself."""
+        """From integers to floats: the highest 8 bits, which every float type holds exactly."""
         return self.result.dtype.floating and not self.source.dtype.floating
 
     @property
+    def shift(self) -> int:
+        """How far the highest 8 bits are from the lowest."""
+        return 8 * self.source.dtype.itemsize - 8
+
+    @property
     def asks(self) -> bool:
-        """1 where a float is positive, else 0: for integers, and for bfloat16, to which Triton's interpreter does not
-        round as PyTorch does."""
-        narrowed = self.result.dtype is DType.BFLOAT16 and self.source.dtype is not DType.BFLOAT16
+        """1 if a float is positive, else 0: for integers, and for floats to which Triton's interpreter does not round
+        as PyTorch does, which are bfloat16 and, from float64, float16."""
+        pair = (self.source.dtype, self.result.dtype)
+        narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
+        narrowed = narrowed or pair == (DType.FLOAT64, DType.FLOAT16)
         return self.source.dtype.floating and (narrowed or not self.result.dtype.floating)
 
     @property
@@ -48,7 +55,7 @@ class Formula:
         if self.doubles:
             return f"2 * {value}"
         if self.converts:
-            return value
+            return f"{value} >> {self.shift}" if self.shift else value
         return f"1 if {value} > 0 else 0" if self.asks else f"~{value}"
 
     def value(self, number: float) -> float:
@@ -56,10 +63,18 @@ class Formula:
         if self.doubles:
             return 2 * number
         if self.converts:
-            return number
+            return int(number) >> self.shift
         if self.asks:
             return int(number > 0)
-        return ~int(number) & 0xFF if self.result.dtype is DType.UINT8 else ~int(number)
+        return _wrapped(_wrapped(~int(number), self.source.dtype), self.result.dtype)
+
+
+def _wrapped(number: int, dtype: DType) -> int:
+    """``number`` in the bits of an integer ``dtype``."""
+    bits = 8 * dtype.itemsize
+    number &= (1 << bits) - 1
+    negative = dtype is not DType.UINT8 and number >> (bits - 1)
+    return number - (1 << bits) if negative else number
 
 
 def formulas(manifest: Manifest) -> list[Formula]:

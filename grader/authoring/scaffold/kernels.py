@@ -84,7 +84,9 @@ def _triton_value(formula: Formula) -> str:
         return "values + values" if same else f"({values} * 2).to(tl.{kind})"
     if formula.asks:
         return _to(f"({values} > 0)", kind)
-    return _to(values, kind) if formula.converts else "~values"
+    if formula.converts:
+        return _to(f"({values} >> {formula.shift})" if formula.shift else values, kind)
+    return _to("(~values)", kind)
 
 
 def _to(values: str, kind: str) -> str:
@@ -153,10 +155,13 @@ def _cuda_value(formula: Formula) -> str:
     if formula.doubles:
         return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
     if formula.converts:
-        return f"static_cast<{kind}>(value)"
+        # Narrow floats are made of a float alone.
+        return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
-    return f"static_cast<{kind}>(~value)"
+    # In the source's own type: C++ widens what is narrower than an int before it inverts it.
+    inverted = f"static_cast<{_plain(formula.source)}>(~value)"
+    return f"static_cast<{kind}>({inverted})"
 
 
 def _cuda_call(formula: Formula) -> str:

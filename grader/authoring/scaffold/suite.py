@@ -17,6 +17,7 @@ _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
 # Where no buffer has two dimensions the sizes themselves must be large.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
+_ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
 # Just off the blocks that students choose.
@@ -37,12 +38,13 @@ _PLAIN = {
     "pos_inf": ("pos_inf", "Sprinkle(INF, 0.2)"),
     "neg_inf": ("neg_inf", "Sprinkle(-INF, 0.2)"),
 }
-_RANGES = {
+# The smallest and the largest number of each integer type.
+RANGES: Mapping[str, tuple[int, int]] = {
     DType.INT8: (-128, 127),
     DType.UINT8: (0, 255),
     DType.INT32: (-(2**31), 2**31 - 1),
-    # A recipe draws in float64, which holds whole numbers up to here.
-    DType.INT64: (-(2**53), 2**53),
+    # A recipe draws in float64, which holds whole numbers up to 2^53.
+    DType.INT64: (-(2**53), 2**53 - 1),
 }
 
 
@@ -93,6 +95,7 @@ def _shapes(manifest: Manifest) -> list[Planned]:
         Planned("odd", "odd", _sizes(manifest, _ODD)),
         Planned("prime", "prime", _sizes(manifest, _PRIME)),
         *_edges(manifest),
+        Planned("aligned", "aligned", _aligned(manifest)),
         Planned("large", "large", _large(manifest)),
     ]
     return [it for it in found if is_possible(manifest, it.sizes)]
@@ -112,6 +115,14 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
         for edge in _EDGES:
             sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
             yield Planned(f"{name}_{edge}", "block_edge", sizes)
+
+
+def _aligned(manifest: Manifest) -> dict[str, int]:
+    """Multiples of 128; of three sizes or more all but the first are those of the first workload, which are powers of
+    two: with more multiples of 128 the arrays would be too large for the interpreter."""
+    if len(manifest.sizes) in _ALIGNED:
+        return _sizes(manifest, _ALIGNED)
+    return {**manifest.workloads[0].sizes, manifest.sizes[0]: 128}
 
 
 def _values(manifest: Manifest) -> list[Planned]:
@@ -137,7 +148,7 @@ def _uniform(bound: str) -> str:
 
 
 def _range(dtype: DType) -> str:
-    low, high = _RANGES[dtype]
+    low, high = RANGES[dtype]
     return f"Choice(({low}, {high}, 0, 1))"
 
 

@@ -39,6 +39,9 @@ def manifest_text(manifest: Manifest) -> str:
         f"languages = [{', '.join(_quoted(it.value) for it in manifest.languages)}]",
     ]
     lines += [line for arg in manifest.args for line in _argument(arg)]
+    if signs := [it.result.name for it in formulas(manifest) if it.asks]:
+        lines.append("\n[waives]")
+        lines += [f'"low_precision:{name}" = "The example asks for the sign alone."' for name in signs]
     lines += [
         f"\n# {_TOLERANCE[exact]} `grader challenge check` proposes values for yours.",
         f"[tolerance]\natol = {0.0 if exact else _FLUSHED}\nrtol = 0.0",
@@ -128,8 +131,8 @@ def _value(formula: Formula) -> str:
     if formula.doubles:
         return f"{source} + {source}"
     if formula.converts:
-        return f"{source}.to({kind})"
-    return f"({source} > 0).to({kind})" if formula.asks else f"~{source}"
+        return f"({source} >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
+    return f"({source} > 0).to({kind})" if formula.asks else f"(~{source}).to({kind})"
 
 
 def _python(text: str) -> str:
@@ -146,7 +149,7 @@ def spec_text(manifest: Manifest) -> str:
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return _SPEC.format(
+    return SPEC_TEMPLATE.format(
         title=manifest.title,
         equations=equations,
         example=_example(manifest, made),
@@ -170,7 +173,7 @@ def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str
     return [(when, then, ", ".join(f"`{it}`" for it in names)) for when, then, names in held if names]
 
 
-_SPEC = """# {title}
+SPEC_TEMPLATE = """# {title}
 
 Say here in a few sentences what the operation is, where it is met, and what it teaches. This text and the operation
 below are an example, to be replaced by yours; each index counts the elements of its array row by row.

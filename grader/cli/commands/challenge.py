@@ -73,7 +73,7 @@ def new(
         ),
     ] = None,
 ) -> int:
-    """Write a new challenge that passes its checks. Asks for what the options do not say."""
+    """Write a new challenge: a working example to change. Asks for what the options do not say."""
     catalogue = local_catalogue(beginning=True)
     from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
     from grader.authoring.scaffold.folder import check_free, write_challenge
