@@ -216,7 +216,7 @@ def test_a_mutant_that_raises_proves_nothing(made: Made) -> None:
     ],
 )
 def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told: str) -> None:
-    made.edit("challenge.toml", "case_seconds = 10", "case_seconds = 1")
+    made.edit("challenge.toml", "case_seconds = 10", "cpu_seconds = 1")
     (made.staff / "mutants" / "no_mask.py").write_text(
         f'"""Mistake: it does not come back."""\ndef solve(x, out, n):\n    {body}\n'
     )
