@@ -1,7 +1,8 @@
-"""bfloat16 in Triton's interpreter, as a GPU has it.
+"""Arithmetic in Triton's interpreter as a GPU has it: bfloat16 everywhere, and TF32 in products.
 
 The interpreter keeps bfloat16 as plain 16-bit numbers, and computes with those. Its own conversions cut off where a GPU
-rounds to nearest, take denormal numbers for others, and make the bits of a bfloat16 of an integer or a float64.
+rounds to nearest, take denormal numbers for others, and make the bits of a bfloat16 of an integer or a float64. It
+multiplies in float32 whatever precision ``tl.dot`` asks for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def use_bfloat16() -> None:
+def round_as_gpu() -> None:
     """From now on. A Triton whose interpreter is built otherwise is left alone."""
     import numpy as np
     import triton.language as tl
@@ -61,12 +62,24 @@ def use_bfloat16() -> None:
             return fma(this, one, two, three)
         return half(fma(this, single(one), single(two), single(three)))
 
-    def product(this: Any, one: Any, two: Any, *more: Any) -> Any:
-        return dot(this, single(one), single(two), *more)
+    def product(this: Any, one: Any, two: Any, start: Any, precision: Any, *more: Any) -> Any:
+        one, two = single(one), single(two)
+        if getattr(precision, "name", "") == "TF32" and one.dtype.scalar == tl.float32:
+            one, two = (handle(cut_to_tf32(it.data), tl.float32) for it in (one, two))
+        return dot(this, one, two, start, precision, *more)
 
     made = (converted, of_one, of_two, of_three, fused, product)
     for name, function in zip(replaced, made, strict=True):
         setattr(builder, name, function)
+
+
+def cut_to_tf32(values: np.ndarray) -> np.ndarray:
+    """float32 numbers without their lowest 13 bits, which the tensor cores of a GPU do not read; NaN stays NaN."""
+    import numpy as np
+
+    cut = (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+    made: np.ndarray = np.where(np.isnan(values), values, cut)
+    return made
 
 
 def widened(bits: np.ndarray) -> np.ndarray:

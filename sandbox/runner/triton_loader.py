@@ -126,7 +126,7 @@ def prepare_interpreter() -> EmptyLaunches:
     import triton.language  # loaded now, so that the submission's import is free
 
     triton.runtime.driver.set_active(HostDriver())
-    interpreted.use_bfloat16()
+    interpreted.round_as_gpu()
     # Under the gate nothing can be waited for, and many submissions end with this call.
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()

@@ -1,4 +1,4 @@
-"""What Triton's interpreter makes of bfloat16 in a box is what a GPU makes of it, and torch."""
+"""Triton's interpreter in a box rounds to bfloat16, and in products to TF32, as a GPU does."""
 
 from __future__ import annotations
 
@@ -40,6 +40,12 @@ assert torch.equal(made.nan_to_num(7), want.nan_to_num(7)), (made.nan_to_num(7) 
 left, right, made = torch.randn(16, 32).bfloat16(), torch.randn(32, 16).bfloat16(), torch.zeros(16, 16)
 multiply[(1,)](left, right, made)
 torch.testing.assert_close(made, left.float() @ right.float())
+
+left, right = torch.randn(16, 32), torch.randn(32, 16)
+cut = [(it.view(torch.int32) & -0x2000).view(torch.float32) for it in (left, right)]
+multiply[(1,)](left, right, made)
+torch.testing.assert_close(made, cut[0] @ cut[1], rtol=1e-6, atol=1e-6)
+assert (made - left @ right).abs().max() > 1e-4
 print("as torch")
 """
 KERNELS = """

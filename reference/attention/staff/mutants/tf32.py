@@ -1,5 +1,4 @@
-"""Mistake: leaves tl.dot on its default, TF32. The interpreter computes in float32 whatever is asked for, so
-the rounding of the inputs to 10 bits is written out here."""
+"""Mistake: leaves tl.dot on its default precision, TF32, which keeps 10 bits of each factor."""
 
 import triton
 import triton.language as tl
@@ -12,7 +11,6 @@ def attend(q, k, v, out, scale, seq, dim, WIDTH: tl.constexpr, BLOCK: tl.constex
     column = tl.arange(0, WIDTH)
     inside = (query[:, None] < seq) & (column[None, :] < dim)
     queries = tl.load(q + head + query[:, None] * dim + column[None, :], mask=inside, other=0.0)
-    queries = ((queries.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
     highest = tl.full((BLOCK,), float("-inf"), dtype=tl.float32)
     total = tl.zeros((BLOCK,), dtype=tl.float32)
     result = tl.zeros((BLOCK, WIDTH), dtype=tl.float32)
@@ -21,17 +19,15 @@ def attend(q, k, v, out, scale, seq, dim, WIDTH: tl.constexpr, BLOCK: tl.constex
         places = head + key[:, None] * dim + column[None, :]
         there = (key[:, None] < seq) & (column[None, :] < dim)
         keys = tl.load(k + places, mask=there, other=0.0)
-        keys = ((keys.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
-        scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * scale
+        scores = tl.dot(queries, tl.trans(keys)) * scale
         scores = tl.where(key[None, :] < seq, scores, float("-inf"))
         higher = tl.maximum(highest, tl.max(scores, axis=1))
         powers = tl.exp(scores - higher[:, None])
         shrink = tl.exp(highest - higher)
         total = total * shrink + tl.sum(powers, axis=1)
         values = tl.load(v + places, mask=there, other=0.0)
-        values = ((values.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
         result *= shrink[:, None]
-        result = tl.dot(powers, values, result, input_precision="ieee")
+        result = tl.dot(powers, values, result)
         highest = higher
     result = result / total[:, None]
     tl.store(out + head + query[:, None] * dim + column[None, :], result, mask=inside)

@@ -1,5 +1,4 @@
-"""Mistake: leaves tl.dot on its default, TF32. The interpreter computes in float32 whatever is
-asked for, so the rounding of the inputs to 10 bits is written out here."""
+"""Mistake: leaves tl.dot on its default precision, TF32, which keeps 10 bits of each factor."""
 
 import triton
 import triton.language as tl
@@ -20,9 +19,7 @@ def matmul_kernel(a, b, out, m, n, k, BLOCK: tl.constexpr):
             mask=(depth[:, None] < k) & (columns[None, :] < n),
             other=0.0,
         )
-        left = ((left.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
-        right = ((right.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
-        total = tl.dot(left, right, total, input_precision="ieee")
+        total = tl.dot(left, right, total)
     tl.store(
         out + rows[:, None] * n + columns[None, :], total, mask=(rows[:, None] < m) & (columns[None, :] < n)
     )
