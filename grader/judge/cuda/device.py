@@ -38,7 +38,7 @@ _TAKEN_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
-    """GPU number ``index``, judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
+    """GPU ``index`` (the driver's number), judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
 
     bytecode = ""
     memory = "cuda"
@@ -61,16 +61,20 @@ class CudaDevice:
             raise BoxUnavailable(
                 "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
             )
-        torch.cuda.set_device(index)
-        if missing := lacking(index):
+        gpus = nvidia_gpus()
+        number = next((place for place, it in enumerate(gpus) if it.index == index), None)
+        if number is None:
+            raise BoxUnavailable(f"GPU {index} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?")
+        torch.cuda.set_device(number)
+        if missing := lacking(number):
             raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
-        self._gpu: Gpu = nvidia_gpus()[index]
+        self._gpu: Gpu = gpus[number]
         self._monitor = nvml.Monitor(self._gpu.uuid)
-        self.model = torch.cuda.get_device_name(index)
-        self._memories = CudaMemories(index)
-        self.passing_memories = CudaMemories(index, kept_share=0.0)
+        self.model = torch.cuda.get_device_name(number)
+        self._memories = CudaMemories(number)
+        self.passing_memories = CudaMemories(number, kept_share=0.0)
         self._staging = Staging(self._memories.device)
-        properties = torch.cuda.get_device_properties(index)
+        properties = torch.cuda.get_device_properties(number)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
         self.round_costs = RoundCosts()
         self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
