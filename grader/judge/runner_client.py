@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.judge.arena import Arena
+from grader.judge.arena import Arena, Inputs
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
 from grader.judge.device import Device, OutputChecker
 from grader.judge.messages import (
@@ -199,9 +199,7 @@ class RunnerClient:
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
-    def warm_up(
-        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
-    ) -> Answer:
+    def warm_up(self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
         Compiling (all that comes before everything is queued) has a budget of its own; then ``seconds`` begin.
@@ -214,9 +212,7 @@ class RunnerClient:
         self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds))
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
-    def call(
-        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, count: bool = False
-    ) -> Answer:
+    def call(self, arena: Arena, inputs: Inputs, seconds: float, *, count: bool = False) -> Answer:
         """One call behind the gate, waited for on the connection. ``count``: have an emulated GPU count its work.
         Raises a ChannelError where none comes back."""
         if self.needs_open_gate:
@@ -233,7 +229,7 @@ class RunnerClient:
             self._expect_queued(allowance)
         return self._returned(opened, allowance)
 
-    def open_call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+    def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
         """The same with the gate open from the start, where every wait is a real one."""
         arena.reveal(inputs)
         self._gate.next_round()

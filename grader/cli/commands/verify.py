@@ -152,7 +152,8 @@ def _lines(file: Path, said: Any) -> list[str]:
         return _said(said)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadRequest(
-            f"{file}: It is no certificate that this release can read.", "Take the file as the platform gave it."
+            f"{file}: It is no certificate that this release can read.",
+            "Take the file as the platform gave it.",
         ) from error
 
 

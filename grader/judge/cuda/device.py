@@ -38,7 +38,8 @@ _TAKEN_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
-    """GPU ``index`` (the driver's number), judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
+    """GPU ``index``, by the driver's number, judged for the board ``name``. Raises BoxUnavailable where it lacks what
+    the gate needs."""
 
     bytecode = ""
     memory = "cuda"
