@@ -22,8 +22,8 @@ _QUERY_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Gpu:
-    """``index`` is the driver's number, as nvidia-smi has it, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device files that a box gets,
-    ``kind`` its row in ``GPU_KINDS``."""
+    """``index`` is the driver's number, as nvidia-smi has it, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device
+    files that a box gets, ``kind`` its row in ``GPU_KINDS``."""
 
     index: int
     uuid: str
