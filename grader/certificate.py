@@ -141,7 +141,10 @@ def check(text: str, trusted: bytes | None = None) -> Checked:
         problems.append(
             f"It was signed by another key ({key_id(named)}) than the one that you trust ({key_id(trusted)})."
         )
-    found = digests_of(certificate)
+    try:
+        found = digests_of(certificate)
+    except RecursionError as error:
+        raise BadRequest("It is nested too deeply for a certificate.") from error
     problems += [f"{path} was changed." for path in found if path in digests and digests[path] != found[path]]
     problems += [f"{path} was added." for path in found if path not in digests]
     problems += [f"{path} was removed." for path in digests if path not in found]
@@ -152,6 +155,8 @@ def check(text: str, trusted: bytes | None = None) -> Checked:
 def _read(text: str) -> dict[str, Any]:
     try:
         whole = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        # A number as large as 1e400 is read as infinite, and half of a character ("\ud800") has no UTF-8.
+        json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"It is not JSON: {error}.", "Take the file as the platform gave it.") from error
     if (
@@ -164,6 +169,11 @@ def _read(text: str) -> dict[str, Any]:
         raise BadRequest(f"It is no '{FORMAT}'.", "A newer release of grader may be able to read it.")
     if not all(isinstance(it, str) for it in whole["digests"].values()):
         raise BadRequest("Its digests are not text.")
+    missing = [it for it in ("key", "value") if not isinstance(whole["signature"].get(it), str)]
+    if missing:
+        raise BadRequest(
+            f"Its signature has no {' and no '.join(missing)}.", "Take the file as the platform gave it."
+        )
     return whole
 
 

@@ -66,6 +66,12 @@ COMPILE_LOG_BYTES = 64 * KIB
 # done by then is compiled on the GPU's time.
 KERNELS_SECONDS = 10.0
 KERNELS_CPU_SECONDS = 60.0
+# On a GPU, what Triton takes to compile and tune kernels in one call, and in all calls of one submission, beside the
+# time of the calls. A softmax with one block of 524,288 elements takes half a minute of a processor with 16 warps and
+# about four times as long with half as many. The runner says when it compiles, and a submission can say so without
+# compiling: these bound how long it holds the GPU so. All of it counts for JUDGING_CLOCK_SECONDS.
+KERNELS_OF_CALL_SECONDS = 600.0
+KERNELS_OF_SUBMISSION_SECONDS = 900.0
 ARTEFACT_BYTES = 64 * MIB
 # A compiled library has about 1 MiB, mostly CUDA runtime. This holds a thousand, so libraries of waiting submissions
 # survive; the least recently used are evicted first.

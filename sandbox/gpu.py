@@ -22,8 +22,8 @@ _QUERY_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Gpu:
-    """``index`` is the driver's number, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device files that a box gets,
-    ``kind`` its row in ``GPU_KINDS``."""
+    """``index`` is the driver's number, as nvidia-smi has it, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device
+    files that a box gets, ``kind`` its row in ``GPU_KINDS``."""
 
     index: int
     uuid: str
@@ -57,7 +57,25 @@ def find_gpus() -> list[Gpu]:
 
 
 def nvidia_gpus() -> list[Gpu]:
-    """NVIDIA's, by number; empty where there is none or the driver does not answer."""
+    """NVIDIA's that CUDA shows to this process, in its order, so that the place in the list is CUDA's number (with
+    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``); empty if there is none or the driver does not answer."""
+    return _visible(_all_nvidia_gpus(), os.environ.get(NVIDIA.visible))
+
+
+def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
+    """What CUDA makes of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs; an entry that names no GPU ends it."""
+    if wanted is None:
+        return list(gpus)
+    found: list[Gpu] = []
+    for entry in (it.strip() for it in wanted.split(",")):
+        named = [it for it in gpus if str(it.index) == entry or (entry and it.uuid.startswith(entry))]
+        if len(named) != 1 or named[0] in found:
+            break
+        found += named
+    return found
+
+
+def _all_nvidia_gpus() -> list[Gpu]:
     try:
         said = subprocess.run(
             ["nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"],

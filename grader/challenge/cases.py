@@ -95,6 +95,55 @@ class Derived(Protocol):
 Filling = Recipe | Derived
 
 
+@dataclass(frozen=True)
+class Part:
+    """``length`` rows of an array of the shape ``whole``, along its first dimension, from row ``start`` on."""
+
+    whole: tuple[int, ...]
+    start: int
+    length: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.length, *self.whole[1:])
+
+    def share_of(self, number: int) -> int:
+        """How many of ``number`` things spread over the whole lie here; over all parts together it is ``number``."""
+        rows = self.whole[0]
+        return number * (self.start + self.length) // rows - number * self.start // rows
+
+
+@runtime_checkable
+class PartRecipe(Recipe, Protocol):
+    """A recipe that also draws an array part by part, so that nobody has to hold the whole."""
+
+    @property
+    def in_parts(self) -> bool:
+        """False if what it is based on cannot."""
+
+    def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        """What lies in ``part``. It depends on the part and the generator's state alone, which differs from part to
+        part."""
+
+
+def _is_in_parts(recipe: Recipe) -> bool:
+    return isinstance(recipe, PartRecipe) and recipe.in_parts
+
+
+def _part_of(recipe: Recipe, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+    assert isinstance(recipe, PartRecipe)
+    return recipe.draw_part(part, dtype, generator)
+
+
+class _Alike:
+    """Elements are drawn alike, wherever they lie."""
+
+    in_parts = True
+
+    def draw_part(self: Recipe, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        return self.draw(part.shape, dtype, generator)
+
+
 def drawing_bytes(filling: Filling, count: int, itemsize: int, counts: Mapping[str, int]) -> int:
     """What drawing ``count`` elements of ``itemsize`` bytes on a GPU takes beside them, at its height: what the
     filling's own ``bytes_beside`` says. ``counts``: elements of every buffer by its name."""
@@ -173,7 +222,7 @@ def _is_gpu(generator: torch.Generator) -> bool:
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(_Alike):
     """Normally distributed values."""
 
     mean: float = 0.0
@@ -197,7 +246,7 @@ class Normal:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(_Alike):
     """Uniform in [low, high)."""
 
     low: float = 0.0
@@ -226,7 +275,7 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Integers:
+class Integers(_Alike):
     """Whole numbers from ``low`` up to, not including, ``high``."""
 
     low: int
@@ -249,7 +298,7 @@ class Integers:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(_Alike):
     """One value everywhere."""
 
     value: float
@@ -276,14 +325,28 @@ class Sprinkle:
     base: Recipe = field(default_factory=Normal)
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = self.base.draw(shape, dtype, generator)
+        return self._strewn(values, self._count(values.numel()), generator)
+
+    @property
+    def in_parts(self) -> bool:
+        return _is_in_parts(self.base)
+
+    def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = _part_of(self.base, part, dtype, generator)
+        return self._strewn(values, part.share_of(self._count(math.prod(part.whole))), generator)
+
+    def _count(self, elements: int) -> int:
+        return max(1, round(elements * self.share))
+
+    def _strewn(self, values: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+        """``values`` with the value at ``count`` random places."""
         import torch
 
-        values = self.base.draw(shape, dtype, generator)
         flat = values.view(-1)
         if flat.numel():
-            count = max(1, round(flat.numel() * self.share))
             many = _is_gpu(generator) and flat.numel() > _FEW
-            if many and self.share >= _MASKED_SHARE and dtype.is_floating_point:
+            if many and self.share >= _MASKED_SHARE and flat.dtype.is_floating_point:
                 # To write so many elements all over memory takes longer than to pass over all of it.
                 for start in range(0, flat.numel(), _PIECE):
                     part = flat[start : start + _PIECE]
@@ -295,7 +358,7 @@ class Sprinkle:
                 flat[places] = self.value
                 return values
             step = _at_once(generator, count)
-            for start in range(0, count, step):  # some twice, which nobody notices among so many
+            for start in range(0, count, max(1, step)):  # some twice, which nobody notices among so many
                 size = (min(step, count - start),)
                 places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
                 flat[places] = self.value
@@ -322,6 +385,15 @@ class Rows:
         values[:: self.step] = self.value
         return values
 
+    @property
+    def in_parts(self) -> bool:
+        return _is_in_parts(self.base)
+
+    def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = _part_of(self.base, part, dtype, generator)
+        values[-part.start % self.step :: self.step] = self.value
+        return values
+
     def bytes_beside(self, count: int, itemsize: int) -> int:
         return drawing_bytes(self.base, count, itemsize, {})
 
@@ -330,7 +402,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(_Alike):
     """Each element is one of ``values``, drawn at random: ties on purpose."""
 
     values: tuple[float, ...]
@@ -363,11 +435,24 @@ class At:
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         values = self.base.draw(shape, dtype, generator)
-        last = shape[-1]
-        for place in self.places:
-            if -last <= place < last:
-                values[..., place] = self.value
+        for place in self._places(shape[-1]):
+            values[..., place] = self.value
         return values
+
+    @property
+    def in_parts(self) -> bool:
+        return _is_in_parts(self.base)
+
+    def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        values = _part_of(self.base, part, dtype, generator)
+        first = part.start if len(part.whole) == 1 else 0
+        for place in self._places(part.whole[-1]):
+            if first <= place < first + values.shape[-1]:
+                values[..., place - first] = self.value
+        return values
+
+    def _places(self, last: int) -> list[int]:
+        return [place % last for place in self.places if -last <= place < last]
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
         return drawing_bytes(self.base, count, itemsize, {})

@@ -7,10 +7,21 @@ Importing this module does not import torch.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case, Derived, Filling, Integers, Normal, Recipe, Uniform, drawn_into
+from grader.challenge.cases import (
+    Case,
+    Derived,
+    Filling,
+    Integers,
+    Normal,
+    Part,
+    PartRecipe,
+    Recipe,
+    Uniform,
+    drawn_into,
+)
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.errors import ChallengeInvalid
@@ -47,9 +58,14 @@ def input_role(name: str) -> str:
 
 
 def draw_inputs(
-    manifest: Manifest, case: Case, seed: int, device: str = "cpu", room: Room | None = None
+    manifest: Manifest,
+    case: Case,
+    seed: int,
+    device: str = "cpu",
+    room: Room | None = None,
+    without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors on ``device`` for every input and in-out, in signature order.
+    """Contiguous tensors on ``device`` for every input and in-out but those ``without``, in signature order.
 
     Each argument has its own generator: two inputs are independent, and adding one does not change another. Plain
     recipes are drawn first, then derived ones in signature order. ``room``, of memory on ``device``: where they lie, as
@@ -57,7 +73,7 @@ def draw_inputs(
     Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype, and torch's
     OutOfMemoryError.
     """
-    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT and arg.name not in without]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
     drawn: dict[str, torch.Tensor] = {}
     for arg in sorted(readable, key=lambda it: isinstance(fillings[it.name], Derived)):
@@ -76,28 +92,46 @@ def _draw(
 ) -> torch.Tensor:
     import torch
 
-    where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     shape = manifest.shape(arg, case.sizes)
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
-    filling: Filling = case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
-    generator = _generator(seed, arg.name, device)
+    filling = filling_of(manifest, case, arg)
+    generator = _generator(f"{seed}:{arg.name}", device)
 
     def place(wanted: tuple[int, ...], type: torch.dtype) -> torch.Tensor | None:
         if room is None or (wanted, type) != (shape, dtype):
             return None
         return room(input_role(arg.name), torch.empty(wanted, dtype=type, device="meta"))
 
-    try:
+    def draw() -> torch.Tensor:
         if isinstance(filling, Derived):
-            values = filling.derive(drawn, case.sizes, shape, dtype, generator)
-        else:
-            with drawn_into(place):
-                values = filling.draw(shape, dtype, generator)
+            return filling.derive(drawn, case.sizes, shape, dtype, generator)
+        with drawn_into(place):
+            return filling.draw(shape, dtype, generator)
+
+    return _checked(draw, manifest, case, arg, shape, device)
+
+
+def _checked(
+    draw: Callable[[], torch.Tensor],
+    manifest: Manifest,
+    case: Case,
+    arg: Argument,
+    shape: tuple[int, ...],
+    device: str,
+) -> torch.Tensor:
+    """What ``draw`` gives. Raises ChallengeInvalid if that fails or is no such tensor."""
+    import torch
+
+    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
+    try:
+        values = draw()
     # The machine's fault: taken for the case's, it would spare a submission the round.
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
-        raise ChallengeInvalid(f"{where}: {filling.words()}: {type(error).__name__}: {error}") from error
+        words = filling_of(manifest, case, arg).words()
+        raise ChallengeInvalid(f"{where}: {words}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
         raise ChallengeInvalid(f"{where}: its recipe gives {type(values).__name__}, not a tensor")
     if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:
@@ -106,10 +140,71 @@ def _draw(
     return values.contiguous()
 
 
-def _generator(seed: int, name: str, device: str) -> torch.Generator:
+def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:
+    """What fills ``arg`` in ``case``. Raises ChallengeInvalid."""
+    return case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
+
+
+def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
+    """Whether ``arg`` can be an ``InputInParts``. Raises ChallengeInvalid."""
+    filling = filling_of(manifest, case, arg)
+    return isinstance(filling, PartRecipe) and filling.in_parts
+
+
+class InputInParts:
+    """An input that is never held whole: parts of ``rows`` rows, each with a generator of its own, drawn whenever they
+    are asked for. Its values differ from those that ``draw_inputs`` draws with the same seed."""
+
+    def __init__(
+        self, manifest: Manifest, case: Case, arg: Argument, seed: int, device: str, rows: int
+    ) -> None:
+        self._manifest, self._case, self.arg = manifest, case, arg
+        self._seed, self._device, self._rows = seed, device, rows
+        self._whole = manifest.shape(arg, case.sizes)
+        self._drawn: dict[int, torch.Tensor] = {}
+
+    def parts(self) -> Iterator[torch.Tensor]:
+        """All of them in order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+        for number in range(-(-self._whole[0] // self._rows)):
+            yield self._draw(number)
+
+    def rows(self, start: int, length: int) -> torch.Tensor:
+        """The rows from ``start`` on. Quick if they are asked for in ascending order. Raises as ``parts``."""
+        import torch
+
+        first, last = start // self._rows, (start + max(1, length) - 1) // self._rows
+        self._drawn = {number: it for number, it in self._drawn.items() if first <= number <= last}
+        for number in range(first, last + 1):
+            if number not in self._drawn:
+                self._drawn[number] = self._draw(number)
+        found = [self._drawn[number] for number in range(first, last + 1)]
+        joined = found[0] if len(found) == 1 else torch.cat(found)
+        return joined.narrow(0, start - first * self._rows, length)
+
+    def forget(self) -> None:
+        """Hold nothing of what was drawn."""
+        self._drawn.clear()
+
+    def _draw(self, number: int) -> torch.Tensor:
+        import torch
+
+        start = number * self._rows
+        part = Part(self._whole, start, max(0, min(self._rows, self._whole[0] - start)))
+        filling = filling_of(self._manifest, self._case, self.arg)
+        generator = _generator(f"{self._seed}:{self.arg.name}:{number}", self._device)
+        dtype: torch.dtype = getattr(torch, self.arg.dtype.value)
+
+        def draw() -> torch.Tensor:
+            assert isinstance(filling, PartRecipe)
+            return filling.draw_part(part, dtype, generator)
+
+        return _checked(draw, self._manifest, self._case, self.arg, part.shape, self._device)
+
+
+def _generator(text: str, device: str) -> torch.Generator:
     import torch
 
-    digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
+    digest = hashlib.sha256(text.encode()).digest()
     return torch.Generator(device).manual_seed(int.from_bytes(digest[:_SEED_BYTES], "big"))
 
 

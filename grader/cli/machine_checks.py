@@ -106,8 +106,8 @@ def _unfit_for_judging() -> tuple[str, str] | None:
     from grader.sandbox.gpu import find_gpus
 
     try:
-        for each in find_gpus():
-            if lacks := lacking(each.index):
+        for number, each in enumerate(find_gpus()):
+            if lacks := lacking(number):
                 return f"GPU {each.index} lacks {', '.join(lacks)}", NEEDS_MEND
     except DriverError as error:
         return f"the driver does not answer: {error.name}", "See `nvidia-smi` and the kernel's log."

@@ -202,16 +202,19 @@ class Buffer:
             places += torch.unique_consecutive(elements).tolist()
         return places
 
-    def write(self, values: torch.Tensor) -> None:
-        """Reveal: put ``values`` (this buffer's shape and dtype) where the runner sees them."""
-        if not self.count:
+    def write(self, values: torch.Tensor, first: int = 0) -> None:
+        """Reveal: put ``values`` (of this buffer's dtype) where the runner sees them, from the flat place ``first``
+        on."""
+        if not values.numel():
             return
+        part = values.numel() != self.count
+        target = self.values[first : first + values.numel()] if part else self.values
         if values.is_cuda:
             from grader.judge.cuda.kernels import copy
 
-            copy(values.reshape(-1), self.values)
+            copy(values.reshape(-1), target)
         else:
-            self.values.copy_(values.reshape(-1))
+            target.copy_(values.reshape(-1))
 
     @property
     def values(self) -> torch.Tensor:
@@ -224,12 +227,12 @@ class Buffer:
         if self.count:
             self._fill_with_poison(self._integers(self._bytes))
 
-    def _fill_with_poison(self, bits: torch.Tensor) -> None:
+    def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
         """Of integers, every other one has its highest bit set: whoever takes a minimum or a maximum with what an
         output holds, which must be set first, gets one of them wrong."""
         bits.fill_(self.poison_value)
         if not self.argument.dtype.floating:
-            bits[1::2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
+            bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
 
     @property
     def poison_value(self) -> int:
@@ -262,19 +265,20 @@ class Buffer:
             return torch.empty(self.shape, dtype=self.dtype, device=self._bytes.device)
         return self._bytes.clone().view(self.dtype).view(self.shape)
 
-    def poisoned(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """Which elements of a snapshot still hold the poison, flat."""
+    def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
+        """Which elements of a snapshot, or of a piece of it from the flat place ``first`` on, still hold the poison,
+        flat."""
         bits = self._integers(snapshot.reshape(-1))
         if self.argument.dtype.floating:
             return bits == self.poison_value
-        return bits == self._integers(self.poison_elements(bits.numel()))
+        return bits == self._integers(self.poison_elements(bits.numel(), first))
 
-    def poison_elements(self, count: int) -> torch.Tensor:
-        """What the first ``count`` elements hold while they are never written, flat."""
+    def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
+        """What ``count`` elements from ``first`` on hold while they are never written, flat."""
         import torch
 
         elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)
-        self._fill_with_poison(self._integers(elements))
+        self._fill_with_poison(self._integers(elements), first)
         return elements
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
@@ -302,6 +306,17 @@ class Buffer:
 def _with_highest_bit(value: int, width: int) -> int:
     """``value``, whose highest bit is not set, with it; signed where it has more than one byte."""
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
+
+
+class InputWriter(Protocol):
+    """Inputs that are never held whole."""
+
+    def write_to(self, buffers: Mapping[str, Buffer]) -> None:
+        """Put all of them where the runner sees them."""
+
+
+# By name, or written a piece at a time.
+Inputs = Mapping[str, "torch.Tensor"] | InputWriter
 
 
 class Arena:
@@ -350,10 +365,13 @@ class Arena:
     def descriptors(self) -> list[int]:
         return [buffer.descriptor for buffer in self.buffers.values()]
 
-    def reveal(self, inputs: Mapping[str, torch.Tensor]) -> None:
+    def reveal(self, inputs: Inputs) -> None:
         """Write the inputs, then poison the outputs (last, so that nothing shows early that all is written)."""
-        for name, values in inputs.items():
-            self.buffers[name].write(values)
+        if isinstance(inputs, Mapping):
+            for name, values in inputs.items():
+                self.buffers[name].write(values)
+        else:
+            inputs.write_to(self.buffers)
         for buffer in self.of_kind(Kind.OUTPUT):
             buffer.poison(self.poison)
 

@@ -35,7 +35,7 @@ ABOVE_ROOFLINE = 1.05
 class Found(TypedDict, total=False):
     """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
     whose result the host takes part where only the device's work has a time. ``crowded_out``: workloads that count and
-    lacked memory, though not for good."""
+    lacked memory, though not for good. ``left_out``: public cases for which the device lacks memory."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -47,6 +47,7 @@ class Found(TypedDict, total=False):
     remarks: Sequence[str]
     on_host: str
     crowded_out: Sequence[str]
+    left_out: Sequence[str]
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
@@ -76,6 +77,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         detail=found.get("detail", ""),
         hint=found.get("hint", ""),
         remarks=list(found.get("remarks", ())),
+        left_out=list(found.get("left_out", ())),
         environment=dict(environment),
     )
 

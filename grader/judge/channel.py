@@ -46,6 +46,14 @@ class BoxSilent(ChannelError):
         self.allowance = allowance
 
 
+class StillCompiling(BoxSilent):
+    """The same while it compiled a kernel, as it said: ``kernel``, for more than ``seconds``."""
+
+    def __init__(self, kernel: str, seconds: float) -> None:
+        super().__init__("still compiling")
+        self.kernel, self.seconds = kernel, seconds
+
+
 class BoxLied(ChannelError):
     """What came is no message of the protocol, or not the one that was due."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from grader import limits
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.oracle import Question
+from grader.judge.pieces import Piece
 from grader.judge.worst import Suspects, allowed_error, index_of, text_of, worst_elements
 from grader.schemas.report import Mismatch
 
@@ -26,17 +28,21 @@ _TELLING = 8
 _PIECE_BYTES = 1 << 26
 # Of a result that is compared piece by piece: float64 copies and masks of a piece take a dozen times as much.
 _LARGE_PIECE_BYTES = 1 << 27
+# Of an address: what begins elsewhere needs another form of the kernels, which takes longer to compile than to copy.
+_ALIGNED = 16
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """One result, flat and cut to what counts, with which elements are wrong and which were never written."""
+    """One result, or a piece of it from the flat place ``first`` on, flat and cut to what counts, with which elements
+    are wrong and which were never written."""
 
     got: torch.Tensor
     want: torch.Tensor
     wrong: torch.Tensor
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
+    first: int = 0
 
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
@@ -46,46 +52,106 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             continue
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
-            return _explain(arena.buffers[arg.name], compared, arena.manifest.tolerance)
+            buffer = arena.buffers[arg.name]
+            return _explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
     return None
+
+
+class Tally:
+    """What is wrong in pieces of one array: the first mismatch that was found, and how many elements in all."""
+
+    def __init__(self) -> None:
+        self._found: Mismatch | None = None
+        self._wrong = self._total = 0
+
+    def add(self, found: Mismatch | None, total: int) -> None:
+        """``found``: in the next piece, of ``total`` elements."""
+        self._total += total
+        if found is not None:
+            self._found = self._found or found
+            self._wrong += found.wrong
+
+    def mismatch(self) -> Mismatch | None:
+        if self._found is None:
+            return None
+        return self._found.model_copy(update={"wrong": self._wrong, "total": self._total})
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
     """As ``compare``, on what the arena holds now: a private copy of one piece after the other, so that a large result
     needs no copy of the whole. What is found in the first wrong piece is explained, ``wrong`` counts all of them."""
     for arg in arena.manifest.results:
-        buffer, found, wrong = arena.buffers[arg.name], None, 0
+        tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
         scale = question.magnitudes.get(arg.name)
         number = counted(arena.manifest, arg, question, want.numel())
         step = _LARGE_PIECE_BYTES // want.element_size()
         for start in range(0, number, step):
-            piece = slice(start, min(start + step, number))
-            of_piece = want[piece], None if scale is None else scale.reshape(-1)[piece]
-            got, right = _taken(buffer, piece, arena.manifest.tolerance, *of_piece)
-            if right:
-                continue
-            compared = _wrong_in(buffer, arena.manifest.tolerance, got, *of_piece)
-            if found is None and compared.wrong.any():
-                found = _explain(buffer, compared, arena.manifest.tolerance, first_place=start)
-            wrong += int(compared.wrong.sum())
-        if found is not None:
-            return found.model_copy(update={"wrong": wrong, "total": number})
+            part = slice(start, min(start + step, number))
+            its_scale = None if scale is None else scale.reshape(-1)[part]
+            piece = Piece(arg, want[part], its_scale, None, start)
+            tally.add(
+                compare_piece(arena.buffers[arg.name], arena.manifest.tolerance, piece), piece.want.numel()
+            )
+        if (found := tally.mismatch()) is not None:
+            return found
     return None
 
 
+def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatch | None:
+    """Whether a private copy of what ``buffer`` holds there now is right, all of it."""
+    want = piece.want.reshape(-1)
+    scale = None if piece.scale is None else piece.scale.reshape(-1)
+    number, along = want.numel(), piece.dimension
+    if not number:
+        return None
+    if along is None:
+        values, shape, first = buffer.values[piece.start : piece.start + number], buffer.shape, piece.start
+    else:
+        shape = tuple(piece.want.shape)
+        values = buffer.values.view(buffer.shape).narrow(along, piece.start, shape[along])
+        first = piece.start * math.prod(shape[1:]) if along == 0 else 0
+    got, right = _taken(buffer, values, tolerance, want, scale)
+    if right:
+        return None
+    compared = _wrong_in(buffer, tolerance, got, want, scale, first)
+    if not compared.wrong.any():
+        return None
+    if along is None:
+        return _explain(buffer, compared, tolerance, shape, first)
+    found = _explain(buffer, compared, tolerance, shape)
+    return _moved(found, along, piece.start)
+
+
+def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
+    """What was found in a piece, with its places in the whole."""
+
+    def moved(index: Sequence[int]) -> list[int]:
+        return [it + by if place == dimension else it for place, it in enumerate(index)]
+
+    worst = [it.model_copy(update={"index": moved(it.index)}) for it in found.worst]
+    index = None if found.index is None else moved(found.index)
+    return found.model_copy(update={"index": index, "worst": worst})
+
+
 def _taken(
-    buffer: Buffer, piece: slice, tolerance: Tolerance, want: torch.Tensor, scale: torch.Tensor | None
+    buffer: Buffer,
+    values: torch.Tensor,
+    tolerance: Tolerance,
+    want: torch.Tensor,
+    scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
-    """A private copy of a piece of a result, and whether it is right for certain: of what is not, some may be wrong."""
+    """A private flat copy of ``values``, and whether it is right for certain: of what is not, some may be wrong."""
     import torch
 
-    values = buffer.values[piece]
     if not values.is_cuda:
-        got = values.clone()
+        got = values.clone(memory_format=torch.contiguous_format).reshape(-1)
         return got, _same_bits(got, want)
     from grader.judge.cuda import kernels
 
+    if not values.is_contiguous() or values.data_ptr() % _ALIGNED:
+        values = values.clone(memory_format=torch.contiguous_format)
+    values = values.reshape(-1)
     got = torch.empty_like(values)
     suspects = torch.zeros(kernels.check_blocks(values.numel()), dtype=torch.int32, device=values.device)
     bounds = tolerance.atol, tolerance.rtol
@@ -130,14 +196,19 @@ def _compare(
 
 
 def _wrong_in(
-    buffer: Buffer, tolerance: Tolerance, got: torch.Tensor, want: torch.Tensor, scale: torch.Tensor | None
+    buffer: Buffer,
+    tolerance: Tolerance,
+    got: torch.Tensor,
+    want: torch.Tensor,
+    scale: torch.Tensor | None,
+    first: int = 0,
 ) -> _Compared:
-    """Flat elements of a result, or of a piece of one."""
-    poisoned = buffer.poisoned(got) if buffer.argument.kind is Kind.OUTPUT else None
+    """Flat elements of a result, or of a piece of one that begins at the flat place ``first``."""
+    poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
     wrong = wrong_elements(got, want, tolerance, scale)
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
-    return _Compared(got, want, wrong, poisoned, scale)
+    return _Compared(got, want, wrong, poisoned, scale, first)
 
 
 def wrong_elements(
@@ -163,35 +234,43 @@ def trespass(arena: Arena, question: Question) -> Mismatch | None:
 
 def changed_input(arena: Arena, question: Question) -> Mismatch | None:
     """The first input that no longer holds, bit for bit, what was revealed."""
+    found = (
+        changed_part(it, question.inputs[it.argument.name].reshape(-1)) for it in arena.of_kind(Kind.INPUT)
+    )
+    return next((it for it in found if it is not None), None)
+
+
+def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:
+    """Whether an input still holds, from the flat place ``first`` on, what was revealed there."""
+    part = buffer.values[first : first + revealed.numel()]
+    if _same_in_place(part, revealed):
+        return None
+    tally, step = Tally(), _LARGE_PIECE_BYTES // revealed.element_size()
+    for start in range(0, revealed.numel(), step):
+        before, now = revealed[start : start + step], part[start : start + step].clone()
+        tally.add(_changed(buffer, before, now, first + start), before.numel())
+    # Seen once, it counts, also where it was put back before it was looked at again.
+    put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
+    return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
+
+
+def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int) -> Mismatch | None:
     import torch
 
-    for buffer in arena.of_kind(Kind.INPUT):
-        whole = question.inputs[buffer.argument.name].reshape(-1)
-        if _same_in_place(buffer.values, whole):
-            continue
-        found, wrong, step = None, 0, _LARGE_PIECE_BYTES // whole.element_size()
-        for start in range(0, buffer.count, step):
-            before, now = whole[start : start + step], buffer.values[start : start + step].clone()
-            differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(now.numel(), -1).any(dim=1)
-            wrong += int(differs.sum())
-            if found is None and differs.any():
-                first = int(differs.nonzero()[0])
-                found = Mismatch(
-                    argument=buffer.argument.name,
-                    kind="input_changed",
-                    index=index_of(start + first, buffer.shape),
-                    expected=text_of(before[first]),
-                    got=text_of(now[first]),
-                    wrong=wrong,
-                    total=buffer.count,
-                    worst=worst_elements(Suspects(now, before, differs), buffer.shape, first_place=start),
-                )
-        # Seen once, it counts, also where it was put back before it was looked at again.
-        found = found or Mismatch(
-            argument=buffer.argument.name, kind="input_changed", wrong=1, total=buffer.count
-        )
-        return found.model_copy(update={"wrong": max(1, wrong)})
-    return None
+    differs = (now.view(torch.uint8) != before.view(torch.uint8)).view(now.numel(), -1).any(dim=1)
+    if not differs.any():
+        return None
+    place = int(differs.nonzero()[0])
+    return Mismatch(
+        argument=buffer.argument.name,
+        kind="input_changed",
+        index=index_of(first + place, buffer.shape),
+        expected=text_of(before[place]),
+        got=text_of(now[place]),
+        wrong=int(differs.sum()),
+        total=now.numel(),
+        worst=worst_elements(Suspects(now, before, differs), buffer.shape, first_place=first),
+    )
 
 
 def broken_guard(arena: Arena) -> Mismatch | None:
@@ -217,8 +296,14 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
-def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance, first_place: int = 0) -> Mismatch:
-    """``first_place``: where what was compared begins in the result, flat."""
+def _explain(
+    buffer: Buffer,
+    compared: _Compared,
+    tolerance: Tolerance,
+    shape: tuple[int, ...],
+    first_place: int = 0,
+) -> Mismatch:
+    """``first_place``: where what was compared begins, flat, in what has the ``shape``."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
@@ -229,13 +314,13 @@ def _explain(buffer: Buffer, compared: _Compared, tolerance: Tolerance, first_pl
     return Mismatch(
         argument=buffer.argument.name,
         kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
-        index=index_of(first_place + first, buffer.shape),
+        index=index_of(first_place + first, shape),
         expected=text_of(want[first]),
         got="never written" if unwritten else text_of(got[first]),
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
-        worst=worst_elements(suspects, buffer.shape, tolerance, first_place),
+        worst=worst_elements(suspects, shape, tolerance, first_place),
     )
 
 
@@ -252,7 +337,7 @@ def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
         # A large number is the same when something is added to it, and when nothing is written.
         return torch.zeros_like(wrong)
     # In 64 bits: torch does not add every unsigned type.
-    want, poison = want.long(), buffer.poison_elements(got.numel()).long()
+    want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()
     added = wrong & (got == (want + poison).to(got.dtype))
     sums = added & (want != 0)
     if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):

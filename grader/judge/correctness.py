@@ -10,10 +10,11 @@ from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.judge import faults
-from grader.judge.arena import Arena, Poison
+from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass
 from grader.judge.device import Device
+from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
@@ -155,10 +156,15 @@ class Suite:
         if not case.hidden and answer.unfreed is not None and answer.unfreed.bytes > known:
             self.unfreed = answer.unfreed
 
-    def _ask(self, case: Case, seed: int) -> Question:
+    def _ask(self, case: Case, seed: int) -> Question | LargeQuestion:
+        if self._in_pieces(case):
+            return LargeQuestion(self.challenge, case, seed, self.device.torch_device)
         if self.answer is not None:
             return self.answer(case, seed)
         return ask(self.challenge, case, seed, self.device.torch_device)
+
+    def _in_pieces(self, case: Case) -> bool:
+        return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
         """The same for a case whenever and with whatever seed it is judged, so that a challenge's cases have all."""
@@ -169,8 +175,13 @@ class Suite:
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
         """A call on other data of the same sizes; what it writes does not count, what it raises does."""
+        on = self.device.torch_device
         with phase("draw", enqueues=True):
-            inputs = draw_for(self.challenge, case, seed ^ 1, self.device.torch_device)
+            inputs: Inputs = (
+                LargeInputs(self.challenge, case, seed ^ 1, on)
+                if self._in_pieces(case)
+                else draw_for(self.challenge, case, seed ^ 1, on)
+            )
         with phase("first call"):
             return client.warm_up(arena, inputs, self._seconds())
 
@@ -188,11 +199,13 @@ class Suite:
         return seconds
 
     def _examine(
-        self, arena: Arena, question: Question, case: Case, answer: Answer, memory_bytes: int
+        self, arena: Arena, question: Question | LargeQuestion, case: Case, answer: Answer, memory_bytes: int
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
         if answer.failure is not None:
             return faults.of_exception(answer.failure, "solve ran", memory_bytes), None
-        if case.on is not None:
+        if isinstance(question, LargeQuestion):
+            mismatch = question.examine(arena)
+        elif case.on is not None:
             mismatch = trespass(arena, question) or compare_in_pieces(arena, question)
         else:
             snapshot = arena.snapshot()

@@ -10,7 +10,7 @@ from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.judge.channel import BoxGone, BoxSilent, ChannelError
+from grader.judge.channel import BoxGone, BoxSilent, ChannelError, StillCompiling
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure
 from grader.judge.oracle import workload_case
@@ -55,6 +55,10 @@ _CRASHED = "A read or write outside an array does this: check masks, offsets and
 
 
 _SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
+_SLOW_TO_COMPILE = (
+    "Triton unrolls a block over its threads: half a million elements in 4 warps are 4,096 for each of them. Use "
+    "smaller blocks in a loop over the row, or more warps (num_warps); tune fewer configurations."
+)
 _SLOW_INTERPRETED = (
     "Either it is slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where each "
     "program of the grid, and each round of a loop in it, costs nearly the same whatever the size of its block. Let "
@@ -81,6 +85,8 @@ def of_broken_channel(
             raise BoxKilled(end.sentence()) from error
         if end is not None and (finding := _of_end(end, doing, client.memory_bytes)):
             return finding
+        if isinstance(error, StillCompiling):
+            return _of_compiling(error)
         slow = slow_hint or (_SLOW_INTERPRETED if client.interprets else _SLOW)
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
@@ -96,6 +102,13 @@ def of_broken_channel(
     if finding := _of_end(end, doing, client.memory_bytes):
         return finding
     return CaseFault(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
+
+
+def _of_compiling(error: StillCompiling) -> CaseFault:
+    seconds, whole = error.seconds, limits.KERNELS_OF_SUBMISSION_SECONDS
+    left = "" if seconds == limits.KERNELS_OF_CALL_SECONDS else f" that were left of {whole:g}"
+    detail = f"Compiling {error.kernel} took longer than the {seconds:.0f} s{left} for that."
+    return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW_TO_COMPILE)
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:

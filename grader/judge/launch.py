@@ -20,7 +20,7 @@ from grader.judge.kept_control import KeptControl
 from grader.judge.messages import Failure
 from grader.judge.phases import phase
 from grader.judge.request import Request
-from grader.judge.runner_client import RunnerClient
+from grader.judge.runner_client import CompilingTime, RunnerClient
 from grader.judge.timing import CONTROL_US
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
@@ -59,6 +59,7 @@ class Launcher:
     _open: list[RunnerClient] = field(default_factory=list)
     _submissions: list[RunnerClient] = field(default_factory=list)
     _control: RunnerClient | None = None
+    _compiling: CompilingTime = field(default_factory=CompilingTime)
 
     def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
         """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
@@ -166,7 +167,8 @@ class Launcher:
         with phase("box wait"):
             box = self.boxes.start(spec)
         try:
-            client = RunnerClient(box, self.device, self.interrupt, spec.memory_bytes)
+            compiling = self._compiling if purpose is BoxPurpose.RUN else None
+            client = RunnerClient(box, self.device, self.interrupt, spec.memory_bytes, compiling)
         except BaseException:
             box.kill()
             raise

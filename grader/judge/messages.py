@@ -69,9 +69,25 @@ class Bound(Message):
     op: Literal["bound"]
 
 
-class Queued(Message):
-    op: Literal["queued"]
+class OfCall(Message):
+    """What a runner says from a call's request until it is queued."""
+
     round: Small
+
+
+class Compiling(OfCall):
+    """It compiles or tunes a kernel, as it says: a submission can say so at any time."""
+
+    op: Literal["compiling"]
+    kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
+
+
+class Compiled(OfCall):
+    op: Literal["compiled"]
+
+
+class Queued(OfCall):
+    op: Literal["queued"]
 
 
 class SeenKernel(Message):
@@ -118,5 +134,9 @@ class Returned(Message):
     seen: Seen | None = None
 
 
-AnyMessage = Annotated[Imported | Hello | Loaded | Bound | Queued | Returned, Field(discriminator="op")]
-ADAPTER: TypeAdapter[Imported | Hello | Loaded | Bound | Queued | Returned] = TypeAdapter(AnyMessage)
+AnyMessage = Annotated[
+    Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned, Field(discriminator="op")
+]
+ADAPTER: TypeAdapter[Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned] = (
+    TypeAdapter(AnyMessage)
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,10 +14,12 @@ from grader.challenge.model import Argument, DType, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
-from grader.judge.pieces import Put, compute_in_pieces
 
 if TYPE_CHECKING:
     import torch
+
+# Writes values, the second, to a place of the same shape, rounded to its dtype.
+Put = Callable[["torch.Tensor", "torch.Tensor"], None]
 
 
 def _rounded_to(target: torch.Tensor, values: torch.Tensor) -> None:
@@ -44,18 +45,27 @@ _COUNTED = 1 << 53
 
 
 @dataclass(frozen=True)
-class _Kind:
+class KindOfResult:
     """Of results: what they are called, the dtype of each, and how it is put where it is kept."""
 
     name: str
     dtype: Callable[[Argument], DType]
     put: Put = _rounded_to
 
+    def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:
+        """``values`` in the dtype in which ``arg`` is kept."""
+        import torch
 
-_OUTPUT = _Kind("output", lambda arg: arg.dtype)
-_SCALE = _Kind("scale", lambda _: DType.FLOAT64)
+        dtype = getattr(torch, self.dtype(arg).value)
+        found = torch.empty(values.shape, dtype=dtype, device=values.device)
+        self.put(found, values)
+        return found
+
+
+OUTPUT = KindOfResult("output", lambda arg: arg.dtype)
+SCALE = KindOfResult("scale", lambda _: DType.FLOAT64)
 # On a GPU, where memory is short: what a check in single precision needs.
-_NARROW_SCALE = _Kind(
+NARROW_SCALE = KindOfResult(
     "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
 )
 
@@ -100,18 +110,17 @@ def ask(
     """Draw the inputs of ``case`` and compute what is right, all of it on ``device``.
 
     ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
-    Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone: that is computed in pieces, too,
-    where the challenge says how. ``room``: where the answers go, and inputs as far as that can be; else into memory of
-    their own. Raises ChallengeInvalid where the reference fails.
+    Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone. ``room``: where the answers go,
+    and inputs as far as that can be; else into memory of their own. Raises ChallengeInvalid where the reference fails.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
     with phase("oracle", enqueues=True):
         reference = challenge.reference
-        outputs = _results(challenge, case, reference.compute, inputs, _OUTPUT, room)
+        outputs = _results(challenge, case, reference.compute, inputs, OUTPUT, room)
         magnitudes: dict[str, torch.Tensor] = {}
         if reference.magnitude is not None:
-            scale = _SCALE if device == "cpu" and case.on is None else _NARROW_SCALE
+            scale = SCALE if device == "cpu" and case.on is None else NARROW_SCALE
             magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
     return Question(inputs, outputs, magnitudes)
 
@@ -134,7 +143,7 @@ def right_answers(
     challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     """What the reference makes of ``inputs``, in float64, each result rounded to its dtype. Raises ChallengeInvalid."""
-    return _results(challenge, case, challenge.reference.compute, inputs, _OUTPUT)
+    return _results(challenge, case, challenge.reference.compute, inputs, OUTPUT)
 
 
 def _results(
@@ -142,7 +151,7 @@ def _results(
     case: Case,
     function: Callable[..., Any],
     inputs: Mapping[str, torch.Tensor],
-    kind: _Kind,
+    kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
     """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the dtypes of ``kind``."""
@@ -150,20 +159,7 @@ def _results(
 
     manifest = challenge.manifest
     dtypes = {arg.name: getattr(torch, kind.dtype(arg).value) for arg in manifest.results}
-    if case.on is not None and manifest.pieces is not None:
-        compute, counted = challenge.reference.compute, any(it.first for it in manifest.compare.values())
-
-        def called(
-            function: Callable[..., Any], part: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
-        ) -> dict[str, torch.Tensor]:
-            return _called(challenge, case, function, part, sizes)
-
-        # A magnitude says nothing of how many elements of a piece count.
-        count = functools.partial(called, compute) if counted and function is not compute else None
-        return compute_in_pieces(
-            manifest, case.sizes, inputs, dtypes, functools.partial(called, function), kind.put, count
-        )
-    named = _called(challenge, case, function, inputs, case.sizes)
+    named = results_of(challenge, case, function, inputs, case.sizes)
     found = {}
     for name, values in named.items():
         device = next((it.device for it in inputs.values()), values.device)
@@ -176,7 +172,7 @@ def _results(
     return found
 
 
-def _called(
+def results_of(
     challenge: Challenge,
     case: Case,
     function: Callable[..., Any],

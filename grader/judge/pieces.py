@@ -1,29 +1,32 @@
-"""The right answer of a case that is too large for float64 copies of all its inputs: piece by piece.
+"""What is right in a case that is too large to be held twice: piece by piece.
 
-``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). What comes out is what the reference
-gives for the whole, but for the order of float64 additions where results are sums over the pieces.
+``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). All pieces together are what the
+reference gives for the whole, but for the order of float64 additions where results are sums over the pieces.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.challenge.cases import Case, Derived
+from grader.challenge.draw import drawn_in_parts, filling_of
 from grader.challenge.expression import parse
-from grader.challenge.model import Argument, Manifest, Pieces
+from grader.challenge.model import Argument, Kind, Manifest, Pieces
 
 if TYPE_CHECKING:
     import torch
 
 # Of the largest array in one piece. A piece's copies in float64, a dozen at most, then take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
+# Pieces are so many rows or a multiple of them, so that each begins where its kernels need no unaligned form.
+_ROWS = 16
 
-# Inputs and sizes of one piece -> the results there, in the order of the signature.
-Compute = Callable[[Mapping[str, "torch.Tensor"], Mapping[str, int]], Mapping[str, "torch.Tensor"]]
-# Writes values, the second, to a place of the same shape, rounded to its dtype.
-Put = Callable[["torch.Tensor", "torch.Tensor"], None]
+Tensors = Mapping[str, "torch.Tensor"]
+# Inputs and sizes of one piece -> the results there, by name.
+Compute = Callable[[Tensors, Mapping[str, int]], Tensors]
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,30 @@ class Cut:
     length: int
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Elements of one result: ``want`` is what is right there, ``scale`` what their errors are measured against. They
+    lie along ``dimension`` from ``start`` on; without one they are flat and ``start`` is the place of the first."""
+
+    arg: Argument
+    want: torch.Tensor
+    scale: torch.Tensor | None
+    dimension: int | None
+    start: int
+
+
+def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> int:
+    """How much of the size ``along`` a piece's results have, but for the last one."""
+    total = sizes[pieces.along]
+    largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
+    rows = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
+    return rows if rows < _ROWS else rows - rows % _ROWS
+
+
 def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterator[Cut]:
     """The pieces in order. There is one at least, so that sums are made where nothing is to be cut."""
     total, overlap = sizes[pieces.along], parse(pieces.overlap).integer(sizes)
-    largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
-    step = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
+    step = rows_of_a_piece(manifest, pieces, sizes)
     if total - overlap <= step:
         yield Cut(0, total)
         return
@@ -46,100 +68,83 @@ def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterat
         yield Cut(start, min(step, total - overlap - start) + overlap)
 
 
-def compute_in_pieces(
+def right_in_pieces(
     manifest: Manifest,
     sizes: Mapping[str, int],
-    inputs: Mapping[str, torch.Tensor],
-    dtypes: Mapping[str, torch.dtype],
+    inputs_of: Callable[[Cut], Tensors],
     compute: Compute,
-    put: Put,
-    count: Compute | None = None,
-) -> dict[str, torch.Tensor]:
-    """Every result, in the dtype that ``dtypes`` has for it, on the inputs' device. ``put`` writes what
-    was computed there. ``count``: whose results say how many elements of a piece count, where those of ``compute`` do
-    not. Raises what the two raise."""
+    magnitude: Compute | None = None,
+) -> Iterator[Piece]:
+    """Every result, in float64 or integers: pieces along the size, and at last the sums. Raises what the functions
+    raise."""
     pieces = manifest.pieces
     assert pieces is not None
-    device = next(iter(inputs.values())).device
-    joined = {
-        arg.name: _Joined(manifest, arg, sizes, dtypes[arg.name], device, put) for arg in manifest.results
-    }
+    outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)
+    filled = dict.fromkeys((arg.name for arg in manifest.results), 0)
     for cut in cuts(manifest, pieces, sizes):
-        given = {
-            arg.name: _part(arg, pieces, inputs[arg.name], cut)
-            for arg in manifest.buffers
-            if arg.name in inputs
-        }
-        its_sizes = {**sizes, pieces.along: cut.length}
+        given, its_sizes = inputs_of(cut), {**sizes, pieces.along: cut.length}
         found = compute(given, its_sizes)
-        counts = count(given, its_sizes) if count is not None else found
+        joined = outputs.add(found)
+        scale = scales.add(magnitude(given, its_sizes)) if magnitude is not None else {}
         for arg in manifest.results:
-            joined[arg.name].add(found[arg.name], cut, _count(manifest, arg, counts))
-    return {name: it.result() for name, it in joined.items()}
+            dimension, count = dimension_of(arg, pieces), _count(manifest, arg, found)
+            if dimension is None:
+                continue
+            want, its_scale = joined[arg.name], scale.get(arg.name)
+            if count is None:
+                yield Piece(arg, want, its_scale, dimension, cut.start)
+                continue
+            its_scale = None if its_scale is None else its_scale.reshape(-1)[:count]
+            yield Piece(arg, want.reshape(-1)[:count], its_scale, None, filled[arg.name])
+            filled[arg.name] += count
+    for arg in manifest.results:
+        if arg.name in outputs.sums:
+            yield Piece(arg, outputs.sums[arg.name], scales.sums.get(arg.name), None, 0)
 
 
-def _part(arg: Argument, pieces: Pieces, values: torch.Tensor, cut: Cut) -> torch.Tensor:
-    dimension = _dimension(arg, pieces)
-    return values if dimension is None else values.narrow(dimension, cut.start, cut.length)
+def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
+    """The inputs of ``case`` that need not be held whole: those that are cut by rows and have a recipe that draws
+    parts. None if an input is derived from others. Raises ChallengeInvalid."""
+    pieces = manifest.pieces
+    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):
+        return set()
+    return {
+        arg.name for arg in readable if dimension_of(arg, pieces) == 0 and drawn_in_parts(manifest, case, arg)
+    }
 
 
-def _dimension(arg: Argument, pieces: Pieces) -> int | None:
+def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
     """The dimension of ``arg`` along which pieces are cut; None where it has none."""
     found = (place for place, text in enumerate(arg.shape) if pieces.along in parse(text).names)
     return next(found, None)
 
 
-def _count(manifest: Manifest, arg: Argument, found: Mapping[str, torch.Tensor]) -> int | None:
+def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
     """How many elements of a piece's result count, where its ``compare`` names what says so."""
     rule = manifest.compare.get(arg.name)
     return None if rule is None or rule.first is None else int(found[rule.first].reshape(-1)[0])
 
 
+@dataclass
 class _Joined:
-    """One result as its pieces come in."""
+    """Results as their pieces come in. ``sums``: of those that are not cut."""
 
-    def __init__(
-        self,
-        manifest: Manifest,
-        arg: Argument,
-        sizes: Mapping[str, int],
-        dtype: torch.dtype,
-        device: torch.device,
-        put: Put,
-    ) -> None:
-        import torch
+    manifest: Manifest
+    pieces: Pieces
+    sums: dict[str, torch.Tensor] = field(default_factory=dict)
+    _last: dict[str, torch.Tensor] = field(default_factory=dict)
 
-        assert manifest.pieces is not None
-        self._dimension = _dimension(arg, manifest.pieces)
-        self._running = manifest.pieces.running and self._dimension is not None
-        self._dtype = dtype
-        self._put = put
-        self._filled = 0
-        self._last: torch.Tensor | None = None
-        self._sum: torch.Tensor | None = None
-        if self._dimension is not None:
-            self._whole = torch.zeros(manifest.shape(arg, sizes), dtype=dtype, device=device)
-
-    def add(self, part: torch.Tensor, cut: Cut, count: int | None) -> None:
-        """``part``: float64 or integers. ``count``: how many of its elements count, where not all do."""
-        if self._dimension is None:
-            self._sum = part if self._sum is None else self._sum + part
-            return
-        if self._running and part.numel():
-            part = part if self._last is None else part + self._last
-            self._last = part.narrow(self._dimension, part.shape[self._dimension] - 1, 1).clone()
-        if count is not None:
-            self._put(self._whole.view(-1)[self._filled : self._filled + count], part.reshape(-1)[:count])
-            self._filled += count
-            return
-        self._put(self._whole.narrow(self._dimension, cut.start, part.shape[self._dimension]), part)
-
-    def result(self) -> torch.Tensor:
-        if self._dimension is not None:
-            return self._whole
-        import torch
-
-        assert self._sum is not None
-        whole = torch.empty(self._sum.shape, dtype=self._dtype, device=self._sum.device)
-        self._put(whole, self._sum)
-        return whole
+    def add(self, found: Tensors) -> dict[str, torch.Tensor]:
+        """The results of the next piece, those that are cut; each continues the one before if the challenge says so."""
+        joined = {}
+        for arg in self.manifest.results:
+            part, dimension = found[arg.name], dimension_of(arg, self.pieces)
+            if dimension is None:
+                self.sums[arg.name] = part if arg.name not in self.sums else self.sums[arg.name] + part
+                continue
+            if self.pieces.running and part.numel():
+                part = part + self._last[arg.name] if arg.name in self._last else part
+                self._last[arg.name] = part.narrow(dimension, part.shape[dimension] - 1, 1).clone()
+            joined[arg.name] = part
+        return joined

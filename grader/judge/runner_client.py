@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.judge.arena import Arena
-from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError
+from grader.judge.arena import Arena, Inputs
+from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError, StillCompiling
 from grader.judge.device import Device, OutputChecker
 from grader.judge.messages import (
     Bound,
+    Compiled,
+    Compiling,
     Failure,
     Hello,
     Imported,
     Loaded,
+    OfCall,
     Queued,
     Returned,
     Seen,
@@ -95,12 +98,20 @@ class Answer:
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
+@dataclass
+class CompilingTime:
+    """Seconds that a submission has left for what its runners say that they compile, in all of its boxes together."""
+
+    left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
+
+
 class Ungated(Exception):
     """The call did not queue behind a closed gate. It was let through and its time is lost; time it ungated."""
 
 
 class RunnerClient:
-    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use."""
+    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use.
+    ``compiling``: what its submission has left for that."""
 
     def __init__(
         self,
@@ -108,8 +119,10 @@ class RunnerClient:
         device: Device,
         interrupt: Callable[[], None] = lambda: None,
         memory_bytes: int = limits.BOX_MEMORY_BYTES,
+        compiling: CompilingTime | None = None,
     ) -> None:
         self.box = box
+        self._compiling = compiling or CompilingTime()
         self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
         # Of its start, by what was done.
@@ -199,47 +212,47 @@ class RunnerClient:
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
-    def warm_up(
-        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, survey: bool = False
-    ) -> Answer:
+    def warm_up(self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
-        Compiling (all that comes before everything is queued) has a budget of its own; then ``seconds`` begin.
+        All that comes before everything is queued has a budget of its own, in which libraries load and Triton compiles;
+        what takes longer to compile has another, see ``_expect_queued``. Then ``seconds`` begin.
         ``survey``: have the runner note what torch does in it (see ``grader.judge.survey``).
         """
         arena.reveal(inputs)
         self._gate.next_round()
         self._gate.open()
         self._send_call(survey=survey)
-        self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds))
+        self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds), compiles=True)
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
-    def call(
-        self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float, *, count: bool = False
-    ) -> Answer:
+    def call(self, arena: Arena, inputs: Inputs, seconds: float, *, count: bool = False) -> Answer:
         """One call behind the gate, waited for on the connection. ``count``: have an emulated GPU count its work.
         Raises a ChannelError where none comes back."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds)
         self._ask(count=count)
         try:
-            self._expect_queued(self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS))
+            patience = self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS)
+            self._expect_queued(patience, compiles=True)
             queued = True
+        except StillCompiling:
+            raise
         except BoxSilent:
             self._seen_waiting, queued = True, False
         arena.reveal(inputs)
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
         if not queued:
-            self._expect_queued(allowance)
+            self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def open_call(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> Answer:
+    def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
         """The same with the gate open from the start, where every wait is a real one."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
         self._send_call()
-        self._expect_queued(allowance)
+        self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
     def timed_call(
@@ -354,9 +367,47 @@ class RunnerClient:
     def _mark(self) -> str:
         return f"<{self._token}:{self._gate.round}>"
 
-    def _expect_queued(self, allowance: Allowance) -> None:
-        if self._channel.expect(Queued, allowance).round != self._gate.round:
-            raise BoxLied("queued another round than was asked for")
+    def _expect_queued(self, allowance: Allowance, *, compiles: bool = False) -> None:
+        """``compiles``: while the runner says that it compiles, ``allowance`` does not count: up to
+        ``limits.KERNELS_OF_CALL_SECONDS``, and what its submission has left for that. Raises StillCompiling."""
+        grants = compiles and not self.on_processor
+        of_call = limits.KERNELS_OF_CALL_SECONDS if grants else 0.0
+        deadline, since, kernel = allowance, 0.0, ""
+        while True:
+            try:
+                said = self._said_of_call(deadline)
+            except BoxSilent as error:
+                if deadline is allowance:
+                    raise
+                self._compiling.left -= time.perf_counter() - since
+                raise StillCompiling(kernel, deadline.seconds) from error
+            if isinstance(said, Compiling):
+                kernel = said.kernel
+                granted = min(of_call, self._compiling.left)
+                if deadline is allowance and granted > allowance.left():
+                    deadline, since = Allowance(granted), time.perf_counter()
+                continue
+            if deadline is not allowance:
+                took = time.perf_counter() - since
+                of_call -= took
+                self._compiling.left -= took
+                allowance.forgive(took)
+                deadline = allowance
+            if isinstance(said, Queued):
+                return
+
+    def _said_of_call(self, deadline: Allowance) -> Queued | Compiling | Compiled:
+        """The next message of the call that is under way. One that always has another to say gets no more time than
+        one that is silent."""
+        said = self._channel.expect(OfCall, deadline)
+        if said.round != self._gate.round:
+            raise BoxLied("it spoke of another round than was asked for")
+        if not isinstance(said, Queued):
+            self._channel.ask()
+            if deadline.left() == 0.0:
+                raise BoxSilent("no answer in time", deadline)
+        assert isinstance(said, Queued | Compiling | Compiled)
+        return said
 
     def _returned(self, opened: float, allowance: Allowance) -> Answer:
         try:
@@ -440,4 +491,4 @@ def _within(seconds: float) -> float:
     return time.perf_counter() + seconds
 
 
-__all__ = ["Answer", "BoxGone", "BoxLied", "BoxSilent", "RunnerClient", "Timed", "Ungated"]
+__all__ = ["Answer", "BoxGone", "BoxLied", "BoxSilent", "CompilingTime", "RunnerClient", "Timed", "Ungated"]

@@ -117,13 +117,17 @@ class Session:
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
-        """Large cases for which this GPU lacks memory: a remark says so."""
-        found = {
-            it.name: self.device.fits_case(self.request.challenge, it) for it in self.request.cases if it.on
-        }
-        self._left_out = [reason for reason in found.values() if reason]
-        if self._left_out:
-            cases = [it for it in self.request.cases if not found.get(it.name)]
+        """Large cases for which this GPU lacks memory: the report names them, of hidden ones their number."""
+        challenge = self.request.challenge
+        reasons = {it.name: self.device.fits_case(challenge, it) for it in self.request.cases if it.on}
+        left_out = [it for it in self.request.cases if reasons.get(it.name)]
+        self._left_out = [it.name for it in left_out if not it.hidden]
+        self._lacking = [reasons[name] for name in self._left_out]
+        if hidden := len(left_out) - len(self._left_out):
+            number = "a hidden case" if hidden == 1 else f"{hidden} hidden cases"
+            self._lacking.append(f"Without {number}: this GPU lacks the memory.")
+        if left_out:
+            cases = [it for it in self.request.cases if it not in left_out]
             self.request = replace(self.request, cases=cases)
 
     def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
@@ -220,7 +224,7 @@ class Session:
             found.append(f"The box was killed from outside {times} and the submission was judged again.")
         if self._timekeeper.silenced:
             found.append(_SILENCED)
-        found += self._left_out
+        found += self._lacking
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:
@@ -461,6 +465,7 @@ class Session:
                 "kernels": self.kernels,
                 "library_ops": self.library_ops,
                 "remarks": self._remarks(),
+                "left_out": self._left_out,
                 "on_host": self.on_host,
                 **found,
             },

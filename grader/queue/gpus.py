@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from grader.device_kinds import board_of
 from grader.errors import BadRequest, BoxUnavailable
-from grader.sandbox.gpu import Gpu, find_gpus
+from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus
 
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
@@ -19,13 +20,13 @@ ALL, NONE = "all", "none"
 def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
     """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas.
 
-    Raises BoxUnavailable where this machine has none, BadRequest where it lacks the one named.
+    Raises BoxUnavailable if this process may use none, BadRequest if not the one named.
     """
     found = (find or find_gpus)()
     if not found:
         raise BoxUnavailable(
             "No NVIDIA GPU answers on this machine.",
-            "`nvidia-smi` must list it; without a GPU: grader worker --device emulated",
+            f"`nvidia-smi` must list it{_and_visible()}; without a GPU: grader worker --device emulated",
         )
     if wanted == ALL:
         return found
@@ -38,7 +39,13 @@ def _named(name: str, found: list[Gpu]) -> Gpu:
         if name in (str(gpu.index), gpu.uuid):
             return gpu
     there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in found)
-    raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.")
+    visible = f" {NVIDIA.visible} leaves out others." if NVIDIA.visible in os.environ else ""
+    raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.{visible}")
+
+
+def _and_visible() -> str:
+    wanted = os.environ.get(NVIDIA.visible)
+    return "" if wanted is None else f", and {NVIDIA.visible} (now '{wanted}') must name it"
 
 
 class ProbedGpu(Protocol):

@@ -73,6 +73,10 @@ class Leaderboard(Strict):
     own: LeaderboardEntry | None = None
     own_place: int | None = Field(default=None, description="how many entries stand before the caller's")
     references: list[Reference] = Field(default_factory=list, description="unranked, the fastest first")
+    left_out: list[str] = Field(
+        default_factory=list,
+        description="cases that were left out where the best entries were judged: that GPU lacks memory for them",
+    )
     devices: list[str] = Field(
         default_factory=list, description="devices that have a board for this challenge"
     )

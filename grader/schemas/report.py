@@ -327,6 +327,10 @@ class Report(Strict):
     remarks: list[str] = Field(
         default_factory=list, description="what was out of the ordinary while it was judged, a sentence each"
     )
+    left_out: list[str] = Field(
+        default_factory=list,
+        description="public cases that did not run, because the GPU lacks memory for them",
+    )
     environment: dict[str, str] = Field(default_factory=dict)
     breakdown_s: dict[str, float] = Field(default_factory=dict, description="where the seconds went")
 

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import protocol
 from connect import connect
 from failure import describe
+import compiling
 import preload
 from binding import Binding, Call, CountedCall, MakeCall, make_binding
 from supervise import supervise
@@ -114,7 +115,13 @@ class Runner:
 
             survey = TorchSurvey()
             call = survey.watching(call)
-        failure = self.binding.run(number, call, lambda: self._send({"op": "queued", "round": number}))
+
+        def queued() -> None:
+            compiling.stop()
+            self._send({"op": "queued", "round": number})
+
+        compiling.start(lambda kernel: self._send(_of_compiling(number, kernel)))
+        failure = self.binding.run(number, call, queued)
         _flush(mark)
         answer = {"op": "returned", "round": number, "error": failure, "empty_launches": []}
         if self.empty_launches is not None:
@@ -135,6 +142,12 @@ class Runner:
 
     def _send(self, message: dict[str, Any]) -> None:
         protocol.send(self.connection, message)
+
+
+def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
+    if kernel is None:
+        return {"op": "compiled", "round": number}
+    return {"op": "compiling", "round": number, "kernel": kernel}
 
 
 def _flush(mark: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import compiling
 import host_compiler
 import interpreted
 import kernel_cache
@@ -178,6 +179,7 @@ def prepare_compiler() -> EmptyLaunches:
     _name_by_version()
     with timed("a first kernel"):
         _warm("cuda")
+    compiling.watch_triton()
     empty = EmptyLaunches()
     empty.watch_compiler()
     warned.show_own_lines()

@@ -33,7 +33,8 @@ def _settings_of(folder: Path) -> dict[str, str]:
         "GRADER_DATA_DIR": str(folder / "data"),
         "GRADER_LOCK_DIR": str(folder / "locks"),
         "GRADER_BOX": "local",
-        "CUDA_VISIBLE_DEVICES": "",  # also where there really is one
+        # No CUDA has these, also where there really is a GPU.
+        "CUDA_VISIBLE_DEVICES": f"{H200.uuid},{T4.uuid}",
         "XDG_CONFIG_HOME": str(folder / "config"),
         "NO_COLOR": "1",
     }

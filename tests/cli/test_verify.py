@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,52 @@ def test_changed(cli: Cli, file: Path) -> None:
 FOREIGN = json.dumps(certificate.sign({"format": certificate.FORMAT, "team": "\x1b[2J"}, SECRET))
 
 
-@pytest.mark.parametrize("text", ["", "{}", FOREIGN])
+INFINITE = json.dumps(certificate.sign(SAID, SECRET)).replace('"score": 12.0', '"score": 1e400')
+UNSIGNED = json.dumps({"certificate": SAID, "digests": {}, "signature": {"algorithm": "Ed25519"}})
+
+
+@pytest.mark.parametrize("text", ["", "{}", FOREIGN, INFINITE, UNSIGNED])
 def test_no_certificate(cli: Cli, file: Path, text: str) -> None:
     file.write_text(text)
     assert cli("verify", str(file)).code == 2
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, part in steps:
+        yield (*path, step)
+        yield from _places(part, (*path, step))
+
+
+# 1e400 and "\ud800" stand in the file as such; Python's own writer makes "Infinity" of the first.
+ODD: tuple[Any, ...] = (None, [], {}, "", "\ud800", True, -1, 10**400, "1e400", [[]] * 2, {"a": 1})
+
+
+@pytest.mark.parametrize("signed_again", [False, True])
+def test_no_odd_value_is_our_failure(cli: Cli, file: Path, signed_again: bool) -> None:
+    """Whatever a part of a certificate is replaced by, and however it is signed, the answer is one of verify's own."""
+    whole = certificate.sign(SAID, SECRET)
+    codes = set()
+    for path in _places(SAID if signed_again else whole):
+        for odd in ODD:
+            changed = copy.deepcopy(SAID if signed_again else whole)
+            at: Any = changed
+            for step in path[:-1]:
+                at = at[step]
+            at[path[-1]] = odd
+            text = json.dumps(certificate.sign(changed, SECRET) if signed_again else changed)
+            file.write_text(text.replace('"1e400"', "1e400"))
+            ran = cli("verify", str(file))
+            assert ran.code in (1, 2, 3), (path, odd, ran.err)
+            codes.add(ran.code)
+    assert codes >= {2, 3 if signed_again else 1}
+
+
+def test_deep_nesting_is_not_our_failure(cli: Cli, file: Path) -> None:
+    text = file.read_text()
+    for depth in (300, *range(800, 1000, 5), 20_000):
+        file.write_text(text.replace('"cup"', "[" * depth + "]" * depth))
+        assert cli("verify", str(file)).code in (1, 2), depth
 
 
 @pytest.mark.parametrize("voided", [False, True])

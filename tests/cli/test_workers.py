@@ -29,6 +29,7 @@ def gpus(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """This machine seems to have three GPUs. The folder of their locks."""
     monkeypatch.setenv("PATH", f"{fake_smi(home / 'bin', H200, SECOND, T4)}:{os.environ['PATH']}")
     monkeypatch.setenv("GRADER_LOCK_DIR", str(home / "locks"))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return home / "locks"
 
 
@@ -122,6 +123,18 @@ def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyP
     assert re.search(rf"{T4.uuid} is served already: process {os.getpid()}", remarks[0])
     monkeypatch.setattr("grader.sandbox.gpu.find_gpus", list)
     assert of_up("") == []
+
+
+def test_what_cuda_does_not_show_is_left_to_others(
+    cli: Cli, gpus: Path, served: list[tuple[str, Gpu | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert cli("worker", "--gpu", "all").code == 0
+    assert _uuids(served) == [SECOND.uuid]
+    assert [it.uuid for it in processes.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
+    ran = cli("worker", "--gpu", "0")
+    assert ran.code == 2
+    assert "CUDA_VISIBLE_DEVICES leaves out others" in ran.err
 
 
 def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

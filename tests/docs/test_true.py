@@ -37,6 +37,8 @@ LIMITS = {
     "runs of yours": f"{limits.RUNS_PER_HOUR} in an hour",
     "runs of yours that wait or run at once": f"{limits.RUNS_AT_ONCE} ",
     "compiling": f"{limits.COMPILE_SECONDS:g} s of processor time, {limits.COMPILE_MEMORY_BYTES // limits.GIB} GiB",
+    "compiling Triton's kernels on a GPU": f"{limits.KERNELS_OF_CALL_SECONDS:g} s in one call and "
+    f"{limits.KERNELS_OF_SUBMISSION_SECONDS:g} s in all of a submission",
     "loading a module": f"{limits.LOAD_SECONDS:g} s of processor time",
     "one call of one case on a GPU": f"{limits.CASE_SECONDS:g} s by the clock",
     "one call of one case without one": f"{limits.CASE_CPU_SECONDS:g} s of processor time",

@@ -14,7 +14,7 @@ from grader.judge.arena import lay_out
 from grader.judge.channel import BoxSilent, Channel
 from grader.judge.cuda.gate import CudaGate
 from grader.judge.cuda.memory import CudaMemories
-from grader.judge.messages import Bound, Hello, Imported, Loaded, Queued, Returned, Starting
+from grader.judge.messages import Bound, Hello, Imported, Loaded, OfCall, Queued, Returned, Starting
 from grader.judge.runner_client import sealed
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
@@ -130,7 +130,15 @@ class Builder:
     def queue(self, seconds: float = 20.0) -> None:
         """Ask for a call and wait until it waits at the gate. Raises BoxSilent where it blocks."""
         self.ask()
-        assert self._channel.expect(Queued, self._within(seconds)).round == self._gate.round
+        assert self._queued(seconds).round == self._gate.round
+
+    def _queued(self, seconds: float) -> Queued:
+        """What comes once nothing is compiled any more."""
+        deadline = self._within(seconds)
+        while True:
+            said = self._channel.expect(OfCall, deadline)
+            if isinstance(said, Queued):
+                return said
 
     def ask(self) -> None:
         self._channel.send({"op": "call", "round": self._gate.next_round(), "mark": ""})
@@ -149,7 +157,7 @@ class Builder:
         self._gate.next_round()
         self._gate.open()
         self._channel.send({"op": "call", "round": self._gate.round, "mark": ""})
-        self._channel.expect(Queued, self._within(60))
+        self._queued(60)
         return self._channel.expect(Returned, self._within(60))
 
     def blocks_behind_the_gate(self) -> bool:
@@ -161,7 +169,7 @@ class Builder:
             blocked = True
         self._gate.open()
         if blocked:
-            self._channel.expect(Queued, self._within(20))
+            self._queued(20)
         self._channel.expect(Returned, self._within(20))
         return blocked
 

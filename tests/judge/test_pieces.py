@@ -1,21 +1,34 @@
-"""What is right in a very large case is what the reference gives for the whole, in whatever pieces it is computed."""
+"""A very large case is drawn, answered and compared piece by piece: together that is what the reference gives for the
+whole, and each wrong element, changed input and byte written outside is found and named by its place."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
 
-from grader.challenge.cases import Case
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Part, Rows, Sprinkle
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Pieces
 from grader.judge import pieces
-from grader.judge.oracle import Question, ask
+from grader.judge.arena import Arena
+from grader.judge.cuda.plan import case_bytes, own_bytes
+from grader.judge.large import LargeQuestion
+from grader.judge.oracle import results_of
+from grader.limits import GIB
+from grader.schemas.report import Mismatch
+from tests.judge.large import answered, arena_of, put_together
 
 CATALOGUE = find_catalogue()
 LARGE = {slug: it for slug in CATALOGUE.slugs() if (it := CATALOGUE.load(slug)).manifest.pieces is not None}
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
 
 
 def _small(challenge: Challenge, case: Case) -> Case:
@@ -25,20 +38,119 @@ def _small(challenge: Challenge, case: Case) -> Case:
     )
 
 
-def _answers(question: Question) -> list[torch.Tensor]:
-    return [*question.outputs.values(), *question.magnitudes.values()]
-
-
 @pytest.mark.parametrize("slug", LARGE)
-def test_pieces_make_up_the_whole(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_make_up_the_whole(slug: str) -> None:
     challenge = LARGE[slug]
-    monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
     asked = [_small(challenge, it) for it in challenge.cases if it.on]
     assert any(len(list(pieces.cuts(challenge.manifest, _pieces(challenge), it.sizes))) > 5 for it in asked)
     for case in asked:
-        cut, whole = ask(challenge, case, 3), ask(challenge, replace(case, on=None), 3)
-        for got, want in zip(_answers(cut), _answers(whole), strict=True):
-            torch.testing.assert_close(got, want.to(got.dtype), rtol=2e-7, atol=1e-9, equal_nan=True)
+        found = put_together(challenge, case, 3)
+        reference = challenge.reference
+        for function, got in ((reference.compute, found.outputs), (reference.magnitude, found.magnitudes)):
+            if function is None:
+                continue
+            whole = results_of(challenge, case, function, found.inputs, case.sizes)
+            for name, values in got.items():
+                want = whole[name].to(values.dtype)
+                torch.testing.assert_close(values, want, rtol=2e-7, atol=1e-9, equal_nan=True)
+
+
+@pytest.mark.parametrize("slug", LARGE)
+def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) -> None:
+    challenge = LARGE[slug]
+    case = _small(challenge, next(it for it in challenge.cases if it.name == "beyond_2_31"))
+    right = put_together(challenge, case, 3).outputs
+
+    def judged(spoil: Callable[[Arena], None]) -> Mismatch | None:
+        question, arena = LargeQuestion(challenge, case, 3, "cpu"), arena_of(challenge, case)
+        arena.reveal(question.inputs)
+        answered(arena, right)
+        spoil(arena)
+        return question.examine(arena)
+
+    assert judged(lambda _: None) is None
+    for name, values in right.items():
+        counts = challenge.manifest.compare.get(name)
+        number = int(right[counts.first][0]) if counts is not None and counts.first else values.numel()
+        for place in {0, number // 2 + 1, number - 1} & set(range(number)):
+
+            def spoil(arena: Arena, name: str = name, place: int = place) -> None:
+                arena.buffers[name].values[place] = 123_456
+
+            found = judged(spoil)
+            assert found is not None, (name, place)
+            flat = _flat(found.index, values.shape)
+            assert (found.argument, flat, found.wrong) == (name, place, 1)
+            assert [_flat(it.index, values.shape) for it in found.worst] == [place]
+    (given, *_) = [it.name for it in challenge.manifest.buffers if it.kind == "input"]
+
+    def change(arena: Arena) -> None:
+        arena.buffers[given].values[-2:].fill_(77)
+
+    changed = judged(change)
+    assert changed is not None
+    assert (changed.argument, changed.kind, changed.wrong) == (given, "input_changed", 2)
+    assert changed.total == arena_of(challenge, case).buffers[given].count
+
+
+def _flat(index: list[int] | None, shape: torch.Size) -> int:
+    assert index is not None
+    flat = 0
+    for place, size in zip(index, shape, strict=True):
+        flat = flat * size + place
+    return flat
+
+
+@pytest.mark.parametrize("slug", LARGE)
+def test_a_case_in_pieces_fits_where_its_own_arrays_fit(slug: str) -> None:
+    """Beside them a piece, and what has to be whole: filters, weights."""
+    challenge = CATALOGUE.load(slug)
+    large = [it for it in (*challenge.cases, *challenge.hidden_cases) if it.on]
+    assert large
+    for case in large:
+        own = own_bytes(challenge.manifest, case.sizes)
+        assert own < case_bytes(challenge, case) <= own + 4.1 * GIB, case.name
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Normal(),
+        Choice((1.0, 2.0)),
+        At(9, (0, -1, 3, 250, -200), base=Constant(0)),
+        At(INF, (-1,), base=Sprinkle(NAN, 0.1)),
+        Sprinkle(5, 0.01, base=Constant(0)),
+        Sprinkle(5, 1e-9, base=Constant(0)),
+        Rows(7, 3, base=Constant(0)),
+    ],
+)
+@pytest.mark.parametrize("shape", [(300,), (30, 10)])
+def test_what_lies_at_certain_places_or_shares_does_so_in_parts(
+    recipe: At | Sprinkle | Rows | Normal | Choice, shape: tuple[int, ...]
+) -> None:
+    assert recipe.in_parts
+    generator = torch.Generator().manual_seed(1)
+    step = shape[0] // 3 - 1
+    parts = [Part(shape, it, min(step, shape[0] - it)) for it in range(0, shape[0], step)]
+    whole = recipe.draw(shape, torch.float32, generator)
+    joined = torch.cat([recipe.draw_part(it, torch.float32, generator) for it in parts])
+    assert joined.shape == whole.shape
+    if isinstance(recipe, Sprinkle):
+        assert int((joined == 5).sum()) == int((whole == 5).sum()) == max(1, round(300 * recipe.share))
+    elif isinstance(recipe, At) and isinstance(recipe.base, Sprinkle):
+        assert torch.equal(joined == INF, whole == INF)
+    elif isinstance(recipe, (At, Rows)):
+        assert torch.equal(joined, whole)
+
+
+def test_two_draws_of_one_seed_agree_and_two_seeds_differ() -> None:
+    """What is compared at the end is what was revealed."""
+    challenge = LARGE["vector_add"]
+    case = _small(challenge, next(it for it in challenge.cases if it.name == "beyond_2_31"))
+    one, again, other = (put_together(challenge, case, seed).inputs["b"] for seed in (3, 3, 4))
+    assert torch.equal(one, again)
+    assert int((one == other).sum()) < 10
+    assert int((one[:512] == one[512:1024]).sum()) < 10, "parts are drawn apart"
 
 
 def _pieces(challenge: Challenge) -> Pieces:

@@ -26,12 +26,39 @@ def fake_driver(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> N
 def test_gpus_are_found_by_number_and_uuid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = "0, GPU-a, NVIDIA H200\\n1, GPU-b, NVIDIA H200, with a comma\\nNo devices were found\\n"
     fake_driver(tmp_path, monkeypatch, f"printf '{lines}'")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(gpu, "_minors", lambda: {"GPU-a": 1, "GPU-b": 0})
     monkeypatch.setattr(Path, "exists", lambda path: path.name in ("nvidia0", "nvidia1", "nvidiactl"))
     assert find_gpus() == [
         Gpu(0, "GPU-a", ("/dev/nvidia1", "/dev/nvidiactl"), "NVIDIA H200"),
         Gpu(1, "GPU-b", ("/dev/nvidia0", "/dev/nvidiactl"), "NVIDIA H200, with a comma"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (None, [0, 1, 2]),
+        ("2,0", [2, 0]),
+        ("GPU-b", [1]),
+        ("GPU-aa", [0]),
+        ("GPU-a", []),  # the beginning of two
+        ("0,7,1", [0]),
+        ("-1,0", []),
+        ("", []),
+        ("MIG-GPU-b/1/2", []),
+    ],
+)
+def test_only_what_cuda_shows_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, found: list[int]
+) -> None:
+    """Protects other people's GPUs of a shared host."""
+    lines = "0, GPU-aa, NVIDIA H200\\n1, GPU-b, NVIDIA H200\\n2, GPU-ac, NVIDIA H200\\n"
+    fake_driver(tmp_path, monkeypatch, f"printf '{lines}'")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if wanted is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", wanted)
+    assert [it.index for it in find_gpus()] == found
 
 
 @pytest.mark.parametrize("script", ["exit 9", "echo No devices were found; exit 6", "echo"])

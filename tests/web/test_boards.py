@@ -179,6 +179,11 @@ def test_staff_alone_come_to_others_submissions(
     assert visit(teacher).get(PAGE).text.count("/submissions/") == 3
 
 
+def test_the_page_says_which_cases_the_memory_left_out(visit: Visit, kim: User, platform: Platform) -> None:
+    report(platform, enter(platform, kim, 40.0, **ENTRY), left_out=["beyond_2_31"])
+    assert "memory: <code>beyond_2_31</code>." in visit(kim).get(PAGE).text
+
+
 def test_references_are_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
         board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])

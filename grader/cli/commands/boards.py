@@ -49,6 +49,8 @@ def show(board: Leaderboard) -> None:
         say(f"Times on {board.device} are not representative: they {caution_of(board.device)}.", "yellow")
     if board.entries and board.resolution:
         say(f"Times that differ by less than {100 * board.resolution:g} % share a rank.", "dim")
+    if board.left_out:
+        say(f"Left out for want of the GPU's memory, so not tested: {', '.join(board.left_out)}.", "yellow")
     if board.frozen_at:
         at = board.frozen_at.astimezone()
         say(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,6 +60,7 @@ def verify(
         checked = certificate.check(text, trusted)
     except BadRequest as error:
         raise BadRequest(f"{file}: {error.message}", error.hint) from error
+    lines = [] if checked.problems else _lines(file, checked.certificate)
     changes = _changes(client, checked) if client is not None and checked.genuine else None
     found = Verified(
         genuine=checked.genuine,
@@ -72,7 +74,7 @@ def verify(
     if json:
         put_json(found)
     else:
-        _show(checked.certificate, found)
+        _show(lines, found)
     if found.problems or found.changes:
         return EXIT_NOT_ACCEPTED
     return EXIT_ACCEPTED if found.genuine else EXIT_NOT_ALLOWED
@@ -115,7 +117,7 @@ def _key_text(key: str) -> str:
         raise BadRequest(f"{key} cannot be read: {error}.") from error
 
 
-def _show(said: Any, found: Verified) -> None:
+def _show(lines: Sequence[str], found: Verified) -> None:
     if found.problems:
         for problem in found.problems[:_SHOWN]:
             tell(problem)
@@ -123,7 +125,7 @@ def _show(said: Any, found: Verified) -> None:
             tell(f"And {more} more.")
         say("This certificate is not what the platform signed.", "red")
         return
-    for line in _lines(said):
+    for line in lines:
         tell(line)
     if found.genuine:
         say(f"Genuine: signed by the key {found.key_id}.", "green")
@@ -144,13 +146,14 @@ def _show(said: Any, found: Verified) -> None:
         )
 
 
-def _lines(said: Any) -> list[str]:
-    """What it certifies, in words. Raises BadRequest where it is no certificate of ours, which anybody can sign."""
+def _lines(file: Path, said: Any) -> list[str]:
+    """What it certifies, in words. Raises BadRequest if it is no certificate of ours: anybody can sign anything."""
     try:
         return _said(said)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadRequest(
-            "It is no certificate that this release can read.", "Take the file as the platform gave it."
+            f"{file}: It is no certificate that this release can read.",
+            "Take the file as the platform gave it.",
         ) from error
 
 

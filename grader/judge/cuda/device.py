@@ -31,14 +31,15 @@ from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
 # Share of free device memory that one workload may plan with; the rest is for the submission's own temporaries.
-_PLANNED_SHARE = 0.8
+PLANNED_SHARE = 0.8
 # What the contexts of a judge, its control and spare boxes may take beside it, and a display, on the safe side: what
 # needs more than the rest is taken for too large for this model.
-_TAKEN_BYTES = 4 * limits.GIB
+TAKEN_BYTES = 4 * limits.GIB
 
 
 class CudaDevice:
-    """GPU number ``index``, judged for the board ``name``. Raises BoxUnavailable where it lacks what the gate needs."""
+    """GPU ``index``, by the driver's number, judged for the board ``name``. Raises BoxUnavailable where it lacks what
+    the gate needs."""
 
     bytecode = ""
     memory = "cuda"
@@ -61,16 +62,20 @@ class CudaDevice:
             raise BoxUnavailable(
                 "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
             )
-        torch.cuda.set_device(index)
-        if missing := lacking(index):
+        gpus = nvidia_gpus()
+        number = next((place for place, it in enumerate(gpus) if it.index == index), None)
+        if number is None:
+            raise BoxUnavailable(f"GPU {index} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?")
+        torch.cuda.set_device(number)
+        if missing := lacking(number):
             raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
-        self._gpu: Gpu = nvidia_gpus()[index]
+        self._gpu: Gpu = gpus[number]
         self._monitor = nvml.Monitor(self._gpu.uuid)
-        self.model = torch.cuda.get_device_name(index)
-        self._memories = CudaMemories(index)
-        self.passing_memories = CudaMemories(index, kept_share=0.0)
+        self.model = torch.cuda.get_device_name(number)
+        self._memories = CudaMemories(number)
+        self.passing_memories = CudaMemories(number, kept_share=0.0)
         self._staging = Staging(self._memories.device)
-        properties = torch.cuda.get_device_properties(index)
+        properties = torch.cuda.get_device_properties(number)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
         self.round_costs = RoundCosts()
         self._burn = kernels.Burn(self._memories.device, programs=properties.multi_processor_count)
@@ -106,12 +111,14 @@ class CudaDevice:
         # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
+        compiles = purpose is BoxPurpose.RUN and language.kernels_ahead
+        seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
         return BoxSpec(
             purpose,
             env=env,
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
             # A control waits while a submission is judged, whose boxes begin to live after it.
-            wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else limits.BOX_WALL_SECONDS,
+            wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
             gpu=self._gpu,
             bytecode=self.bytecode if preload != "cuda" else "",
         )
@@ -162,7 +169,7 @@ class CudaDevice:
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
         _, total = torch.cuda.mem_get_info()
-        return workload_bytes(challenge, workload) <= (total - _TAKEN_BYTES) * _PLANNED_SHARE
+        return workload_bytes(challenge, workload) <= (total - TAKEN_BYTES) * PLANNED_SHARE
 
     def fits_case(self, challenge: Challenge, case: Case) -> str:
         """Beside what the challenge's workloads keep in their place."""
@@ -178,22 +185,22 @@ class CudaDevice:
         free, _ = torch.cuda.mem_get_info()
         held = self._memories.kept_bytes + self._staging.kept_bytes
         available = free + held + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-        if kept + needed <= available * _PLANNED_SHARE:
-            if needed <= free * _PLANNED_SHARE - max(0, kept - held):
+        if kept + needed <= available * PLANNED_SHARE:
+            if needed <= free * PLANNED_SHARE - max(0, kept - held):
                 return ""
             self._memories.give_back()
             self._staging.give_back()
             torch.cuda.empty_cache()
             available, _ = torch.cuda.mem_get_info()
-        if kept + needed <= available * _PLANNED_SHARE:
+        if kept + needed <= available * PLANNED_SHARE:
             return ""
-        room = max(0.0, available - kept / _PLANNED_SHARE)
+        room = max(0.0, available - kept / PLANNED_SHARE)
         return f"judging it takes {needed / 2**30:.0f} GiB, and {room / 2**30:.0f} are free here."
 
     def has_room(self, challenge: Challenge, case: Case) -> bool:
         torch.cuda.empty_cache()
         free, _ = torch.cuda.mem_get_info()
-        return case_bytes(challenge, case) <= free * _PLANNED_SHARE
+        return case_bytes(challenge, case) <= free * PLANNED_SHARE
 
     def make_room(self) -> None:
         """What is kept in its place stays."""
@@ -209,7 +216,7 @@ class CudaDevice:
         return int(free)
 
     def may_keep(self, kept: int) -> bool:
-        return kept <= (1 - _PLANNED_SHARE) * self.free_bytes()
+        return kept <= (1 - PLANNED_SHARE) * self.free_bytes()
 
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         self._stored = stored

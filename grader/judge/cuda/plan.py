@@ -4,16 +4,17 @@ is allocated. Importing this module does not import torch."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from grader import limits
 from grader.challenge.cases import Case, Filling, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
+from grader.judge.pieces import names_in_parts
 
-# What a piece of a large case takes in float64 (see ``grader.judge.pieces``), and a guard's granules.
+# What a piece of a large case takes, drawn and in float64 (see ``grader.judge.pieces``), and a guard's granules.
 _PIECES_BYTES = 4 * limits.GIB
 
 
@@ -35,19 +36,26 @@ def held_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def case_bytes(challenge: Challenge, case: Case) -> int:
-    """Of a case that is asked once, its answers computed in pieces where the challenge says how: arena, inputs, answers
-    and their magnitudes, and what drawing or a piece takes. Raises ChallengeInvalid."""
-    manifest, drawing = challenge.manifest, _drawing(challenge, case.sizes, case.inputs)
+    """Of a case that is asked once. Where the challenge says how it is computed in pieces: its shared buffers, the
+    inputs that have to be held whole and what drawing them takes, and a piece. Raises ChallengeInvalid."""
+    manifest, sizes = challenge.manifest, case.sizes
     if manifest.pieces is None:
-        return _copies(manifest, case.sizes) + max(_oracle(manifest, case.sizes), drawing)
-    needed = max(_PIECES_BYTES, drawing)
-    for arg in manifest.buffers:
-        answered = arg.kind is not Kind.INPUT
-        copies = 1 + (arg.name in challenge.readable) + answered
-        scaled = answered and challenge.reference.magnitude is not None
-        scale = (8 if arg.dtype is DType.FLOAT64 else 4) if scaled else 0
-        needed += math.prod(manifest.shape(arg, case.sizes)) * (copies * arg.dtype.itemsize + scale)
-    return needed
+        return _copies(manifest, sizes) + max(
+            _oracle(manifest, sizes), _drawing(challenge, sizes, case.inputs)
+        )
+    whole = [it for it in manifest.buffers if it.name in challenge.readable - names_in_parts(manifest, case)]
+    beside = dict(_beside(challenge, sizes, case.inputs))
+    drawing = max((beside[it.name] for it in whole), default=0)
+    return own_bytes(manifest, sizes) + _bytes(whole, manifest, sizes) + max(_PIECES_BYTES, drawing)
+
+
+def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    """What a kernel's own arrays take."""
+    return _bytes(manifest.buffers, manifest, sizes)
+
+
+def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    return sum(it.dtype.itemsize * math.prod(manifest.shape(it, sizes)) for it in args)
 
 
 def kept_bytes(challenge: Challenge) -> int:
@@ -74,13 +82,15 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
     """Beside the inputs themselves, of which one is drawn at a time."""
-    return max(_beside(challenge, sizes, fillings), default=0)
+    return max((it for _, it in _beside(challenge, sizes, fillings)), default=0)
 
 
-def _beside(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> Iterator[int]:
+def _beside(
+    challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]
+) -> Iterator[tuple[str, int]]:
     manifest = challenge.manifest
     counts = {arg.name: math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers}
     for arg in manifest.buffers:
         if arg.kind is not Kind.OUTPUT:
             filling = fillings.get(arg.name) or default_recipe(manifest, arg, sizes)
-            yield drawing_bytes(filling, counts[arg.name], arg.dtype.itemsize, counts)
+            yield arg.name, drawing_bytes(filling, counts[arg.name], arg.dtype.itemsize, counts)

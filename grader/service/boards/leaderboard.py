@@ -90,6 +90,7 @@ def _board(
         own=None if own is None else shown[-1],
         own_place=own_place,
         references=known,
+        left_out=ranking.left_out(session),
         devices=choice.devices,
         versions=choice.versions,
         audience=access.audience,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -33,6 +33,14 @@ _KEPT_ENTRIES = 300_000
 _KEPT_DERIVED = 64
 
 
+@dataclass(frozen=True)
+class Told:
+    """What reports tell of a board: what its entries are compared with, and cases without which they were judged."""
+
+    references: list[Reference]
+    left_out: list[str]
+
+
 @dataclass
 class Ranking:
     """One board at one moment. What is needed of it beyond the places is read_snapshot when it is first asked for."""
@@ -43,7 +51,7 @@ class Ranking:
     """ids of those who are not ranked"""
     _details: dict[int, Detail] = field(default_factory=dict)
     _steps: list[Place] | None = None
-    _references: list[Reference] | None = None
+    _told: Told | None = None
 
     @property
     def stamp(self) -> Stamp:
@@ -72,10 +80,17 @@ class Ranking:
         return self._steps
 
     def references(self, session: Session) -> list[Reference]:
-        if self._references is None:
+        return self._of_reports(session).references
+
+    def left_out(self, session: Session) -> list[str]:
+        """Cases without which the best entry was judged."""
+        return self._of_reports(session).left_out
+
+    def _of_reports(self, session: Session) -> Told:
+        if self._told is None:
             best = ranks.best_of(session, self.board, self.staff) if self.staff else None
-            self._references = references(session, self.places, best)
-        return self._references
+            self._told = told(session, self.places, best)
+        return self._told
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
         """The ranking after these came, with what they leave as it was."""
@@ -84,7 +99,7 @@ class Ranking:
         if not self._lower_records(ranked):
             after._steps = self._steps
         if len(ranked) == len(came) and after._asked == self._asked:
-            after._references = self._references
+            after._told = self._told
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
@@ -172,13 +187,18 @@ ASKED = 5
 _EAGER = "eager"
 
 
-def references(session: Session, places: Sequence[Place], staff: Place | None) -> list[Reference]:
-    """The fastest first. Baselines are frozen and ceilings belong to the device, so that any report of the board tells
-    them; the best one's is asked. As an entry's time is, each is a geometric mean over the ranked workloads.
+def told(session: Session, places: Sequence[Place], staff: Place | None) -> Told:
+    """References are the fastest first. Baselines are frozen, and ceilings and memory belong to the device, so that any
+    report of the board tells them; the best one's is asked. As an entry's time is, each reference is a geometric mean
+    over the ranked workloads.
     """
     asked = [*places[:ASKED], *([staff] if staff else [])]
-    asked_workloads = (_workloads(session, place.submission) for place in asked)
-    workloads: list[dict[str, Any]] = next((it for it in asked_workloads if it), [])
+    reports = (_report(session, place.submission) for place in asked)
+    said: dict[str, Any] = next((it for it in reports if _ranked_workloads(it)), {})
+    return Told(_references(_ranked_workloads(said), staff), list(said.get("left_out", ())))
+
+
+def _references(workloads: Sequence[dict[str, Any]], staff: Place | None) -> list[Reference]:
     times = _baselines(workloads)
     light = _mean(workload.get("roofline_us") for workload in workloads)
     eager = times.get(_EAGER)
@@ -203,15 +223,18 @@ def _reference(
     )
 
 
-def _workloads(session: Session, submission: int) -> list[dict[str, Any]]:
-    """Those that are ranked, of the report that counts; none where it is not there any more."""
+def _report(session: Session, submission: int) -> dict[str, Any]:
+    """The report that counts, as it is stored, for few fields of it are needed; empty if it is gone."""
     row = ReportRow
     body = session.scalar(
         select(row.body).where(row.submission_id == submission).order_by(row.attempt.desc()).limit(1)
     )
-    # As it is stored: few fields of it are needed, and those are in reports of every release.
-    stored = json.loads(body) if body else {}
-    return [workload for workload in stored.get("workloads", []) if workload.get("ranked")]
+    stored: dict[str, Any] = json.loads(body) if body else {}
+    return stored
+
+
+def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [workload for workload in report.get("workloads", []) if workload.get("ranked")]
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:

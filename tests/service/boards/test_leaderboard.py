@@ -73,6 +73,15 @@ def test_baselines_and_the_speed_of_light_are_those_of_ranked_workloads(platform
     assert [it.sol for it in board.entries] == pytest.approx([20 / 30, 20 / 40])
 
 
+def test_cases_that_the_gpus_memory_left_out_are_on_the_board(platform: Platform) -> None:
+    """Or nobody would know that an accepted kernel was not tested there."""
+    ada, bob = person(platform, "ada"), person(platform, "bob")
+    report(platform, enter(platform, ada, 40.0))
+    assert leaderboard(platform, SLUG).left_out == []
+    report(platform, enter(platform, bob, 30.0), left_out=["beyond_2_31"])
+    assert leaderboard(platform, SLUG).left_out == ["beyond_2_31"]
+
+
 def test_what_changes_is_seen_at_once(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     first = enter(platform, ada, 30.0)

@@ -1,0 +1,124 @@
+"""A case that is too large for the judge to hold beside the shared buffers: its inputs are drawn piece by piece, once
+when they are revealed and again when the answer is checked, and what is right is computed for one piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from grader.challenge.cases import Case
+from grader.challenge.draw import InputInParts, draw_inputs
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.judge.arena import Arena, Buffer
+from grader.judge.compare import Tally, broken_guard, changed_part, compare_piece
+from grader.judge.oracle import NARROW_SCALE, OUTPUT, results_of
+from grader.judge.phases import phase
+from grader.judge.pieces import (
+    Compute,
+    Cut,
+    Piece,
+    Tensors,
+    dimension_of,
+    names_in_parts,
+    right_in_pieces,
+    rows_of_a_piece,
+)
+from grader.schemas.report import Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+
+class LargeInputs:
+    """The inputs of one call, of a challenge that has ``[pieces]``. What draws raises ChallengeInvalid, and torch's
+    OutOfMemoryError."""
+
+    def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
+        manifest = challenge.manifest
+        assert manifest.pieces is not None
+        rows = rows_of_a_piece(manifest, manifest.pieces, case.sizes)
+        names = names_in_parts(manifest, case)
+        self._in_parts = [
+            InputInParts(manifest, case, arg, seed, device, rows)
+            for arg in manifest.buffers
+            if arg.name in names
+        ]
+        self._whole = draw_inputs(manifest, case, seed, device, without=names)
+        self._dimensions = {arg.name: dimension_of(arg, manifest.pieces) for arg in manifest.buffers}
+
+    def write_to(self, buffers: Mapping[str, Buffer]) -> None:
+        """Put all of them where the runner sees them."""
+        for name, first, values in self._all():
+            buffers[name].write(values, first)
+
+    def changed(self, buffers: Mapping[str, Buffer]) -> Mismatch | None:
+        """The first of them, in-outs aside, that no longer is what was revealed."""
+        tallies = {name: Tally() for name, it in buffers.items() if it.argument.kind is Kind.INPUT}
+        for name, first, values in self._all():
+            if name in tallies:
+                tallies[name].add(changed_part(buffers[name], values.reshape(-1), first), values.numel())
+        return _first(tallies)
+
+    def of_piece(self, cut: Cut) -> dict[str, torch.Tensor]:
+        """What the reference gets for it. Quick if pieces are asked for in order."""
+        found = {it.arg.name: it.rows(cut.start, cut.length) for it in self._in_parts}
+        for name, values in self._whole.items():
+            dimension = self._dimensions[name]
+            found[name] = values if dimension is None else values.narrow(dimension, cut.start, cut.length)
+        return found
+
+    def _all(self) -> Iterator[tuple[str, int, torch.Tensor]]:
+        """Names and parts, each with the flat place of its first element."""
+        for name, values in self._whole.items():
+            yield name, 0, values
+        for it in self._in_parts:
+            first = 0
+            for part in it.parts():
+                yield it.arg.name, first, part
+                first += part.numel()
+
+
+class LargeQuestion:
+    """One call of a large case: what it is given, and whether what it leaves is right. Raises as ``LargeInputs``."""
+
+    def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
+        self._challenge, self._case = challenge, case
+        self.inputs = LargeInputs(challenge, case, seed, device)
+
+    def examine(self, arena: Arena) -> Mismatch | None:
+        """What was written where nothing may be, or else the first result that is wrong."""
+        forbidden = broken_guard(arena) or self.inputs.changed(arena.buffers)
+        if forbidden is not None:
+            return forbidden
+        tallies = {arg.name: Tally() for arg in arena.manifest.results}
+        for piece in self.right():
+            found = compare_piece(arena.buffers[piece.arg.name], arena.manifest.tolerance, piece)
+            tallies[piece.arg.name].add(found, piece.want.numel())
+        return _first(tallies)
+
+    def right(self) -> Iterator[Piece]:
+        """What is right, each piece in the dtypes in which a comparison needs it."""
+        challenge = self._challenge
+        compute, magnitude = challenge.reference.compute, challenge.reference.magnitude
+        for piece in right_in_pieces(
+            challenge.manifest,
+            self._case.sizes,
+            self.inputs.of_piece,
+            self._computed(compute),
+            None if magnitude is None else self._computed(magnitude),
+        ):
+            want = OUTPUT.rounded(piece.arg, piece.want)
+            scale = None if piece.scale is None else NARROW_SCALE.rounded(piece.arg, piece.scale)
+            yield Piece(piece.arg, want, scale, piece.dimension, piece.start)
+
+    def _computed(self, function: Callable[..., Any]) -> Compute:
+        def compute(given: Tensors, sizes: Mapping[str, int]) -> Tensors:
+            with phase("oracle", enqueues=True):
+                return results_of(self._challenge, self._case, function, given, sizes)
+
+        return compute
+
+
+def _first(tallies: Mapping[str, Tally]) -> Mismatch | None:
+    return next((found for it in tallies.values() if (found := it.mismatch()) is not None), None)

@@ -1,0 +1,98 @@
+"""Tells the judge while Triton compiles or tunes a kernel: that has a time of its own, beside the call's.
+
+What is told is a hint that a submission can forge, so the judge bounds what it grants for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# As the judge reads it: nothing that a page or a terminal could take for more than names and numbers.
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
+_TEXT_CHARS = 160
+_CONSTANTS = 6
+
+# Called with what is compiled, and with None when that is over.
+Report = Callable[[str | None], None]
+
+
+class _Watch:
+    """Compilations of the thread that makes a call, of those within one another the outermost."""
+
+    def __init__(self) -> None:
+        self._report: Report | None = None
+        self._thread = 0
+        self._depth = 0
+
+    def start(self, report: Report) -> None:
+        self._report, self._thread, self._depth = report, threading.get_ident(), 0
+
+    def stop(self) -> None:
+        self._report = None
+
+    @contextlib.contextmanager
+    def during(self, what: str) -> Iterator[None]:
+        if self._report is None or threading.get_ident() != self._thread:
+            yield
+            return
+        self._depth += 1
+        self._report(_FORBIDDEN.sub("", what)[:_TEXT_CHARS] or "kernel")
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0 and self._report is not None:
+                self._report(None)
+
+
+_watch = _Watch()
+start, stop = _watch.start, _watch.stop
+
+
+def watch_triton() -> None:
+    """Report what this Triton compiles and tunes from now on. One that names these things otherwise is left alone."""
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    _wrap(JITFunction, "_do_compile", _compiled)
+    _wrap(
+        Autotuner,
+        "_bench",
+        lambda this, *_, **__: f"{_name(getattr(this, 'base_fn', this))} while it is tuned",
+    )
+
+
+def _wrap(kind: Any, method: str, describe: Callable[..., str]) -> None:
+    original = getattr(kind, method, None)
+    if original is None:
+        return
+
+    def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
+        with _watch.during(describe(this, *args, **kwargs)):
+            return original(this, *args, **kwargs)
+
+    setattr(kind, method, watched)
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", "kernel"))
+
+
+def _compiled(this: Any, *args: Any, **kwargs: Any) -> str:
+    """Such as ``softmax for BLOCK=524288, num_warps=4``."""
+    text = _name(this)
+    with contextlib.suppress(Exception):  # of another Triton: the name alone
+        _key, _signature, _device, constants, options = args[:5]
+        names = list(this.arg_names)
+        said = {
+            names[path[0] if isinstance(path, tuple) else path]: value
+            for path, value in constants.items()
+            if isinstance(value, (int, str))
+        }
+        said["num_warps"] = options.num_warps
+        text += " for " + ", ".join(f"{name}={value}" for name, value in list(said.items())[-_CONSTANTS:])
+    return text

@@ -1,0 +1,51 @@
+"""Large cases, put together: what the judge itself only ever has a piece of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.judge.arena import Arena
+from grader.judge.large import LargeQuestion
+from grader.judge.oracle import Question, scalar_values
+
+
+def arena_of(challenge: Challenge, case: Case) -> Arena:
+    return Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
+
+
+def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
+    """What an arena holds in inputs and in-outs."""
+    found = arena.of_kind(Kind.INPUT, Kind.INOUT)
+    return {it.argument.name: it.snapshot() for it in found}
+
+
+def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
+    """All inputs and answers of a large question."""
+    question, arena = LargeQuestion(challenge, case, seed, "cpu"), arena_of(challenge, case)
+    arena.reveal(question.inputs)
+    manifest = challenge.manifest
+    outputs: dict[str, torch.Tensor] = {}
+    magnitudes: dict[str, torch.Tensor] = {}
+    for piece in question.right():
+        for kind, values in ((outputs, piece.want), (magnitudes, piece.scale)):
+            if values is None:
+                continue
+            shape = manifest.shape(piece.arg, case.sizes)
+            whole = kind.setdefault(piece.arg.name, torch.zeros(shape, dtype=values.dtype))
+            if piece.dimension is None:
+                whole.view(-1)[piece.start : piece.start + values.numel()] = values.reshape(-1)
+            else:
+                whole.narrow(piece.dimension, piece.start, values.shape[piece.dimension]).copy_(values)
+    return Question(inputs_of(arena), outputs, magnitudes)
+
+
+def answered(arena: Arena, answers: Mapping[str, torch.Tensor]) -> Arena:
+    """``arena`` with these results written."""
+    for name, values in answers.items():
+        arena.buffers[name].write(values.contiguous())
+    return arena
