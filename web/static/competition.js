@@ -32,50 +32,23 @@ class Countdown {
 
 class LiveBoard {
   static HIDDEN_MS = 30000;
-  static SLOWEST_MS = 60000;
-  static PATIENCE_MS = 10000;
 
   constructor(place, announce) {
-    Object.assign(this, { place, announce, etag: "", failures: 0, timer: 0 });
-    this.pace = Number(place.dataset.pace);
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.ask(); });
-    this.later();
+    Object.assign(this, { place, announce, first: true });
+    const pace = Number(place.dataset.pace);
+    new Poller(place.dataset.source, {
+      pace: () => (document.hidden ? LiveBoard.HIDDEN_MS : pace) * (0.8 + 0.4 * Math.random()),
+      changed: (html) => this.show(html),
+    });
   }
 
-  later() {
-    clearTimeout(this.timer);
-    const pace = document.hidden ? LiveBoard.HIDDEN_MS : this.pace;
-    const pause = Math.min(LiveBoard.SLOWEST_MS, pace * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
-    this.timer = setTimeout(() => this.ask(), pause);
-  }
-
-  async ask() {
-    clearTimeout(this.timer);
-    try {
-      const answer = await fetch(this.place.dataset.source, {
-        headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store",
-        redirect: "manual",
-        signal: AbortSignal.timeout(LiveBoard.PATIENCE_MS),
-      });
-      if (answer.type === "opaqueredirect" || answer.status === 404) { location.reload(); return; }
-      if (answer.ok) this.show(await answer.text(), answer.headers.get("ETag") || "");
-      else if (answer.status !== 304) throw new Error(String(answer.status));
-      this.failures = 0;
-    } catch {
-      this.failures = Math.min(this.failures + 1, 5);
-    }
-    this.later();
-  }
-
-  show(html, etag) {
-    const first = !this.etag;
-    this.etag = etag;
+  show(html) {
     const before = this.place.querySelector(".panel").dataset.phase;
     this.place.innerHTML = html; // made and escaped by the server, as the page itself was
     const { phase } = this.place.querySelector(".panel").dataset;
     if (phase !== before) { location.reload(); return; }
-    if (!first) this.announce.textContent = "The board has changed.";
+    if (!this.first) this.announce.textContent = "The board has changed.";
+    this.first = false;
   }
 }
 
