@@ -156,7 +156,9 @@ def test_two_tabs_of_nobody_keep_both_texts(visit: Visit) -> None:
     expect(question).to_be_hidden()
 
 
-def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(visit: Visit, site: Site) -> None:
+def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
+    visit: Visit, site: Site
+) -> None:
     visitor = visit("grace")
     visitor.noise.allowed |= {401, 403, 409}
     page = visitor.go(OTHER_PAGE)

@@ -33,10 +33,10 @@ from grader.schemas.course import (
     Visibility,
 )
 
-app = make_app()
-course = make_app()
+app = make_app(remote=True)
+course = make_app(remote=True)
 app.add_typer(course, name="course", help="Run courses.")
-roster = make_app()
+roster = make_app(remote=True)
 app.add_typer(roster, name="roster", help="Manage who is in a course.")
 
 CourseArgument = Annotated[

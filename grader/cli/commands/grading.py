@@ -13,14 +13,15 @@ from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell, write
 from grader.errors import BadRequest, NotFound
+from grader.formats import points
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
 from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
 
-app = make_app()
-assignment = make_app()
+app = make_app(remote=True)
+assignment = make_app(remote=True)
 app.add_typer(assignment, name="assignment", help="Manage assignments.")
-gradebook = make_app()
+gradebook = make_app(remote=True)
 app.add_typer(gradebook, name="gradebook", help="Show and export grades.")
 
 Course = Annotated[
@@ -42,7 +43,6 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
     rows = table("assignment", "title", "opens", "due", "late until", "now", "points")
     for each in found.assignments:
         state = each.phase.value if each.published_at else "draft"
-        points = sum(part.points or 0 for part in each.parts)
         rows.add_row(
             safe(each.slug, "cyan"),
             safe(each.title),
@@ -50,7 +50,7 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
             moment(each.due_at) + (" (extended)" if each.extended else ""),
             moment(each.late_until),
             state,
-            f"{points:g}",
+            points(sum(part.points or 0 for part in each.parts)),
         )
     put_table(rows)
     return 0
@@ -265,11 +265,10 @@ def _show(found: AssignmentView, json: bool) -> int:
     for part in found.parts:
         of_it = left.get(part.challenge)
         numbers = (of_it.day, of_it.total, of_it.pending) if of_it else (None, None, None)
-        points = f"{part.points:g}" if part.points is not None else "?"
         rows.add_row(
             safe(part.challenge, "cyan"),
             safe(part.title),
-            points,
+            points(part.points) if part.points is not None else "?",
             *("" if number is None else str(number) for number in numbers),
         )
     put_table(rows)
@@ -388,10 +387,10 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
     slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
     rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
-        points = [f"{it.points:.4g}" for it in student.assignments]
+        earned = [points(it.points) for it in student.assignments]
         whom = [safe(student.name, "cyan"), safe(student.full_name)]
         whom += [safe(student.section), safe(student.group)]
-        rows.add_row(*whom, *points, f"{student.points:.4g}", f"{student.most:.4g}")
+        rows.add_row(*whom, *earned, points(student.points), points(student.most))
     put_table(rows)
     parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
@@ -424,15 +423,18 @@ def grades(
         put_json(found)
         return 0
     for given in found.assignments:
-        tell(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
+        tell(f"{given.title}: {points(given.points)} of {points(given.most)}", "bold")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
             which += f" on {part.device}" if part.device else ""
-            tell(f"  {part.challenge}: {part.points:.4g} of {part.most:.4g}{which}")
+            tell(f"  {part.challenge}: {points(part.points)} of {points(part.most)}{which}")
             for line in part.lines:
-                most = f" of {line.most:.4g}" if line.most is not None else ""
-                tell(f"    {line.points:+.4g}{most}  {line.text}")
-    tell(f"Altogether {found.points:.4g} of {found.most:.4g}; {found.grace_left} grace days left.", "green")
+                most = f" of {points(line.most)}" if line.most is not None else ""
+                tell(f"    {'+' if line.points >= 0 else ''}{points(line.points)}{most}  {line.text}")
+    tell(
+        f"Altogether {points(found.points)} of {points(found.most)}; {found.grace_left} grace days left.",
+        "green",
+    )
     return 0
 
 
@@ -481,7 +483,7 @@ def override(
     if json:
         put_json(found)
     else:
-        say(f"{found.name} has {found.points:.4g} of {found.most:.4g} points now.", "green")
+        say(f"{found.name} has {points(found.points)} of {points(found.most)} points now.", "green")
     return 0
 
 
