@@ -46,18 +46,17 @@ class _RemoteApp(typer.Typer):
 
 
 def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, eval_str=True)
     if "server" in signature.parameters:
         return function
 
     @functools.wraps(function)
-    def run_on_server(*args: Any, server: str | None = None, **options: Any) -> Any:  # noqa: ARG001
+    def run_on_server(*args: Any, server: str | None = None, **options: Any) -> Any:
         return function(*args, **options)  # the option's callback keeps the address
 
     option = inspect.Parameter("server", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Server)
     parameters = [*signature.parameters.values(), option]
     run_on_server.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run_on_server.__annotations__ = {**function.__annotations__, "server": Server}
     return run_on_server
 
 

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
+from grader.authoring.scaffold.formula import formulas
 from grader.challenge.expression import ExpressionError, parse
-from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Values, Workload
 from grader.errors import BadRequest
 from grader.judge.cuda.plan import held_bytes
 from grader.judge.roofline import roofline_seconds
@@ -24,6 +25,14 @@ DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 _ORDER = list(Kind)
 # A comma between dimensions, not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
+# The least and the greatest value that is drawn of each type.
+INTEGERS = {
+    DType.INT8: (-128, 127),
+    DType.UINT8: (0, 255),
+    DType.INT32: (-(2**31), 2**31 - 1),
+    # A recipe draws in float64, which holds whole numbers up to here.
+    DType.INT64: (-(2**53), 2**53),
+}
 # What the interpreter computes in a second or so, in all buffers together.
 _INTERPRETER_ELEMENTS = 50_000
 # No size of a generated ladder goes beyond it: 2^40 elements fit no GPU.
@@ -51,6 +60,8 @@ class Draft:
         bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
         _check_usable(bare)
         given = [read_workload(text, bare) for text in self.workloads]
+        converted = {it.source.name for it in formulas(bare) if it.converts}
+        args = [arg if arg.name in converted else _over_its_range(arg) for arg in args]
         return self._with(args, bare.cost, ladder(bare, given))
 
     def _with(self, args: list[Argument], cost: Cost, workloads: list[Workload]) -> Manifest:
@@ -93,6 +104,14 @@ def read_arg(text: str) -> Argument:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
         raise BadRequest(f"'{text}' is no argument: {problem}", ARG_HINT) from error
+
+
+def _over_its_range(arg: Argument) -> Argument:
+    """Integers of every size that the type has: a kernel that cuts them to fewer bits is wrong in each timed round."""
+    if arg.values.dist != "integers":
+        return arg
+    low, high = INTEGERS[arg.dtype]
+    return arg.model_copy(update={"values": Values(dist="integers", low=low, high=high + 1)})
 
 
 def complete(args: list[Argument]) -> list[Argument]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.authoring.scaffold.draft import INTEGERS
 from grader.challenge.expression import ExpressionError
 from grader.challenge.model import DType, Kind, Manifest
 
@@ -36,13 +37,6 @@ _PLAIN = {
     "all_nan": ("nan", "Constant(NAN)"),
     "pos_inf": ("pos_inf", "Sprinkle(INF, 0.2)"),
     "neg_inf": ("neg_inf", "Sprinkle(-INF, 0.2)"),
-}
-_RANGES = {
-    DType.INT8: (-128, 127),
-    DType.UINT8: (0, 255),
-    DType.INT32: (-(2**31), 2**31 - 1),
-    # A recipe draws in float64, which holds whole numbers up to here.
-    DType.INT64: (-(2**53), 2**53),
 }
 
 
@@ -137,7 +131,7 @@ def _uniform(bound: str) -> str:
 
 
 def _range(dtype: DType) -> str:
-    low, high = _RANGES[dtype]
+    low, high = INTEGERS[dtype]
     return f"Choice(({low}, {high}, 0, 1))"
 
 

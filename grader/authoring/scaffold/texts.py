@@ -65,7 +65,9 @@ def _argument(arg: Argument) -> list[str]:
     if arg.value is not None:
         lines.append(f"value = {arg.value}")
     if arg.values.dist == "integers":
-        lines.append(f'values = {{ dist = "integers", low = {arg.values.low}, high = {arg.values.high} }}')
+        lines.append(
+            f'values = {{ dist = "integers", low = {float(arg.values.low):.0f}, high = {float(arg.values.high):.0f} }}'
+        )
     return lines
 
 

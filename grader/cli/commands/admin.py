@@ -562,6 +562,7 @@ def export(
     days: Annotated[
         float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
     ] = None,
+    bom: options.Bom = False,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines. No sources."""
     from grader.service.submissions.submission_search import SearchFilter, as_csv, entries
@@ -569,7 +570,7 @@ def export(
     wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
     with here() as platform:
         found = entries(platform, wanted)
-        lines = as_csv(found) if form == "csv" else (it.model_dump_json() + "\n" for it in found)
+        lines = as_csv(found, bom) if form == "csv" else (it.model_dump_json() + "\n" for it in found)
         if file is None or file == Path("-"):
             sys.stdout.writelines(lines)
             return 0

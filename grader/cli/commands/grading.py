@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from grader.cli.terminal import moment, put_json, put_table, safe, say, table, t
 from grader.errors import BadRequest, NotFound
 from grader.formats import points
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
-from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
+from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, Gradebook, GradebookExport, StudentGrades
 from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
 
 app = make_app(remote=True)
@@ -445,6 +446,7 @@ def export(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The CSV file (default: standard output)."),
     ] = None,
+    bom: options.Bom = False,
     json: options.Json = False,
 ) -> int:
     """Write one row for each student and challenge, as CSV that is safe in spreadsheets, or with --json as JSON."""
@@ -452,11 +454,13 @@ def export(
     if json:
         put_json(found)
         return 0
-    text = "".join(spreadsheet.table(ExportRow, found.rows))
+    text = "".join(spreadsheet.table(ExportRow, found.rows, POINT_COLUMNS))
+    mark = spreadsheet.BOM if bom else ""
     if output is None:
+        sys.stdout.write(mark)
         tell(text.replace("\r\n", "\n").rstrip("\n"))
         return 0
-    write(output, text)
+    write(output, mark + text)
     say(f"Wrote {len(found.rows)} rows to {output}.", "green")
     return 0
 
@@ -471,6 +475,9 @@ def override(
         str, typer.Argument(metavar="POINTS|none", help="The points; none: the computed ones again.")
     ],
     reason: Annotated[str, typer.Option(help="Why; the student reads it.")],
+    extra: Annotated[
+        bool, typer.Option("--extra", help="The points may be more than the challenge has.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Give points in place of the computed ones."""
@@ -478,7 +485,7 @@ def override(
         number = None if points == "none" else float(points)
     except ValueError as error:
         raise BadRequest(f"'{points}' is no number of points.", "Write a number, or none.") from error
-    body = {"student": student, "challenge": challenge, "points": number, "reason": reason}
+    body = {"student": student, "challenge": challenge, "points": number, "reason": reason, "extra": extra}
     found = understood(StudentGrades, connect().put(f"{_path(course, slug)}/overrides", body))
     if json:
         put_json(found)
