@@ -40,7 +40,9 @@ _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker":
 class _RemoteApp(typer.Typer):
     """Each command takes --server, also if its function does not name it."""
 
-    def command(self, *args: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def command(  # type: ignore[override]
+        self, *args: Any, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         register = super().command(*args, **options)
         return lambda function: register(_with_server(function))
 

@@ -71,6 +71,17 @@ def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:
     ]
 
 
+def test_integers_are_drawn_over_the_range_of_their_type(write: Write) -> None:
+    """A kernel that cuts them to fewer bits is wrong in each timed round. What becomes a float stays exact in it."""
+    manifest = write(
+        "x:input:int64:n", "b:input:uint8:m", "out:output:int64:n", "y:output:uint8:m"
+    ).challenge.manifest
+    drawn = {arg.name: (arg.values.low, arg.values.high) for arg in manifest.args if arg.kind is Kind.INPUT}
+    assert drawn == {"x": (-(2**53), 2**53), "b": (0, 256)}
+    manifest = write("x:input:int32:n", "out:output:float32:n").challenge.manifest
+    assert (manifest.args[0].values.low, manifest.args[0].values.high) == (0, 100)
+
+
 @pytest.mark.parametrize(
     "text", ["x", "x:foo", "x:input:float31:n", "x:input:float32:n:2:3", "x:input:float32", "if:size"]
 )

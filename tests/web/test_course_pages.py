@@ -199,7 +199,7 @@ def test_grades_are_explained_and_set(
     assert ",A,red,70.0,100.0,done,1,accepted,0.8,cpu," in answer.text
     marked = owner.get("/courses/gpu/gradebook/grades.csv?bom=1")
     assert marked.data == codecs.BOM_UTF8 + answer.data
-    assert call(teacher).get("/api/v1/courses/gpu/gradebook.csv?bom=1").data == marked.data
+    assert call(teacher).get("/api/v1/courses/gpu/gradebook.csv?bom=true").data == marked.data
     assert "<td>red</td>" in owner.get("/courses/gpu/gradebook").text
     assert ",True,'=1+1" in answer.text
     post(owner, "/courses/gpu/grades/ada/override", points="", **values)

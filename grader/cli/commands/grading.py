@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from grader import spreadsheet
+from grader import formats, spreadsheet
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell, write
 from grader.errors import BadRequest, NotFound
-from grader.formats import points
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
 from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, Gradebook, GradebookExport, StudentGrades
 from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
@@ -51,7 +50,7 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
             moment(each.due_at) + (" (extended)" if each.extended else ""),
             moment(each.late_until),
             state,
-            points(sum(part.points or 0 for part in each.parts)),
+            formats.points(sum(part.points or 0 for part in each.parts)),
         )
     put_table(rows)
     return 0
@@ -269,7 +268,7 @@ def _show(found: AssignmentView, json: bool) -> int:
         rows.add_row(
             safe(part.challenge, "cyan"),
             safe(part.title),
-            points(part.points) if part.points is not None else "?",
+            formats.points(part.points) if part.points is not None else "?",
             *("" if number is None else str(number) for number in numbers),
         )
     put_table(rows)
@@ -388,10 +387,10 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
     slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
     rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
-        earned = [points(it.points) for it in student.assignments]
+        earned = [formats.points(it.points) for it in student.assignments]
         whom = [safe(student.name, "cyan"), safe(student.full_name)]
         whom += [safe(student.section), safe(student.group)]
-        rows.add_row(*whom, *earned, points(student.points), points(student.most))
+        rows.add_row(*whom, *earned, formats.points(student.points), formats.points(student.most))
     put_table(rows)
     parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
@@ -424,18 +423,16 @@ def grades(
         put_json(found)
         return 0
     for given in found.assignments:
-        tell(f"{given.title}: {points(given.points)} of {points(given.most)}", "bold")
+        tell(f"{given.title}: {formats.points(given.points)} of {formats.points(given.most)}", "bold")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
             which += f" on {part.device}" if part.device else ""
-            tell(f"  {part.challenge}: {points(part.points)} of {points(part.most)}{which}")
+            tell(f"  {part.challenge}: {formats.points(part.points)} of {formats.points(part.most)}{which}")
             for line in part.lines:
-                most = f" of {points(line.most)}" if line.most is not None else ""
-                tell(f"    {'+' if line.points >= 0 else ''}{points(line.points)}{most}  {line.text}")
-    tell(
-        f"Altogether {points(found.points)} of {points(found.most)}; {found.grace_left} grace days left.",
-        "green",
-    )
+                most = f" of {formats.points(line.most)}" if line.most is not None else ""
+                tell(f"    {'+' if line.points >= 0 else ''}{formats.points(line.points)}{most}  {line.text}")
+    earned = f"{formats.points(found.points)} of {formats.points(found.most)}"
+    tell(f"Altogether {earned}; {found.grace_left} grace days left.", "green")
     return 0
 
 
@@ -490,7 +487,10 @@ def override(
     if json:
         put_json(found)
     else:
-        say(f"{found.name} has {points(found.points)} of {points(found.most)} points now.", "green")
+        say(
+            f"{found.name} has {formats.points(found.points)} of {formats.points(found.most)} points now.",
+            "green",
+        )
     return 0
 
 
