@@ -78,7 +78,7 @@ def test_integers_are_drawn_over_the_range_of_their_type(write: Write) -> None:
     ).challenge.manifest
     drawn = {arg.name: (arg.values.low, arg.values.high) for arg in manifest.args if arg.kind is Kind.INPUT}
     assert drawn == {"x": (-(2**53), 2**53), "b": (0, 256)}
-    manifest = write("x:input:int32:n", "out:output:float32:n").challenge.manifest
+    manifest = write("x:input:int32:n", "out:output:float32:n", slug="floats").challenge.manifest
     assert (manifest.args[0].values.low, manifest.args[0].values.high) == (0, 100)
 
 
