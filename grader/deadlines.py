@@ -7,13 +7,14 @@ A day is one of the zone's calendar: where clocks change, a deadline at 18:00 is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.errors import BadRequest
 
 _DAY = timedelta(days=1)
+_LAST_SECOND = time(23, 59, 59)
 _FORMS = "2026-01-31 18:00, 2026-01-31T18:00+01:00, or 2026-01-31 for the end of that day"
 
 
@@ -76,7 +77,7 @@ def zoned(at: datetime, zone: str) -> str:
 
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
     """What somebody wrote, in UTC. Without an offset it is a time of ``zone``; a day alone is its beginning or, with
-    ``end``, its last second. A time that clocks show twice is the later one with ``end``, else the earlier.
+    ``end``, the end of its last second. A time that clocks show twice is the later one with ``end``, else the earlier.
 
     Raises BadRequest where it is no time, or one that the clocks of ``zone`` skip.
     """
@@ -86,7 +87,9 @@ def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
     except ValueError as error:
         raise BadRequest(f"'{words[:40]}' is no time.", f"Write it as {_FORMS}.") from error
     if len(words) == 10 and end:
-        at = at.replace(hour=23, minute=59, second=59)
+        at = datetime.combine(at, _LAST_SECOND)
+    if end and at.time() == _LAST_SECOND:
+        at = at.replace(microsecond=999_999)  # the whole second is in the day
     try:
         if at.tzinfo is not None:
             return at.astimezone(UTC)

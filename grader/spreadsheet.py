@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from pydantic import BaseModel
 
-# A spreadsheet computes a cell that begins with one of these; it skips the last three.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+from grader.formats import rounded_points
+
+# The mark without which some spreadsheets read UTF-8 as their own code page.
+BOM = "\ufeff"
+# A spreadsheet computes a cell that begins with one of =, +, -, @; it skips tabs and line ends before them. Where the
+# decimal mark is a comma, it separates cells at semicolons: then a cell begins within ours, with or without a quote.
+_CELL = re.compile(r'(^|[;\t\r\n]"*)(?=[=+\-@\t\r\n])')
 
 
 def row(cells: Iterable[object]) -> str:
@@ -22,12 +28,18 @@ def row(cells: Iterable[object]) -> str:
     return line.getvalue()
 
 
-def table(kind: type[BaseModel], rows: Iterable[BaseModel]) -> Iterator[str]:
-    """Line by line the fields of models, the first one their names. Times are ISO text."""
+def table(
+    kind: type[BaseModel], rows: Iterable[BaseModel], points: Collection[str] = (), bom: bool = False
+) -> Iterator[str]:
+    """Line by line the fields of models, the first one their names. Times are ISO text. ``points``: columns that are
+    rounded as points are."""
     columns = list(kind.model_fields)
-    yield row(columns)
+    yield (BOM if bom else "") + row(columns)
     for each in rows:
-        yield row(_plain(getattr(each, column)) for column in columns)
+        yield row(
+            rounded_points(getattr(each, column)) if column in points else _plain(getattr(each, column))
+            for column in columns
+        )
 
 
 def _plain(value: object) -> object:
@@ -35,4 +47,4 @@ def _plain(value: object) -> object:
 
 
 def _text(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return _CELL.sub(r"\1'", cell) if isinstance(cell, str) else cell

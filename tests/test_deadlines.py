@@ -22,7 +22,10 @@ def utc(*parts: int) -> datetime:
         ("2026-07-31T18:00", True, utc(2026, 7, 31, 16)),
         ("2026-07-31T18:00Z", True, utc(2026, 7, 31, 18)),
         ("2026-07-31T18:00-05:00", True, utc(2026, 7, 31, 23)),
-        ("2026-01-31", True, utc(2026, 1, 31, 22, 59, 59)),
+        # What comes at 23:59:59.7 is in time, whether the day is named or its last second.
+        ("2026-01-31", True, utc(2026, 1, 31, 22, 59, 59, 999_999)),
+        ("2026-01-31 23:59:59", True, utc(2026, 1, 31, 22, 59, 59, 999_999)),
+        ("2026-01-31 23:59", True, utc(2026, 1, 31, 22, 59)),
         ("2026-01-31", False, utc(2026, 1, 30, 23)),
         # On 25 October clocks show 02:30 twice: a deadline is the later one, an opening the earlier.
         ("2026-10-25 02:30", True, utc(2026, 10, 25, 1, 30)),

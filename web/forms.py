@@ -24,7 +24,15 @@ def ticked(name: str) -> bool:
     """What the present form says of ``name``: yes or, also where it says nothing, no. Raises BadRequest where it says
     anything else.
     """
-    value = request.form.get(name, "")
+    return _yes(name, request.form.get(name, ""))
+
+
+def asks(name: str) -> bool:
+    """The same of the address's query."""
+    return _yes(name, request.args.get(name, ""))
+
+
+def _yes(name: str, value: str) -> bool:
     if value not in (*_YES, *_NO):
         raise BadRequest(f"{name}: '{value[:60]}' is neither yes nor no.", "Send 1 for yes, or leave it out.")
     return value in _YES

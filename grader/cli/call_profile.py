@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli.report import sizes_text, time_text, whole
+from grader.cli.report import sizes_text, whole
 from grader.cli.terminal import out, safe
+from grader.formats import duration
 from grader.schemas.call_profile import MOST_WARPS, CallProfile, KernelProfile, LineCounts
 from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines, totals
 from grader.schemas.report import WorkloadReport
@@ -25,9 +26,9 @@ def put_profile(workload: WorkloadReport, source: str, console: Console | None =
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
-    parts = ", ".join(f"{name} {time_text(us)}" for name, us in profile.parts_us.items())
+    parts = ", ".join(f"{name} {duration(us)}" for name, us in profile.parts_us.items())
     model = f"by the model of an {profile.card}"
-    console.print(Text.assemble((time_text(profile.time_us), "bold"), f" {model}: {parts}."), soft_wrap=True)
+    console.print(Text.assemble((duration(profile.time_us), "bold"), f" {model}: {parts}."), soft_wrap=True)
     console.print(safe(bound_sentence(profile)), soft_wrap=True)
     for kernel in profile.kernels:
         _put_kernel(console, kernel)
@@ -44,7 +45,7 @@ def put_profile(workload: WorkloadReport, source: str, console: Console | None =
 def _put_kernel(console: Console, kernel: KernelProfile) -> None:
     times = "1 launch" if kernel.launches == 1 else f"{kernel.launches} launches"
     console.print(
-        Text.assemble("\n", safe(f"Kernel {kernel.name}", "bold"), f"  {times}, {time_text(kernel.time_us)}"),
+        Text.assemble("\n", safe(f"Kernel {kernel.name}", "bold"), f"  {times}, {duration(kernel.time_us)}"),
         soft_wrap=True,
     )
     registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers not known"
@@ -52,7 +53,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
         f"grid {_shape(kernel.grid)}, block {_shape(kernel.block)}, {registers}, {kernel.shared_bytes:,} B shared",
         f"{kernel.resident_blocks} blocks with {kernel.resident_warps} of {MOST_WARPS} warps on a multiprocessor "
         f"({kernel.occupancy:.0%} occupancy), limited by {kernel.limiter}",
-        "alone: " + ", ".join(f"{name} {time_text(us)}" for name, us in _terms(kernel)),
+        "alone: " + ", ".join(f"{name} {duration(us)}" for name, us in _terms(kernel)),
     ]
     for line in lines:
         console.print(safe(f"  {line}"), soft_wrap=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import functools
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +15,7 @@ import typer
 
 from grader.cli import config
 from grader.cli.interrupts import interrupts_end_this
+from grader.cli.options import Server
 from grader.cli.output import EXIT_INTERRUPTED, UNWRITTEN, discard_output, report
 from grader.cli.registry import COMMANDS
 from grader.errors import BadRequest, GraderError, Unreachable
@@ -33,9 +37,36 @@ class MissingPart(GraderError):
 _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
 
 
-def make_app() -> typer.Typer:
-    """A Typer app for one group of commands. Its commands return their exit code (None means 0)."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
+class _RemoteApp(typer.Typer):
+    """Each command takes --server, also if its function does not name it."""
+
+    def command(  # type: ignore[override]
+        self, *args: Any, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        register = super().command(*args, **options)
+        return lambda function: register(_with_server(function))
+
+
+def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(function, eval_str=True)
+    if "server" in signature.parameters:
+        return function
+
+    @functools.wraps(function)
+    def run_on_server(*args: Any, server: str | None = None, **options: Any) -> Any:
+        return function(*args, **options)  # the option's callback keeps the address
+
+    option = inspect.Parameter("server", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Server)
+    parameters = [*signature.parameters.values(), option]
+    run_on_server.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run_on_server
+
+
+def make_app(remote: bool = False) -> typer.Typer:
+    """A Typer app for one group of commands. Its commands return their exit code (None means 0). Those of a ``remote``
+    app all talk to a server."""
+    kind = _RemoteApp if remote else typer.Typer
+    app = kind(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
     # Without a callback Typer would make an app of one command into that command.
     app.callback()(lambda: None)
     return app

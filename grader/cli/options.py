@@ -41,6 +41,10 @@ Check = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print only the answer on stdout, as JSON.")]
+Bom = Annotated[
+    bool,
+    typer.Option("--bom", help="Begin the CSV with a byte order mark, by which spreadsheets know UTF-8."),
+]
 Timeout = Annotated[
     float,
     typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait at most this long; 0: until it ends."),

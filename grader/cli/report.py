@@ -12,6 +12,7 @@ from rich.text import Text
 
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
+from grader.formats import duration, three_digits
 from grader.schemas.advice import advise
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
@@ -98,20 +99,10 @@ def verdict_text(verdict: Verdict) -> Text:
 
 
 def factor_text(factor: float | None) -> str:
-    """A speedup: ``2.50x``, ``1,200x``, ``0.0043x``; ``-`` where there is none."""
+    """A speedup: ``2.50x``, ``12.3x``, ``1,200x``, ``0.0043x``; ``-`` where there is none."""
     if factor is None:
         return "-"
-    return f"{factor:,.0f}x" if factor >= 99.5 else f"{factor:.2f}x" if factor >= 0.1 else f"{factor:.2g}x"
-
-
-def time_text(microseconds: float) -> str:
-    """A time with three digits and a fitting unit: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
-    for unit, scale in (("µs", 1.0), ("ms", 1e3), ("s", 1e6)):
-        value = microseconds / scale
-        if value < 999.5 or unit == "s":
-            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-            return f"{value:.{digits}f} {unit}"
-    raise AssertionError("the last unit takes every value")
+    return f"{three_digits(factor)}x" if factor >= 0.1 else f"{factor:.2g}x"
 
 
 def sizes_text(sizes: Sizes | None) -> str:
@@ -287,9 +278,9 @@ def _remarks(workload: WorkloadReport) -> list[Text]:
 def _breakdown(workload: WorkloadReport) -> str:
     parts = []
     if workload.host_us is not None:
-        parts.append(f"host {time_text(workload.host_us)} a call, not part of the time")
+        parts.append(f"host {duration(workload.host_us)} a call, not part of the time")
     if workload.fixed_us is not None:
-        parts.append(f"{time_text(workload.fixed_us)} of fixed cost subtracted from a round")
+        parts.append(f"{duration(workload.fixed_us)} of fixed cost subtracted from a round")
     if workload.gpu is not None:
         parts.append(f"GPU {workload.gpu.sentence}")
     return "; ".join(parts)
@@ -299,9 +290,9 @@ def _score(report: Report) -> Text:
     score = report.score
     if score.time_us is None:
         return Text(f"\nNot ranked: {score.unranked}", "yellow") if score.unranked else Text("")
-    line = Text.assemble("\nScore  ", (time_text(score.time_us), "bold"))
+    line = Text.assemble("\nScore  ", (duration(score.time_us), "bold"))
     if score.ci is not None and score.ci[0] < score.ci[1]:
-        line.append(f"  (95 %: {time_text(score.ci[0])} to {time_text(score.ci[1])})", "dim")
+        line.append(f"  (95 %: {duration(score.ci[0])} to {duration(score.ci[1])})", "dim")
     if score.speedup is not None:
         line.append(f"  speedup {factor_text(score.speedup)}", "bold")
     return line
@@ -328,12 +319,12 @@ def bars(workload: WorkloadReport, width: int) -> Text:
         half = (workload.ci_us[1] - workload.ci_us[0]) / 2
         own = _own(workload.time_us, workload.ci_us, longest, cells)
         text = Text.assemble(safe(f"  {OWN:<{label}}  ", "bold"), (own, "green"))
-        spread = f" ± {time_text(half)}" if half else ", by the model"
-        text.append(f"  {time_text(workload.time_us)}{spread}\n", "bold")
+        spread = f" ± {duration(half)}" if half else ", by the model"
+        text.append(f"  {duration(workload.time_us)}{spread}\n", "bold")
     for name, microseconds in workload.baselines_us.items():
         text.append_text(safe(f"  {name[:label]:<{label}}  "))
         text.append(f"{'█' * _cells(microseconds, longest, cells):<{cells}}", "dim")
-        text.append(f"  {time_text(microseconds)}\n")
+        text.append(f"  {duration(microseconds)}\n")
     text.rstrip()
     return text
 

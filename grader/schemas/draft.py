@@ -16,8 +16,8 @@ class DraftBody(Strict):
     source: str
     based_on: Moment | None = Field(
         default=None,
-        description="`updated_at` of the draft that this one was made from: 409 where it is no longer that one. "
-        "Without it the draft is replaced, whatever it is",
+        description="`updated_at` of the draft that this one was made from, null if there was none: 409 if the draft "
+        "is another one by now. Without this field the draft is replaced, whatever it is",
     )
 
 

@@ -117,13 +117,15 @@ class Gradebook(Strict):
 class OverrideBody(Strict):
     """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/overrides: points in place of the computed ones;
     ``points`` none takes an override away. ``seen``, where it is sent, is the override that one read (none: there was
-    none): where there is another by now, nothing is done."""
+    none): where there is another by now, nothing is done. More points than the part has are refused without
+    ``extra``."""
 
     student: str = Field(max_length=limits.NAME_CHARS)
     challenge: str = Field(max_length=limits.SLUG_CHARS)
     points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
     seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    extra: bool = Field(default=False, description="the points may be more than the part has")
 
 
 class ExportRow(Strict):
@@ -156,6 +158,10 @@ class ExportRow(Strict):
     voided: int
     rubric: float = Field(description="of the points: those that staff gave by the rubric")
     ungraded: float = Field(description="of what is to be had: criteria that nobody graded yet")
+
+
+# The columns of an ExportRow that are points: a table for people has them rounded.
+POINT_COLUMNS = ("points", "most", "rubric", "ungraded")
 
 
 class GradebookExport(Strict):

@@ -7,7 +7,10 @@ import threading
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from grader.service.accounts import tokens
+from grader.service.submissions import drafts
 from tests.browser.conftest import Visit
+from tests.browser.furnished import Site
 from tests.browser.steps import editor, paste
 from tests.web import builders
 
@@ -15,6 +18,10 @@ PAGE = f"/challenges/{builders.SLUG}"
 BUILT = "**/built/editor.js*"
 LINE = "def solve(a):"
 MARK = "# mine, and mine alone"
+# A challenge whose drafts no other test here touches.
+OTHER = "saxpy"
+OTHER_PAGE = f"/challenges/{OTHER}"
+SIGNED_OUT = "You are signed out. Your code stays here."
 
 
 def text(page: Page) -> Locator:
@@ -103,6 +110,81 @@ def test_what_was_written_is_there_after_a_reload_and_in_another_browser(visit: 
     expect(text(page)).to_have_value(MARK)
     assert text(visit("grace").go(PAGE)).input_value() == MARK
     assert text(visit("linus").go(PAGE)).input_value() != MARK
+
+
+def test_a_second_tab_does_not_overwrite_the_first(visit: Visit, site: Site) -> None:
+    """Both are opened before either has saved, so there is no draft that the second one could be based on."""
+    visitor = visit("linus")
+    visitor.noise.allowed.add(409)
+    first, second = visitor.go(OTHER_PAGE), visitor.page.context.new_page()
+    second.goto(first.url)
+    first.bring_to_front()
+    begin(first, "the first tab's")
+    expect(first.locator("#kept")).to_have_text("Saved.")
+    second.bring_to_front()
+    begin(second, "the second tab's")
+    question = second.locator("#which")
+    expect(question).to_contain_text("This code was also changed elsewhere")
+    expect(question.locator("pre")).to_have_text("the first tab's")
+    expect(text(second)).to_have_value("the second tab's")
+    kept = drafts.get_draft(site.platform, site.people["linus"], OTHER, "triton")
+    assert kept.source == "the first tab's"
+    second.reload()
+    expect(question.locator("pre")).to_have_text("the first tab's")
+    expect(text(second)).to_have_value("the second tab's")
+    question.get_by_role("button", name="Take this one").click()
+    expect(text(second)).to_have_value("the first tab's")
+    expect(question).to_be_hidden()
+
+
+def test_two_tabs_of_nobody_keep_both_texts(visit: Visit) -> None:
+    first = visit().go(OTHER_PAGE)
+    second = first.context.new_page()
+    second.goto(first.url)
+    first.bring_to_front()
+    begin(first, "the first tab's")
+    second.bring_to_front()
+    begin(second, "the second tab's")
+    question = second.locator("#which")
+    expect(question.locator("pre")).to_have_text("the first tab's")
+    first.close()
+    second.reload()
+    expect(question.locator("pre")).to_have_text("the first tab's")
+    question.get_by_role("button", name="Keep what the editor has").click()
+    second.reload()
+    expect(text(second)).to_have_value("the second tab's")
+    expect(question).to_be_hidden()
+
+
+def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
+    visit: Visit, site: Site
+) -> None:
+    visitor = visit("grace")
+    visitor.noise.allowed |= {401, 403, 409}
+    page = visitor.go(OTHER_PAGE)
+    begin(page, "before")
+    expect(page.locator("#kept")).to_have_text("Saved.")
+    tokens.end_sessions(site.platform, site.people["grace"], "")
+    for name in ("Run", "Submit"):
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.locator("#run")).to_have_text(SIGNED_OUT)
+        assert page.url.endswith(OTHER_PAGE)
+    begin(page, "after")
+    expect(page.locator("#kept")).to_have_text(SIGNED_OUT)
+    with page.expect_popup() as opened:
+        page.locator("#signed-out").get_by_role("link", name="Sign in").click()
+    tab = opened.value
+    tab.get_by_label("Name").fill("grace")
+    tab.get_by_label("Password").fill(builders.PASSWORD)
+    tab.get_by_role("main").get_by_role("button", name="Sign in").click()
+    tab.wait_for_url("**" + OTHER_PAGE)
+    tab.close()
+    page.bring_to_front()
+    expect(page.locator("#kept")).to_have_text("Saved.")
+    expect(page.locator("#signed-out")).to_be_hidden()
+    expect(text(page)).to_have_value("after")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url("**/submissions/*")
 
 
 def test_who_types_while_the_editor_loads_goes_on_in_it(visit: Visit) -> None:

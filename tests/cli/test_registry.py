@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -47,6 +49,36 @@ def test_groups_are_listed_with_their_commands() -> None:
         told = COMMANDS[name][1].partition(": ")[2].split(", ")
         there = [f"{name} {inner}" for inner in group.commands]
         assert told == ([*there[: len(told) - 1], "..."] if told[-1] == "..." else there)
+
+
+def test_every_command_of_a_server_takes_its_address() -> None:
+    """All commands of a group do, also those that connect by way of a helper."""
+    lacking = []
+    for name in COMMANDS:
+        if name in (
+            "challenge",
+            "login",
+            "logout",
+            "up",
+            "user",
+            "sandbox",
+            "db",
+            "admin",
+            "test",
+            "profile",
+        ):
+            continue  # they act on this machine, too; `login --server` keeps the address
+        found = get_command(load(name)).commands[name]  # type: ignore[attr-defined]
+        for inner, each in getattr(found, "commands", {"": found}).items():
+            options = {option for it in each.params for option in it.opts}
+            if "--server" not in options and "connect" in _globals_of(each):
+                lacking.append(f"{name} {inner}".strip())
+    assert lacking == []
+
+
+def _globals_of(command: Any) -> dict[str, Any]:
+    """Names of the module that the command's function is of."""
+    return inspect.unwrap(command.callback).__globals__
 
 
 @pytest.mark.parametrize("args", [[], ["--help"], ["-h"], ["help"]])

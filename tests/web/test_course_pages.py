@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Iterator
@@ -175,7 +176,7 @@ def test_an_assignment_from_draft_to_extension(
 
 
 def test_grades_are_explained_and_set(
-    owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User, bob: User
+    owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, call: Visit, ada: User, bob: User
 ) -> None:
     enrol(platform, teacher, ada, bob)
     rosters.change_member(platform, teacher, "gpu", "ada", MemberChange(group="red"))
@@ -196,6 +197,9 @@ def test_grades_are_explained_and_set(
     answer = owner.get("/courses/gpu/gradebook/grades.csv")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="gpu-grades.csv"'
     assert ",A,red,70.0,100.0,done,1,accepted,0.8,cpu," in answer.text
+    marked = owner.get("/courses/gpu/gradebook/grades.csv?bom=1")
+    assert marked.data == codecs.BOM_UTF8 + answer.data
+    assert call(teacher).get("/api/v1/courses/gpu/gradebook.csv?bom=true").data == marked.data
     assert "<td>red</td>" in owner.get("/courses/gpu/gradebook").text
     assert ",True,'=1+1" in answer.text
     post(owner, "/courses/gpu/grades/ada/override", points="", **values)

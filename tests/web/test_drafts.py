@@ -11,6 +11,7 @@ import pytest
 from grader import limits
 from grader.schemas.draft import DraftList, DraftView
 from grader.schemas.submission import SubmissionView
+from grader.service.accounts import tokens
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import diagnostics
@@ -82,6 +83,15 @@ class TestApi:
         headers = {"X-CSRFToken": csrf(client, PAGE)}
         assert client.put(DRAFT, json={"source": "x"}, headers=headers).status_code == 200
         assert client.delete(DRAFT, headers=headers).status_code == 204
+
+    def test_after_the_end_of_a_session_one_is_signed_out(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        client = visit(ada)
+        headers = {"X-CSRFToken": csrf(client, PAGE)}
+        tokens.end_sessions(platform, ada, "")
+        for _ in range(2):  # the first answer takes the cookie away
+            refused(client.put(DRAFT, json={"source": "x"}, headers=headers), 401, "not_signed_in")
 
     def test_a_loop_is_stopped(self, call: Visit, ada: User, bob: User) -> None:
         limiter.reset()

@@ -37,7 +37,7 @@ def get_draft(path: DraftPath) -> Response:
 @api.put("/drafts/<challenge>/<language>", responses={200: DraftView, 409: ErrorEnvelope})
 @throttle.draft_limit
 def keep_draft(path: DraftPath, body: DraftBody) -> Response:
-    """Keep it in the place of what is there. 409 with `based_on`, where that is not what is there."""
+    """Keep it in the place of what is there. 409 if `based_on` is given and is not what is there."""
     return answer(drafts.keep_draft(platform(), current_user(), path.challenge, path.language, body))
 
 

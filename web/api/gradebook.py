@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from flask import Response
+from pydantic import BaseModel, Field
 
 from grader import spreadsheet
-from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, OverrideBody, StudentGrades
+from grader.schemas.gradebook import (
+    POINT_COLUMNS,
+    ExportRow,
+    Gradebook,
+    GradebookExport,
+    OverrideBody,
+    StudentGrades,
+)
+from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import gradebook
 from grader.service.courses.permissions import Action
@@ -15,6 +24,13 @@ from grader.web.api.courses import CoursePath, StaffPath
 from grader.web.api.resource import asks, in_course, resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
+
+
+class TableQuery(BaseModel):
+    bom: Switch = Field(
+        default=False, description="begin with a byte order mark, by which spreadsheets know UTF-8"
+    )
+
 
 api = resource("gradebook", "Points, and how they came about", signed_in=True)
 
@@ -33,9 +49,9 @@ def export_gradebook(path: CoursePath) -> Response:
 
 
 @api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
-def export_gradebook_csv(path: CoursePath) -> Response:
-    """The same as CSV, safe in spreadsheets (staff only)."""
-    return csv_answer(path.course)
+def export_gradebook_csv(path: CoursePath, query: TableQuery) -> Response:
+    """The same as CSV, safe in spreadsheets, with rounded points (staff only)."""
+    return csv_answer(path.course, query.bom)
 
 
 @api.get("/courses/<course>/grades", responses={200: StudentGrades})
@@ -59,9 +75,10 @@ def override(path: AssignmentPath, body: OverrideBody) -> Response:
     return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))
 
 
-def csv_answer(course: str) -> Response:
+def csv_answer(course: str, bom: bool) -> Response:
     """The export as a file."""
     rows = gradebook.export(platform(), current_user(), course)
-    response = Response("".join(spreadsheet.table(ExportRow, rows)), mimetype="text/csv")
+    lines = spreadsheet.table(ExportRow, rows, POINT_COLUMNS, bom)
+    response = Response("".join(lines), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
     return response

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from flask import Flask, request
 from flask_wtf.csrf import CSRFError, CSRFProtect  # type: ignore[import-untyped]
 
-from grader.web.auth.identity import by_cookie
+from grader.errors import NotSignedIn
+from grader.web.auth.identity import by_cookie, viewer
 from grader.web.errors import in_api
 
 _protect = CSRFProtect()
@@ -34,12 +35,31 @@ def init_app(app: Flask) -> None:
 
 # Forms that other sites send, and that act for no session: what they hold is signed, or works once.
 _OF_OTHERS = ("lti.login", "lti.launch", "lti.select")
+# Our own forms that work for people who are not signed in.
+_FOR_ANYONE = (
+    "design.choose",
+    "lti.connect",
+    "lti.link",
+    "notices.unsubscribe",
+    "resets.ask",
+    "resets.reset",
+    "resets.set_up",
+    "sign_in.submit",
+    "sign_up.ask",
+    "sign_up.submit",
+)
 
 
 def _guard() -> None:
     if (in_api() and not by_cookie()) or request.endpoint in _OF_OTHERS:
         return
-    _protect.protect()
+    try:
+        _protect.protect()
+    except CSRFError:
+        # The token ends with its session. Who is signed out should hear that, not that the form is forged.
+        if viewer() is None and request.endpoint not in _FOR_ANYONE:
+            raise NotSignedIn("You are signed out.", "Sign in again.") from None
+        raise
     if request.method in ("POST", "PUT", "PATCH", "DELETE"):
         _check_origin()
 

@@ -89,8 +89,8 @@ def _identify() -> None:
         return
     if TOKEN_KEY not in session:
         return
-    g.by_cookie = True
     try:
         g.user = tokens.user_of_token(platform(), session[TOKEN_KEY])
+        g.by_cookie = True
     except NotSignedIn:
         session.clear()

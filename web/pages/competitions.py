@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.deadlines import find_zone, parse_moment
 from grader.errors import BadRequest, GraderError, NotAllowed
+from grader.formats import duration, points
 from grader.languages import Language
 from grader.schemas.competition import (
     BoardKind,
@@ -37,7 +38,7 @@ from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages import code, markdown
-from grader.web.pages.formats import duration, factor
+from grader.web.pages.formats import factor
 
 pages = Blueprint("competitions", __name__)
 
@@ -120,7 +121,11 @@ def screen(slug: str) -> str:
         view=view,
         board=before,
         after=after,
-        data=json.dumps({"before": _plain(before), "after": _plain(after)}) if after is not None else "",
+        data=json.dumps(
+            {"before": _plain(before), "after": _plain(after), "resolution": after.resolution}
+            if after is not None
+            else None
+        ),
         pace_ms=_PACE_MS,
         device=device,
         kind=None,
@@ -301,7 +306,7 @@ def _plain(board: Any) -> dict[str, Any]:
             return "–"
         if board.scoring is Scoring.TIME:
             return duration(value)
-        return f"{value:.6g}" if board.scoring is Scoring.POINTS else factor(value)
+        return points(value) if board.scoring is Scoring.POINTS else factor(value)
 
     return {
         "rows": [
@@ -309,13 +314,18 @@ def _plain(board: Any) -> dict[str, Any]:
                 "rank": it.rank,
                 "team": it.team,
                 "score": score(it.score),
-                "sort": list(it.sort) if it.score is not None else None,
+                "sort": _sort(board.scoring, it.sort) if it.score is not None else None,
                 "at": it.at.isoformat() if it.at is not None else "",
                 "pending": sum(each.pending for each in it.challenges),
             }
             for it in board.rows
         ]
     }
+
+
+def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
+    """Class and time, the smaller the better: speedups are as times, which the board's resolution is a share of."""
+    return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
 def _manage(slug: str, error: GraderError | None, given: Mapping[str, str] | None = None) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from grader.deadlines import zoned
 from grader.device_kinds import EMULATED, caution_of, languages_of
+from grader.formats import duration, points, three_digits
 from grader.languages import LANGUAGES, Language
 from grader.schemas.report import TOO_SHORT, Sizes
 from grader.schemas.submission import State
@@ -77,19 +78,6 @@ def init_app(app: Flask) -> None:
     )
 
 
-def points(value: float) -> str:
-    """Points of a course: four digits, without zeros behind the point."""
-    return f"{value:.4g}" if value < 10_000 else f"{value:.0f}"
-
-
-def duration(us: float) -> str:
-    """Microseconds with three significant digits and a unit that fits: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
-    for unit, scale in (("s", 1e6), ("ms", 1e3), ("µs", 1.0)):
-        if us >= scale * 0.9995 or unit == "µs":
-            return f"{_three(us / scale)} {unit}"
-    raise AssertionError("µs always fits")
-
-
 def interval(us: float, bounds: tuple[float, float]) -> str:
     """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``; empty for a model's, which has none."""
     if bounds[0] == bounds[1]:
@@ -100,7 +88,7 @@ def interval(us: float, bounds: tuple[float, float]) -> str:
 
 def factor(value: float) -> str:
     """A speedup: ``1.31×``; ``0.0043×`` where two places would say nothing."""
-    return f"{_three(value)}×" if value >= 0.1 else f"{value:.2g}×"
+    return f"{three_digits(value)}×" if value >= 0.1 else f"{value:.2g}×"
 
 
 def seconds(value: float) -> str:
@@ -182,13 +170,6 @@ def flag_words(flag: str) -> str:
 def tone(value: VerdictWord | State) -> Tone:
     """The class that colours a verdict or state."""
     return _STATE_TONES[value] if isinstance(value, State) else VERDICTS[str(value)].tone
-
-
-def _three(value: float) -> str:
-    """Three significant digits without an exponent."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _trimmed(value: float) -> str:

@@ -14,6 +14,7 @@ from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
 from grader.service.courses import courses, feedback, gradebook
 from grader.service.courses.permissions import Action
 from grader.service.lti import passback
+from grader.web import forms
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -45,8 +46,8 @@ def show(course: str) -> str:
 
 @pages.get("/courses/<course>/gradebook/grades.csv")
 def export(course: str) -> Response:
-    """One row for each student and part, safe in spreadsheets. For staff."""
-    return csv_answer(course)
+    """One row for each student and part, safe in spreadsheets; ?bom=1 for those that read no plain UTF-8. For staff."""
+    return csv_answer(course, forms.asks("bom"))
 
 
 @pages.get("/courses/<course>/grades")
@@ -73,6 +74,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
                 challenge=request.form.get("challenge", ""),
                 points=points,
                 reason=request.form.get("reason", ""),
+                extra=forms.ticked("extra"),
                 **({} if seen is None else {"seen": float(seen) if seen else None}),
             )
         except ValueError as error:

@@ -15,6 +15,7 @@ from grader.service.boards import leaderboard, track_board
 from grader.service.boards import leaderboard as boards
 from grader.service.boards.leaderboard import Wanted
 from grader.service.challenges import catalogue
+from grader.web import forms
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
@@ -84,9 +85,11 @@ def show(slug: str) -> str:
 
 @pages.get("/leaderboards/<slug>/board.csv")
 def table(slug: str) -> Response:
-    """All entries of the board that the same address without ``/board.csv`` shows."""
+    """All entries of the board that the same address without ``/board.csv`` shows; ?bom=1 for spreadsheets that read no
+    plain UTF-8."""
     board = boards.leaderboard(platform(), slug, viewer=viewer(), **_wanted())
-    response = Response(written(board), mimetype="text/csv")
+    mark = spreadsheet.BOM if forms.asks("bom") else ""
+    response = Response(mark + written(board), mimetype="text/csv")
     name = f"{board.challenge}-v{board.version}-{plain(board.device)}.csv"
     response.headers.set("Content-Disposition", "attachment", filename=name)
     response.cache_control.private = True

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import GraderError, NotAllowed
+from grader.formats import duration
 from grader.schemas.operations import HourFigures, Operations
 from grader.service import audit
 from grader.service.audit import AuditFilter
@@ -17,7 +18,6 @@ from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import plots
-from grader.web.pages.formats import duration
 
 pages = Blueprint("operations", __name__)
 

@@ -7,9 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from grader.formats import duration
 from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadReport
 from grader.service.boards.leaderboard import PastTime
-from grader.web.pages.formats import duration, quantity
+from grader.web.pages.formats import quantity
 
 # Labels of more ticks run into each other on a phone.
 _TICKS_MOST = 6

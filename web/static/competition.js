@@ -32,58 +32,40 @@ class Countdown {
 
 class LiveBoard {
   static HIDDEN_MS = 30000;
-  static SLOWEST_MS = 60000;
-  static PATIENCE_MS = 10000;
 
   constructor(place, announce) {
-    Object.assign(this, { place, announce, etag: "", failures: 0, timer: 0 });
-    this.pace = Number(place.dataset.pace);
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.ask(); });
-    this.later();
+    Object.assign(this, { place, announce, first: true });
+    const pace = Number(place.dataset.pace);
+    new Poller(place.dataset.source, {
+      pace: () => (document.hidden ? LiveBoard.HIDDEN_MS : pace) * (0.8 + 0.4 * Math.random()),
+      changed: (html) => this.show(html),
+    });
   }
 
-  later() {
-    clearTimeout(this.timer);
-    const pace = document.hidden ? LiveBoard.HIDDEN_MS : this.pace;
-    const pause = Math.min(LiveBoard.SLOWEST_MS, pace * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
-    this.timer = setTimeout(() => this.ask(), pause);
-  }
-
-  async ask() {
-    clearTimeout(this.timer);
-    try {
-      const answer = await fetch(this.place.dataset.source, {
-        headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store",
-        redirect: "manual",
-        signal: AbortSignal.timeout(LiveBoard.PATIENCE_MS),
-      });
-      if (answer.type === "opaqueredirect" || answer.status === 404) { location.reload(); return; }
-      if (answer.ok) this.show(await answer.text(), answer.headers.get("ETag") || "");
-      else if (answer.status !== 304) throw new Error(String(answer.status));
-      this.failures = 0;
-    } catch {
-      this.failures = Math.min(this.failures + 1, 5);
-    }
-    this.later();
-  }
-
-  show(html, etag) {
-    const first = !this.etag;
-    this.etag = etag;
+  show(html) {
     const before = this.place.querySelector(".panel").dataset.phase;
     this.place.innerHTML = html; // made and escaped by the server, as the page itself was
     const { phase } = this.place.querySelector(".panel").dataset;
     if (phase !== before) { location.reload(); return; }
-    if (!first) this.announce.textContent = "The board has changed.";
+    if (!this.first) this.announce.textContent = "The board has changed.";
+    this.first = false;
   }
+}
+
+// Ranks of rows by their `sort`, [class, time], the smaller the better; null: no rank. As the server ranks: 1 + the number
+// of rows that are better by more than `resolution`, a share of the time.
+function ranksOf(rows, resolution) {
+  const better = (one, other) => one[0] < other[0] || (one[0] === other[0] && one[1] < other[1] / (1 + resolution));
+  const sorts = rows.map((it) => it.sort).filter(Boolean);
+  return rows.map((it) => it.sort && 1 + sorts.filter((other) => better(other, it.sort)).length);
 }
 
 // Teams in the order of what is shown of them: at first the frozen board, then, one by one from below, the results.
 class Resolver {
   constructor(place, announce) {
     Object.assign(this, { place, announce, steps: [] });
-    const { before, after } = JSON.parse(place.dataset.resolve);
+    const { before, after, resolution } = JSON.parse(place.dataset.resolve);
+    this.resolution = resolution;
     const frozen = new Map(before.rows.map((row) => [row.team, row]));
     this.teams = after.rows.map((row) => ({ team: row.team, after: row, before: frozen.get(row.team) || row, revealed: false }));
     this.body = place.querySelector("tbody");
@@ -131,27 +113,31 @@ class Resolver {
     return this.order().filter((it) => !it.revealed).at(-1);
   }
 
+  // Sets each team's rank. When all is revealed it is the results' own order, with the ranks that they give.
   order() {
-    // When all is revealed it is the results' own order, with the ranks that they give.
-    if (this.teams.every((it) => it.revealed)) return this.teams;
     const shown = (it) => (it.revealed ? it.after : it.before);
+    const ranks = ranksOf(this.teams.map(shown), this.resolution);
+    this.teams.forEach((it, place) => { it.rank = ranks[place]; });
+    if (this.teams.every((it) => it.revealed)) {
+      for (const it of this.teams) it.rank = it.after.rank;
+      return this.teams;
+    }
     return [...this.teams].sort((one, other) => {
-      const [a, b] = [shown(one), shown(other)];
-      if (!a.sort || !b.sort) return (b.sort ? 1 : 0) - (a.sort ? 1 : 0);
-      return a.sort[0] - b.sort[0] || a.sort[1] - b.sort[1] || (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
+      if (!one.rank || !other.rank) return (other.rank ? 1 : 0) - (one.rank ? 1 : 0);
+      const [a, b] = [shown(one).at, shown(other).at];
+      return one.rank - other.rank || (a < b ? -1 : a > b ? 1 : 0);
     });
   }
 
   draw() {
     const next = this.next();
     const last = this.steps.at(-1);
-    this.body.replaceChildren(...this.order().map((it, place) => {
+    this.body.replaceChildren(...this.order().map((it) => {
       const shown = it.revealed ? it.after : it.before;
       const row = document.createElement("tr");
       row.classList.toggle("focused", it === next);
       row.classList.toggle("revealed", it === last);
-      const rank = next ? (shown.sort ? place + 1 : "–") : (shown.rank ?? "–");
-      for (const [text, name] of [[rank, "right figures"], [it.team, "user"], [shown.score, "right figures nowrap"], [it.revealed ? "" : shown.pending || "", "right figures"]]) {
+      for (const [text, name] of [[it.rank ?? "–", "right figures"], [it.team, "user"], [shown.score, "right figures nowrap"], [it.revealed ? "" : shown.pending || "", "right figures"]]) {
         const cell = document.createElement("td");
         cell.className = name;
         cell.textContent = text; // names are people's: never as HTML
@@ -164,8 +150,9 @@ class Resolver {
   }
 }
 
-for (const line of document.querySelectorAll("[data-countdown]")) new Countdown(line);
-{
+if (typeof module === "object") module.exports = { ranksOf };
+else {
+  for (const line of document.querySelectorAll("[data-countdown]")) new Countdown(line);
   const announce = document.getElementById("announce");
   const board = document.querySelector("#live-board[data-pace]");
   const resolve = document.getElementById("resolve");

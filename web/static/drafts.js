@@ -1,5 +1,6 @@
-// Keeps what is in the editor: at once in this browser, and a moment later, for who is signed in, on the server. Which of
-// two texts is shown is decided by ``choose``, which tests/web/client asks alone.
+// Keeps what is in the editor: at once in this browser, and a moment later, for who is signed in, on the server. What
+// another tab or browser wrote meanwhile is not replaced before the student has chosen. web/client/test has the tests of
+// ``choose`` and ``endangered``.
 "use strict";
 {
   // From the last key to sending it.
@@ -19,6 +20,14 @@
     return { use: local.at > server.at ? "local" : "server", ask: true };
   }
 
+  // `found`: the record that is about to be replaced. `seen`: the record that this tab read or stored last. Returns the
+  // texts that would be lost: those of other tabs that no server has.
+  function endangered(found, seen, mine) {
+    if (!found || (found.tab === seen?.tab && found.at === seen?.at)) return [];
+    const all = [...(found.kept ? [] : [{ text: found.text, at: found.at, tab: found.tab }]), ...(found.others ?? [])];
+    return all.filter((it) => it.text !== mine && it.text !== seen?.text);
+  }
+
   const store = {
     get(key) {
       try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
@@ -33,7 +42,9 @@
     tidy(mine) {
       try {
         for (const key of Object.keys(localStorage)) {
-          if (key.startsWith("draft:") && !key.startsWith(mine) && store.get(key)?.kept) localStorage.removeItem(key);
+          if (!key.startsWith("draft:") || key.startsWith(mine)) continue;
+          const found = store.get(key);
+          if (found?.kept && !found.others?.length) localStorage.removeItem(key);
         }
       } catch { /* as above */ }
     },
@@ -43,7 +54,13 @@
     constructor(form, area, tell) {
       const { editor, version, user } = form.dataset;
       const { language } = area.dataset;
-      Object.assign(this, { form, area, tell, timer: 0, sending: false, asked: null, signedIn: Boolean(user) });
+      Object.assign(this, { form, area, tell, timer: 0, sending: false, signedIn: Boolean(user) });
+      // What the student has to decide about: {other, revision}. `other`: {text, at, tab}, which is not shown. `revision`:
+      // the server's name for it; none if this browser alone has it.
+      this.questions = [];
+      this.seen = null;
+      this.unanswered = null;
+      this.tab = Math.random().toString(36).slice(2);
       this.key = `draft:${encodeURIComponent(user)}:${editor}:${version}:${language}`;
       this.anonymous = `draft::${editor}:${version}:${language}`;
       this.address = `/api/v1/drafts/${editor}/${language}`;
@@ -59,10 +76,16 @@
         if (this.area.value !== this.area.dataset.starter || this.base) this.edited();
         return;
       }
-      const local = store.get(this.key) ?? (this.signedIn && !server ? this.adopted() : null);
+      this.seen = store.get(this.key);
+      const local = this.seen ?? (this.signedIn && !server ? this.adopted() : null);
       const { use, ask } = choose(local, server);
       if (use === "local") this.show(local.text);
-      if (ask) this.ask(use === "local" ? { text: server.text, at: server.at } : local, use === "local");
+      for (const other of local?.others ?? []) if (other.text !== this.area.value) this.ask(other);
+      if (ask && use === "local") {
+        this.base = local.base;
+        this.kept = false;
+        this.ask({ text: server.text, at: server.at }, server.revision);
+      } else if (ask) this.ask({ text: local.text, at: local.at });
       else if (use === "local" && (local.text !== this.area.dataset.starter || server)) this.edited();
       else if (use === "server") this.remember(true);
     }
@@ -80,8 +103,12 @@
     }
 
     remember(kept) {
+      const text = this.area.value;
+      for (const other of endangered(store.get(this.key), this.seen, text)) this.ask(other);
+      const others = this.questions.filter((it) => !it.revision).map((it) => it.other);
       this.kept = kept;
-      return store.set(this.key, { text: this.area.value, at: Date.now(), base: this.base, kept });
+      this.seen = { text, at: Date.now(), base: this.base, kept, tab: this.tab, others };
+      return store.set(this.key, this.seen);
     }
 
     edited() {
@@ -97,35 +124,40 @@
 
     async send(leaving = false) {
       clearTimeout(this.timer);
-      if (!this.signedIn || this.kept || this.sending || this.asked) return;
+      if (!this.signedIn || this.kept || this.sending || this.questions.length) return;
       const text = this.area.value;
       this.sending = true;
+      this.unanswered = text;
       if (!leaving) this.tell("Saving …");
       try {
         const answer = await this.call("PUT", { source: text, based_on: this.base }, leaving);
         await this.answered(answer, text);
-      } catch {
-        this.tell("Not saved: offline. It is kept in this browser.", true);
-        this.later(AGAIN_MS);
+      } catch (error) {
+        if (error instanceof SignedOut) this.tell(error.message, true);
+        else {
+          this.tell("Not saved: offline. It is kept in this browser.", true);
+          this.later(AGAIN_MS);
+        }
       } finally {
         this.sending = false;
       }
     }
 
     call(method, body, leaving = false) {
-      return fetch(this.address, {
+      return session.send(this.address, (token) => ({
         method,
-        headers: { "Content-Type": "application/json", "X-CSRFToken": this.form.elements.csrf_token.value },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": token },
         body: body && JSON.stringify(body),
         keepalive: leaving && body.source.length < FAREWELL_BYTES,
         signal: AbortSignal.timeout(15000),
-      });
+      }));
     }
 
     async answered(answer, text) {
       const told = answer.status === 204 ? {} : await answer.json();
       if (answer.ok) {
         this.base = told.updated_at;
+        this.unanswered = null;
         const same = this.area.value === text;
         this.remember(same);
         if (same) this.tell("Saved.");
@@ -134,8 +166,6 @@
       else if (answer.status === 429 || answer.status >= 500) {
         this.tell("Not saved yet. It is kept in this browser.", true);
         this.later(AGAIN_MS);
-      } else if (answer.status === 401 || answer.status === 403) {
-        this.tell("Not saved: you are signed out. It is kept in this browser.", true);
       } else this.tell(`Not saved: ${told.error?.message ?? "the server refused it."}`, true);
     }
 
@@ -148,36 +178,44 @@
         return;
       }
       const { source, updated_at: revision } = await answer.json();
-      this.base = revision;
-      if (source === this.area.value) this.remember(true);
-      else this.ask({ text: source, at: Date.parse(revision) }, true);
+      const ours = source === this.unanswered; // it arrived, though its answer did not
+      if (source === this.area.value || ours) {
+        this.base = revision;
+        this.remember(source === this.area.value);
+        if (this.kept) this.tell("Saved.");
+        else this.later(QUIET_MS);
+      } else this.ask({ text: source, at: Date.parse(revision) }, revision);
     }
 
-    // `other` is what is not shown. `elsewhere`: it is the server's.
-    ask(other, elsewhere) {
-      this.asked = { other, elsewhere };
-      this.form.dispatchEvent(new CustomEvent("ask-draft", { detail: this }));
+    ask(other, revision = null) {
+      const asked = this.questions.find((it) => (revision ? it.revision : it.other.tab && it.other.tab === other.tab));
+      if (asked) Object.assign(asked, { other, revision });
+      else this.questions.push({ other, revision });
+      this.tell("Not saved before you choose. It is kept in this browser.", true);
+      this.form.dispatchEvent(new Event("ask-draft"));
     }
 
     decided(takeOther) {
-      const { other, elsewhere } = this.asked;
-      this.asked = null;
+      const { other, revision } = this.questions.shift();
+      if (revision) this.base = revision;
       if (takeOther) this.show(other.text);
-      // What the server has stands there already; anything else is sent over it.
-      if (takeOther === elsewhere) { this.remember(true); this.tell("Saved."); } else this.edited();
+      const saved = revision ? takeOther : this.kept && !takeOther;
+      if (saved) { this.remember(true); this.tell("Saved."); } else this.edited();
+      this.form.dispatchEvent(new Event("ask-draft"));
     }
 
     async forget() {
       clearTimeout(this.timer);
       store.remove(this.key);
       const had = this.base !== null;
-      Object.assign(this, { base: null, kept: true, asked: null });
+      Object.assign(this, { base: null, kept: true, seen: null, questions: [] });
+      this.form.dispatchEvent(new Event("ask-draft"));
       this.tell("");
       if (!this.signedIn || !had) return;
       try {
         await this.call("DELETE");
-      } catch {
-        this.tell("The server still has your code: offline.", true);
+      } catch (error) {
+        this.tell(`The server still has your code. ${error instanceof SignedOut ? error.message : "You are offline."}`, true);
       }
     }
   }
@@ -186,17 +224,18 @@
     return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   }
 
-  // One question at a time, and only about what is shown.
+  // One question at a time, and only about what is shown. Both texts are: the editor has the other one.
   function askAt(box, draft) {
-    const { other, elsewhere } = draft.asked;
+    const { other, revision } = draft.questions[0];
     const [first, second] = box.querySelectorAll("button");
-    box.querySelector("p").textContent = elsewhere
-      ? `This code was also changed elsewhere, ${moment(other.at)}. Which one do you want to go on with?`
-      : `This browser has other code, changed ${moment(other.at)} and never saved. Which one do you want to go on with?`;
-    first.textContent = elsewhere ? "Take the one from elsewhere" : "Take this browser's";
-    second.textContent = "Keep what is shown";
-    first.onclick = () => { box.hidden = true; draft.decided(true); };
-    second.onclick = () => { box.hidden = true; draft.decided(false); };
+    box.querySelector("p").textContent = revision
+      ? `This code was also changed elsewhere, ${moment(other.at)}:`
+      : `This browser has other code, changed ${moment(other.at)} and never saved:`;
+    box.querySelector("pre").textContent = other.text;
+    first.textContent = "Take this one";
+    second.textContent = "Keep what the editor has";
+    first.onclick = () => draft.decided(true);
+    second.onclick = () => draft.decided(false);
     box.hidden = false;
   }
 
@@ -214,17 +253,18 @@
     const chosen = () => form.querySelector('[name="language"]:checked')?.value;
     const offer = () => {
       const draft = drafts.find((it) => it.area.dataset.language === chosen());
-      if (draft?.asked) askAt(box, draft); else box.hidden = true;
+      if (draft?.questions.length) askAt(box, draft); else box.hidden = true;
     };
     form.addEventListener("ask-draft", offer);
     for (const radio of form.querySelectorAll('[name="language"]')) radio.addEventListener("change", offer);
     for (const draft of drafts) draft.begin();
     const all = (leaving) => { for (const draft of drafts) draft.send(leaving); };
     addEventListener("online", () => all(false));
+    document.addEventListener("signed-in", () => all(false));
     addEventListener("pagehide", () => all(true));
     document.addEventListener("keep-drafts", () => all(false));
   }
 
-  if (typeof module === "object") module.exports = { choose };
+  if (typeof module === "object") module.exports = { choose, endangered };
   else if (document.querySelector("form[data-editor]")) start(document.querySelector("form[data-editor]"));
 }

@@ -137,8 +137,10 @@
     box.addEventListener("change", () => {
       try { localStorage.setItem(key, box.checked ? "1" : "0"); } catch { /* as above */ }
       if (signedIn) {
-        const headers = { "Content-Type": "application/json", "X-CSRFToken": form.elements.csrf_token.value };
-        fetch("/api/v1/me/preferences", { method: "PATCH", headers, body: JSON.stringify({ vim: box.checked }) }).catch(() => {});
+        const body = JSON.stringify({ vim: box.checked });
+        session.send("/api/v1/me/preferences", (token) => ({
+          method: "PATCH", headers: { "Content-Type": "application/json", "X-CSRFToken": token }, body,
+        })).catch(() => {});
       }
     });
   }

@@ -7,84 +7,55 @@ class Follower {
   static QUICK_MS = 1000;
   static HIDDEN_MS = 15000;
   static TOLD_MS = 5000; // hidden, and somebody wants to be told
-  static AWAY_MS = 2000; // the first pause after a failure; each further one is twice as long
-  static SLOWEST_MS = 30000;
-  static PATIENCE_MS = 10000;
 
   // live: the element that holds the panel; announce: a live region; title: sentence -> what the tab is called.
   constructor(live, announce, title, ended = () => {}) {
-    Object.assign(this, { live, announce, title, ended, etag: "", failures: 0, next: 0, timer: 0, stopped: false });
+    Object.assign(this, { live, announce, title, ended, away: false });
     this.id = live.dataset.source.split("/").at(-2);
     this.wanted = Follower.kept(this.id) && Follower.mayTell();
-    this.seen = () => { if (!document.hidden && !this.final) this.ask(); };
-    document.addEventListener("visibilitychange", this.seen);
-    addEventListener("online", this.seen);
     live.addEventListener("click", (event) => { if (event.target.closest("[data-tell]")) this.tell(); });
     live.addEventListener("submit", (event) => this.cancel(event));
+    this.poller = new Poller(live.dataset.source, {
+      pace: () => this.pace(),
+      changed: (html) => this.show(html),
+      asked: (failures) => this.heard(failures),
+      gone: () => this.gone(),
+    });
     this.ticks = setInterval(() => this.tick(), 1000);
     this.dress();
-    this.later();
+    if (this.final) this.stop();
   }
 
   get panel() { return this.live.querySelector(".panel"); }
-  get final() { return this.stopped || Boolean(this.panel.dataset.final); }
+  get final() { return this.poller.stopped || Boolean(this.panel.dataset.final); }
+  get stopped() { return this.poller.stopped; }
 
   static mayTell() { return "Notification" in window && Notification.permission === "granted"; }
   static kept(id) { try { return sessionStorage.getItem(`tell:${id}`) === "1"; } catch { return false; } }
 
   stop() {
-    this.stopped = true;
-    clearTimeout(this.timer);
+    this.poller.stop();
     clearInterval(this.ticks);
-    document.removeEventListener("visibilitychange", this.seen);
-    removeEventListener("online", this.seen);
   }
 
-  later() {
-    clearTimeout(this.timer);
-    if (this.final) { this.stop(); return; }
+  pace() {
     const pace = document.hidden ? (this.wanted ? Follower.TOLD_MS : Follower.HIDDEN_MS) : Number(this.panel.dataset.pace);
-    const away = this.failures ? Follower.AWAY_MS * 2 ** (this.failures - 1) : 0;
     // Not all at one moment who submitted at one word.
-    const spread = pace > Follower.QUICK_MS ? 0.8 + 0.4 * Math.random() : 1;
-    const pause = Math.min(Follower.SLOWEST_MS, Math.max(pace * spread, away));
-    this.next = Date.now() + pause;
-    this.timer = setTimeout(() => this.ask(), pause);
+    return Math.min(Poller.SLOWEST_MS, pace * (pace > Follower.QUICK_MS ? 0.8 + 0.4 * Math.random() : 1));
+  }
+
+  heard(failures) {
+    if (failures && !this.away) this.say("Offline");
+    if (!failures && this.away) this.say(this.panel.dataset.phase);
+    this.away = Boolean(failures);
+    if (this.final) this.stop();
     this.tick();
   }
 
-  async ask() {
-    clearTimeout(this.timer);
-    try {
-      const answer = await fetch(this.live.dataset.source, {
-        headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store", // the ETag is ours to send: the browser's cache would turn each 304 into a 200
-        redirect: "manual",
-        signal: AbortSignal.timeout(Follower.PATIENCE_MS),
-      });
-      if (this.stopped) return;
-      if (answer.type === "opaqueredirect" || answer.status === 404) { this.lost(); return; }
-      if (answer.ok) {
-        const html = await answer.text();
-        if (this.stopped) return;
-        this.etag = answer.headers.get("ETag") || "";
-        this.show(html);
-      } else if (answer.status !== 304) throw new Error(String(answer.status));
-      if (this.failures) this.say(this.panel.dataset.phase);
-      this.failures = 0;
-    } catch {
-      if (this.stopped) return;
-      if (!this.failures) this.say("Offline");
-      this.failures = Math.min(this.failures + 1, 5);
-    }
-    this.later();
-  }
-
-  // Signed out meanwhile, or gone: the server says what now.
-  lost() {
+  gone() {
     this.stop();
     if (this.live.id === "live") location.reload();
-    else this.connection("You are signed out, or it is gone: reload the page.");
+    else this.connection("It is gone: reload the page.");
   }
 
   show(html) {
@@ -129,8 +100,8 @@ class Follower {
       span.textContent = Follower.span(ms / 1000);
     }
     if (this.final) return;
-    const left = Math.max(1, Math.ceil((this.next - Date.now()) / 1000));
-    this.connection(this.failures ? `Offline, trying again in ${left} s. Judging goes on without this page.` : "");
+    const left = Math.max(1, Math.ceil((this.poller.next - Date.now()) / 1000));
+    this.connection(this.away ? `Offline, trying again in ${left} s. Judging goes on without this page.` : "");
   }
 
   static span(seconds) {
@@ -169,12 +140,13 @@ class Follower {
     const button = event.target.querySelector("button");
     button.disabled = true;
     button.textContent = "Cancelling";
-    const form = new URLSearchParams(new FormData(event.target));
+    const { target } = event;
+    const make = () => ({ method: "POST", body: new URLSearchParams(new FormData(target)) });
     try {
-      await fetch(event.target.action, { method: "POST", body: form, redirect: "manual" });
+      await session.send(target.action, make);
     } catch { /* the next look tells that the server is away, and offers the button again */ }
-    this.etag = ""; // whatever it says: the button is to be drawn again
-    this.ask();
+    this.poller.etag = ""; // whatever it says: the button is to be drawn again
+    this.poller.ask();
   }
 }
 

@@ -1,37 +1,19 @@
-// Keeps a part of a page up to date: asks its data-source every data-refresh milliseconds while the page is seen, and
-// swaps the part when it changed (the ETag says so). A part that holds a panel with data-final is asked for no more.
+// Keeps parts of a page up to date: those with a data-source, every data-refresh milliseconds. A part that holds a panel
+// with data-final is asked for no more.
 "use strict";
 
 class Refresher {
-  static SLOWEST_MS = 30000;
-
   constructor(place) {
-    Object.assign(this, { place, pace: Number(place.dataset.refresh), etag: "", failures: 0 });
-    this.later();
+    this.place = place;
+    const pace = Number(place.dataset.refresh);
+    this.poller = new Poller(place.dataset.source, {
+      pace: () => (document.hidden ? Infinity : pace),
+      changed: (text) => this.show(text),
+    });
+    if (this.final) this.poller.stop();
   }
 
   get final() { return Boolean(this.place.querySelector("[data-final]:not([data-final=''])")); }
-
-  later() {
-    if (this.final) return;
-    setTimeout(() => this.ask(), Math.min(Refresher.SLOWEST_MS, this.pace * 2 ** this.failures));
-  }
-
-  async ask() {
-    if (!document.hidden && !this.busy()) {
-      try {
-        const answer = await fetch(this.place.dataset.source, {
-          headers: this.etag ? { "If-None-Match": this.etag } : {},
-          credentials: "same-origin",
-        });
-        this.failures = answer.ok || answer.status === 304 ? 0 : this.failures + 1;
-        if (answer.ok) this.show(answer.headers.get("ETag") || "", await answer.text());
-      } catch {
-        this.failures += 1;
-      }
-    }
-    this.later();
-  }
 
   // Somebody who fills in a field or opened a part must not lose it.
   busy() {
@@ -39,12 +21,13 @@ class Refresher {
     return (this.place.contains(at) && at.matches("input, select, textarea")) || this.place.querySelector("details[open]");
   }
 
-  show(etag, text) {
-    this.etag = etag;
+  show(text) {
+    if (this.busy()) { this.poller.etag = ""; return; }
     const focused = this.place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     this.place.innerHTML = text;
-    if (typeof localTimes === "function") localTimes(this.place);
+    localTimes(this.place);
     if (focused) this.place.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+    if (this.final) this.poller.stop();
   }
 }
 

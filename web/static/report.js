@@ -28,7 +28,9 @@ function show(page, chosen) {
 }
 
 function open() {
-  const target = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
+  if (!location.hash.startsWith("#case-")) return;
+  const target = document.getElementById(location.hash.slice(1));
+  if (!target && new URLSearchParams(location.search).has("cases")) location.replace(location.pathname + location.hash);
   const details = target && target.closest("details");
   if (!details) return;
   details.open = true;

@@ -1,5 +1,6 @@
-// Run, without leaving the code: the form's answer is the page of the run, whose panel is shown under the editor and
-// followed there. Without this script the button leads to that page.
+// Run and Submit, without leaving the code before the server has taken it. The answer to Run is the page of the run: its
+// panel is shown under the editor and followed there. The page of a submission is opened. Without this script the
+// buttons lead to those pages.
 "use strict";
 
 {
@@ -9,45 +10,39 @@
   const title = document.title;
   let follower = null;
 
-  function say(text, tone, link) {
+  function say(text, tone) {
     const line = document.createElement("p");
     line.className = `notice ${tone}`;
     line.append(text);
-    if (link) {
-      const anchor = Object.assign(document.createElement("a"), { href: link, target: "_blank", textContent: "Sign in" });
-      line.append(" ", anchor);
-    }
     place.replaceChildren(line);
     announce.textContent = text;
   }
 
-  // The panel of the page that the server answered with, or its reason why there is none.
-  function shown(page, address) {
-    const live = page.getElementById("live");
-    if (live) return live;
-    if (address.pathname.endsWith("/sign-in")) say("You are signed out. Your code stays here.", "bad", address.href);
-    else {
-      const told = [page.querySelector("p[role=alert]") || page.querySelector("main h1"), page.querySelector("main h1 + p")];
-      const words = told.filter((each, index) => each && (index === 0 || told[0].matches("h1")));
-      say(words.map((each) => each.textContent.replace(/\s+/g, " ").trim()).join(" ") || "The server refused it.", "bad");
-    }
-    return null;
+  // Why the server took nothing, as its page says it.
+  function reason(page) {
+    const told = [page.querySelector("main p[role=alert]:not([hidden])") || page.querySelector("main h1"), page.querySelector("main h1 + p")];
+    const words = told.filter((each, index) => each && (index === 0 || told[0].matches("h1")));
+    return words.map((each) => each.textContent.replace(/\s+/g, " ").trim()).join(" ") || "The server refused it.";
   }
 
-  async function run(button) {
-    const sent = new URLSearchParams(new FormData(form));
-    sent.set("action", "run");
+  async function send(button) {
+    const make = () => {
+      const body = new URLSearchParams(new FormData(form));
+      body.set("action", button.value);
+      return { method: "POST", body };
+    };
     button.disabled = true;
     if (follower) follower.stop();
     say("Sending", "busy");
     place.hidden = false;
     try {
-      const answer = await fetch(form.getAttribute("action"), { method: "POST", body: sent });
+      const answer = await session.send(form.getAttribute("action"), make);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const live = shown(page, new URL(answer.url));
-      if (live) follow(live);
-    } catch {
-      say("The server cannot be reached. Your code stays here; try again.", "bad");
+      if (!answer.redirected) say(reason(page), "bad");
+      else if (button.value === "run") follow(page.getElementById("live"));
+      else location.assign(answer.url);
+    } catch (error) {
+      say(error instanceof SignedOut ? error.message : "The server cannot be reached. Your code stays here; try again.", "bad");
     } finally {
       button.disabled = false;
     }
@@ -97,9 +92,9 @@
 
   if (form && place && window.fetch) {
     form.addEventListener("submit", (event) => {
-      if (!event.submitter || event.submitter.name !== "action" || event.submitter.value !== "run") return;
+      if (!event.submitter || event.submitter.name !== "action") return;
       event.preventDefault();
-      run(event.submitter);
+      send(event.submitter);
     });
     place.addEventListener("click", goTo);
   }

@@ -19,9 +19,10 @@ from grader.cli import operations, options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.local_platform import database, here
-from grader.cli.report import factor_text, time_text, verdict_text
+from grader.cli.report import factor_text, verdict_text
 from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, size_text, tell
 from grader.errors import BadRequest, Conflict
+from grader.formats import duration
 from grader.schemas.queue import (
     ChallengeKind,
     KindBody,
@@ -46,9 +47,9 @@ from grader.schemas.version import (
 app = make_app()
 admin = make_app()
 app.add_typer(admin, name="admin", help="Manage versions, queues, workers and stored data.")
-queue = make_app()
+queue = make_app(remote=True)
 admin.add_typer(queue, name="queue", help="Pause and resume queues.")
-worker = make_app()
+worker = make_app(remote=True)
 admin.add_typer(worker, name="worker", help="Drain and resume workers.")
 operations.register(admin)
 
@@ -213,7 +214,7 @@ def _verdict(judgement: Judgement | None) -> Text:
 
 
 def _time(judgement: Judgement | None) -> Text:
-    return Text(time_text(judgement.time_us) if judgement and judgement.time_us else "")
+    return Text(duration(judgement.time_us) if judgement and judgement.time_us else "")
 
 
 Queue = Annotated[
@@ -516,7 +517,7 @@ def show(submission: options.Submission, json: options.Json = False) -> int:
         return 0
     for name, value in found.model_dump(mode="json").items():
         if value is not None and value != "":
-            shown = time_text(value) if name.endswith("_us") else str(value)
+            shown = duration(value) if name.endswith("_us") else str(value)
             out().print(Text(f"{name:<12}", "dim"), safe(shown), soft_wrap=True)
     ids = [found.id, *([found.request_id] if found.request_id else [])]
     say(f"Its log lines: grep -E '{'|'.join(ids)}' in the logs of web and workers.", "dim")
@@ -561,6 +562,7 @@ def export(
     days: Annotated[
         float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
     ] = None,
+    bom: options.Bom = False,
 ) -> int:
     """Write results as a table for spreadsheets, or as JSON lines. No sources."""
     from grader.service.submissions.submission_search import SearchFilter, as_csv, entries
@@ -568,7 +570,7 @@ def export(
     wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
     with here() as platform:
         found = entries(platform, wanted)
-        lines = as_csv(found) if form == "csv" else (it.model_dump_json() + "\n" for it in found)
+        lines = as_csv(found, bom) if form == "csv" else (it.model_dump_json() + "\n" for it in found)
         if file is None or file == Path("-"):
             sys.stdout.writelines(lines)
             return 0

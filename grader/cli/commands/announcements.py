@@ -13,10 +13,10 @@ from grader.cli.terminal import moment, out, put_json, put_table, safe, say, tab
 from grader.errors import NotFound
 from grader.schemas.announcement import AnnouncementList, QuestionList
 
-app = make_app()
-announcement = make_app()
+app = make_app(remote=True)
+announcement = make_app(remote=True)
 app.add_typer(announcement, name="announcement", help="Announce something to everybody.")
-question = make_app()
+question = make_app(remote=True)
 app.add_typer(question, name="question", help="Ask the staff, and answer.")
 
 _COMPETITION = "competition:"

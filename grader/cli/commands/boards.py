@@ -7,9 +7,10 @@ from rich.table import Table
 from grader.cli import config, options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.report import factor_text, time_text
+from grader.cli.report import factor_text
 from grader.cli.terminal import put_json, put_table, safe, say
 from grader.device_kinds import caution_of
+from grader.formats import duration
 from grader.schemas.submission import Leaderboard
 
 app = make_app()
@@ -74,7 +75,7 @@ def _table(board: Leaderboard) -> Table:
             str(entry.rank or ""),
             safe(entry.user, "bold"),
             entry.language.value,
-            f"{time_text(entry.time_us)} ± {time_text(half)}" if half else time_text(entry.time_us),
+            f"{duration(entry.time_us)} ± {duration(half)}" if half else duration(entry.time_us),
             factor_text(entry.speedup),
             safe(entry.submission, "dim"),
         )

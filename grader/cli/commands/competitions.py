@@ -15,9 +15,10 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.report import factor_text, time_text
+from grader.cli.report import factor_text
 from grader.cli.terminal import moment, put_columns, put_json, safe, say, tell, write
 from grader.errors import BadRequest
+from grader.formats import duration, points
 from grader.schemas.competition import (
     BoardKind,
     BoardRow,
@@ -40,10 +41,10 @@ from grader.schemas.competition import (
 )
 from grader.schemas.submission import SourceView
 
-app = make_app()
-competition = make_app()
+app = make_app(remote=True)
+competition = make_app(remote=True)
 app.add_typer(competition, name="competition", help="Take part in competitions, and run them.")
-final = make_app()
+final = make_app(remote=True)
 competition.add_typer(final, name="final", help="Judge the finalists again (staff only).")
 
 Slug = Annotated[
@@ -511,8 +512,8 @@ def _score(scoring: Scoring, row: BoardRow) -> str:
         # Of a final with one challenge, which has no column of its own.
         return row.challenges[0].failed if len(row.challenges) == 1 else ""
     if scoring is Scoring.TIME:
-        return time_text(row.score)
-    return f"{row.score:.6g}" if scoring is Scoring.POINTS else factor_text(row.score)
+        return duration(row.score)
+    return points(row.score) if scoring is Scoring.POINTS else factor_text(row.score)
 
 
 def _cell(scoring: Scoring, row: BoardRow, number: int) -> str:
@@ -520,10 +521,10 @@ def _cell(scoring: Scoring, row: BoardRow, number: int) -> str:
     if not it.solved:
         return it.failed
     if scoring is Scoring.POINTS:
-        return f"{it.points or 0:.6g}"
+        return points(it.points or 0)
     if scoring is Scoring.SPEEDUPS:
         return factor_text(it.speedup) if it.speedup is not None else "solved"
-    return time_text(it.time_us) if it.time_us is not None else "solved"
+    return duration(it.time_us) if it.time_us is not None else "solved"
 
 
 def _put_final(view: FinalView, json: bool) -> int:
@@ -543,7 +544,7 @@ def _put_final(view: FinalView, json: bool) -> int:
         {
             "team": [safe(it.team) for it in view.entries],
             "challenge": [safe(it.challenge) for it in view.entries],
-            "median": [Text(time_text(it.time_us) if it.time_us else it.failed) for it in view.entries],
+            "median": [Text(duration(it.time_us) if it.time_us else it.failed) for it in view.entries],
             "spread": [Text(f"{it.spread:.2%}" if it.spread is not None else "") for it in view.entries],
         },
         optional=("spread",),

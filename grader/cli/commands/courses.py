@@ -33,10 +33,10 @@ from grader.schemas.course import (
     Visibility,
 )
 
-app = make_app()
-course = make_app()
+app = make_app(remote=True)
+course = make_app(remote=True)
 app.add_typer(course, name="course", help="Run courses.")
-roster = make_app()
+roster = make_app(remote=True)
 app.add_typer(roster, name="roster", help="Manage who is in a course.")
 
 CourseArgument = Annotated[
@@ -316,6 +316,7 @@ def invite(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file for the links.")
     ] = None,
+    bom: options.Bom = False,
     json: options.Json = False,
 ) -> int:
     """Make a new personal link for everyone on the roster who has not come; earlier links stop working."""
@@ -325,7 +326,7 @@ def invite(
         put_json(sheet)
         return 0
     if output is not None and not mail:
-        write(output, "".join(spreadsheet.table(PersonalLink, sheet.links)))
+        write(output, "".join(spreadsheet.table(PersonalLink, sheet.links, bom=bom)))
         output.chmod(0o600)
         say(f"Wrote {len(sheet.links)} links to {output}, valid until {sheet.expires_at:%Y-%m-%d}.", "green")
         return 0

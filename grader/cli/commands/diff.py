@@ -15,10 +15,11 @@ from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.follow import fetch, fetch_report
-from grader.cli.report import factor_text, time_text, verdict_text
+from grader.cli.report import factor_text, verdict_text
 from grader.cli.terminal import out, put_json, safe, say
 from grader.diff import unified
 from grader.errors import BadRequest, NotFound
+from grader.formats import duration
 from grader.languages import Language
 from grader.schemas.report import Report, WorkloadReport
 from grader.schemas.submission import SourceView, State, SubmissionList, SubmissionView
@@ -80,7 +81,7 @@ def _line(side: ComparedSide) -> Text:
     if score := side.view.score:
         line.append(f"  {score.passed}/{score.total} cases")
         if score.time_us:
-            line.append(f"  {time_text(score.time_us)}")
+            line.append(f"  {duration(score.time_us)}")
         if score.speedup:
             line.append(f"  speedup {factor_text(score.speedup)}")
     return line.append_text(safe(f"  on {side.view.device}", "dim"))
@@ -94,7 +95,7 @@ def _times(changes: list[TimeChange]) -> Table:
         faster = it.ratio < 1
         style = ("green" if faster else "red") if it.sure else "dim"
         word = ("faster" if faster else "slower") if it.sure else "within the intervals"
-        row = (time_text(it.before_us), time_text(it.after_us), Text(factor_text(it.ratio), style))
+        row = (duration(it.before_us), duration(it.after_us), Text(factor_text(it.ratio), style))
         table.add_row(safe(it.workload), *row, Text(word, style))
     return table
 

@@ -12,10 +12,11 @@ from grader.cli.command import make_app
 from grader.cli.commands.grading import Course, Slug
 from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell
 from grader.errors import BadRequest
+from grader.formats import points
 from grader.schemas.feedback import FeedbackView, RequestList, ScoreSheet
 
-app = make_app()
-feedback = make_app()
+app = make_app(remote=True)
+feedback = make_app(remote=True)
 app.add_typer(feedback, name="feedback", help="Manage rubrics and regrade requests.")
 
 
@@ -127,8 +128,8 @@ def score(
             str(it.criterion.id),
             safe(it.challenge, "cyan"),
             safe(it.criterion.title),
-            f"{it.points:g}" if it.points is not None else "",
-            f"{it.criterion.points:g}",
+            points(it.points) if it.points is not None else "",
+            points(it.criterion.points),
             safe(it.reason),
             safe(it.made_by or ""),
         )
@@ -216,7 +217,7 @@ def _show(found: FeedbackView, json: bool) -> int:
     for challenge, criteria in found.rubric.items():
         for it in criteria:
             rows.add_row(
-                str(it.id), safe(challenge, "cyan"), f"{it.points:g}", safe(it.title), safe(it.about)
+                str(it.id), safe(challenge, "cyan"), points(it.points), safe(it.title), safe(it.about)
             )
     put_table(rows)
     return 0

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from grader import spreadsheet
+from grader import formats, spreadsheet
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell, write
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
-from grader.schemas.gradebook import ExportRow, Gradebook, GradebookExport, StudentGrades
+from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, Gradebook, GradebookExport, StudentGrades
 from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
 
-app = make_app()
-assignment = make_app()
+app = make_app(remote=True)
+assignment = make_app(remote=True)
 app.add_typer(assignment, name="assignment", help="Manage assignments.")
-gradebook = make_app()
+gradebook = make_app(remote=True)
 app.add_typer(gradebook, name="gradebook", help="Show and export grades.")
 
 Course = Annotated[
@@ -42,7 +43,6 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
     rows = table("assignment", "title", "opens", "due", "late until", "now", "points")
     for each in found.assignments:
         state = each.phase.value if each.published_at else "draft"
-        points = sum(part.points or 0 for part in each.parts)
         rows.add_row(
             safe(each.slug, "cyan"),
             safe(each.title),
@@ -50,7 +50,7 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
             moment(each.due_at) + (" (extended)" if each.extended else ""),
             moment(each.late_until),
             state,
-            f"{points:g}",
+            formats.points(sum(part.points or 0 for part in each.parts)),
         )
     put_table(rows)
     return 0
@@ -265,11 +265,10 @@ def _show(found: AssignmentView, json: bool) -> int:
     for part in found.parts:
         of_it = left.get(part.challenge)
         numbers = (of_it.day, of_it.total, of_it.pending) if of_it else (None, None, None)
-        points = f"{part.points:g}" if part.points is not None else "?"
         rows.add_row(
             safe(part.challenge, "cyan"),
             safe(part.title),
-            points,
+            formats.points(part.points) if part.points is not None else "?",
             *("" if number is None else str(number) for number in numbers),
         )
     put_table(rows)
@@ -388,10 +387,10 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
     slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
     rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
-        points = [f"{it.points:.4g}" for it in student.assignments]
+        earned = [formats.points(it.points) for it in student.assignments]
         whom = [safe(student.name, "cyan"), safe(student.full_name)]
         whom += [safe(student.section), safe(student.group)]
-        rows.add_row(*whom, *points, f"{student.points:.4g}", f"{student.most:.4g}")
+        rows.add_row(*whom, *earned, formats.points(student.points), formats.points(student.most))
     put_table(rows)
     parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
@@ -424,15 +423,16 @@ def grades(
         put_json(found)
         return 0
     for given in found.assignments:
-        tell(f"{given.title}: {given.points:.4g} of {given.most:.4g}", "bold")
+        tell(f"{given.title}: {formats.points(given.points)} of {formats.points(given.most)}", "bold")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
             which += f" on {part.device}" if part.device else ""
-            tell(f"  {part.challenge}: {part.points:.4g} of {part.most:.4g}{which}")
+            tell(f"  {part.challenge}: {formats.points(part.points)} of {formats.points(part.most)}{which}")
             for line in part.lines:
-                most = f" of {line.most:.4g}" if line.most is not None else ""
-                tell(f"    {line.points:+.4g}{most}  {line.text}")
-    tell(f"Altogether {found.points:.4g} of {found.most:.4g}; {found.grace_left} grace days left.", "green")
+                most = f" of {formats.points(line.most)}" if line.most is not None else ""
+                tell(f"    {'+' if line.points >= 0 else ''}{formats.points(line.points)}{most}  {line.text}")
+    earned = f"{formats.points(found.points)} of {formats.points(found.most)}"
+    tell(f"Altogether {earned}; {found.grace_left} grace days left.", "green")
     return 0
 
 
@@ -443,6 +443,7 @@ def export(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The CSV file (default: standard output)."),
     ] = None,
+    bom: options.Bom = False,
     json: options.Json = False,
 ) -> int:
     """Write one row for each student and challenge, as CSV that is safe in spreadsheets, or with --json as JSON."""
@@ -450,11 +451,13 @@ def export(
     if json:
         put_json(found)
         return 0
-    text = "".join(spreadsheet.table(ExportRow, found.rows))
+    text = "".join(spreadsheet.table(ExportRow, found.rows, POINT_COLUMNS))
+    mark = spreadsheet.BOM if bom else ""
     if output is None:
+        sys.stdout.write(mark)
         tell(text.replace("\r\n", "\n").rstrip("\n"))
         return 0
-    write(output, text)
+    write(output, mark + text)
     say(f"Wrote {len(found.rows)} rows to {output}.", "green")
     return 0
 
@@ -469,6 +472,9 @@ def override(
         str, typer.Argument(metavar="POINTS|none", help="The points; none: the computed ones again.")
     ],
     reason: Annotated[str, typer.Option(help="Why; the student reads it.")],
+    extra: Annotated[
+        bool, typer.Option("--extra", help="The points may be more than the challenge has.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Give points in place of the computed ones."""
@@ -476,12 +482,15 @@ def override(
         number = None if points == "none" else float(points)
     except ValueError as error:
         raise BadRequest(f"'{points}' is no number of points.", "Write a number, or none.") from error
-    body = {"student": student, "challenge": challenge, "points": number, "reason": reason}
+    body = {"student": student, "challenge": challenge, "points": number, "reason": reason, "extra": extra}
     found = understood(StudentGrades, connect().put(f"{_path(course, slug)}/overrides", body))
     if json:
         put_json(found)
     else:
-        say(f"{found.name} has {found.points:.4g} of {found.most:.4g} points now.", "green")
+        say(
+            f"{found.name} has {formats.points(found.points)} of {formats.points(found.most)} points now.",
+            "green",
+        )
     return 0
 
 

@@ -13,10 +13,11 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest
+from grader.formats import points
 from grader.schemas.lti import LtiCourse, LtiPlatformList, LtiPlatformView, PlatformKind
 
-app = make_app()
-lti = make_app()
+app = make_app(remote=True)
+lti = make_app(remote=True)
 app.add_typer(lti, name="lti", help="Connect Canvas and Moodle.")
 
 Course = Annotated[
@@ -234,8 +235,8 @@ def _show_course(found: LtiCourse, json: bool) -> int:
                 again = f", again {moment(each.next_at)}" if each.next_at and each.tries else ""
                 table.add_row(
                     safe(each.student, "cyan"),
-                    f"{each.points:.4g}",
-                    f"{each.most:.4g}",
+                    points(each.points),
+                    points(each.most),
                     f"{each.state.value}{again}",
                     moment(each.sent_at),
                     safe(each.error),

@@ -13,8 +13,8 @@ from grader.cli.terminal import moment, put_json, put_table, safe, say, table
 from grader.errors import BadRequest
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoices, NoticeKind, NoticeList
 
-app = make_app()
-notice = make_app()
+app = make_app(remote=True)
+notice = make_app(remote=True)
 app.add_typer(notice, name="notice", help="Read notices, and choose of what you are told.")
 
 

@@ -16,8 +16,8 @@ from grader.errors import BadRequest
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.schemas.preferences import Preferences, ProfileAudience
 
-app = make_app()
-account = make_app()
+app = make_app(remote=True)
+account = make_app(remote=True)
 app.add_typer(account, name="account", help="Say who reads your profile, export or delete an account.")
 
 Name = Annotated[

@@ -16,7 +16,7 @@ from grader.cli.terminal import put_json, put_table, safe, say
 from grader.device_kinds import caution_of
 from grader.schemas.progress import Best, Mark, Progress, TrackProgress
 
-app = make_app()
+app = make_app(remote=True)
 _MARKS = {Mark.SOLVED: ("solved", "green"), Mark.ATTEMPTED: ("tried", "yellow"), Mark.OPEN: ("", "dim")}
 _BAR = 10
 

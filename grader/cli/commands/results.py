@@ -14,15 +14,16 @@ from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.terminal import put_json, put_json_line, put_table, safe, say, tell
 from grader.errors import BadRequest
+from grader.formats import points
 from grader.schemas.inbox import InboxDone, InboxList, Outcome
 from grader.schemas.regrade import Change, RegradeList, RegradeState, RegradeSummary, RegradeView
 from grader.schemas.submission import SubmissionView
 
-app = make_app()
-regrade = make_app()
+app = make_app(remote=True)
+regrade = make_app(remote=True)
 app.add_typer(regrade, name="regrade", help="Judge again, compare, and publish what changes.")
 
-inbox = make_app()
+inbox = make_app(remote=True)
 app.add_typer(inbox, name="inbox", help="Show and decide what staff have to look at.")
 
 Number = Annotated[
@@ -314,7 +315,7 @@ def _show(found: RegradeView, unchanged: bool) -> None:
         sides = (it.before, it.after)
         verdicts = [side.verdict.value if side.verdict else side.state.value for side in sides]
         times = ["" if side.time_us is None else f"{side.time_us:.4g}" for side in sides]
-        points = ["" if each is None else f"{each:.4g}" for each in (it.points_before, it.points_after)]
+        worth = ["" if each is None else points(each) for each in (it.points_before, it.points_after)]
         table.add_row(
             it.submission,
             safe(it.user, "cyan"),
@@ -322,13 +323,13 @@ def _show(found: RegradeView, unchanged: bool) -> None:
             it.change.value,
             *verdicts,
             *times,
-            *points,
+            *worth,
         )
     put_table(table)
     for grade in found.grades:
         tell(
             f"{grade.student} in {grade.course}/{grade.assignment}, {grade.challenge}: "
-            f"{grade.before:.4g} -> {grade.after:.4g} points",
+            f"{points(grade.before)} -> {points(grade.after)} points",
             "yellow",
         )
     for board in found.boards:

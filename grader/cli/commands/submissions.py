@@ -18,9 +18,10 @@ from grader.cli.commands.comments import fetch as fetch_comments
 from grader.cli.commands.comments import put_comments
 from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
 from grader.cli.options import check_syntax
-from grader.cli.report import put_report, time_text, verdict_text
+from grader.cli.report import put_report, verdict_text
 from grader.cli.terminal import moment, out, put_columns, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
+from grader.formats import duration
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import RunBody, State, SubmissionList, SubmissionView, SubmitBody
 
@@ -327,9 +328,7 @@ def _put_history(found: SubmissionList, users: bool = False) -> None:
                 for view, _ in scored
             ],
             "cases": [Text(f"{score.passed}/{score.total}" if score else "") for _, score in scored],
-            "time": [
-                Text(time_text(score.time_us) if score and score.time_us else "") for _, score in scored
-            ],
+            "time": [Text(duration(score.time_us) if score and score.time_us else "") for _, score in scored],
             "submitted": [Text(moment(view.created_at)) for view, _ in scored],
         },
         optional=("language", "device", "submitted", "cases"),

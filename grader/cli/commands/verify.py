@@ -12,12 +12,12 @@ from grader import certificate
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.report import time_text
 from grader.cli.terminal import put_json, say, tell
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, EXIT_NOT_ALLOWED, BadRequest, Conflict, NotFound
+from grader.formats import duration
 from grader.schemas.certificate import SignedCertificate, SigningKey, Verified
 
-app = make_app()
+app = make_app(remote=True)
 
 # One of 26 challenges and 51 repeats has some megabytes.
 _BYTES = 64 * 1024 * 1024
@@ -167,7 +167,7 @@ def _said(said: Any) -> list[str]:
         f"judged {final['repeats']} times on {final['machine']} ({final['device']})",
     ]
     for it in said["challenges"]:
-        time = time_text(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
+        time = duration(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
         repeats = it.get("repeats", [])
         unknown = [str(each["repeat"]) for each in repeats if each["time_us"] is None]
         if unknown and it["time_us"] is not None:

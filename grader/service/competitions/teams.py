@@ -69,7 +69,7 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
                 "You left your team after the start, so you can join no other in this competition.",
                 "What you submitted stays the team's.",
             )
-        if body.join_code:
+        if body.join_code is not None:
             team = _join(found, body.join_code, body.mode)
         else:
             _check_invited(found, body)
@@ -196,11 +196,11 @@ def _stays(
     platform: Platform, found: OpenCompetition, known: RegistrationRow, body: RegisterBody
 ) -> CompetitionView:
     team = found.session.get_one(TeamRow, known.team_id)
-    if body.join_code and _code(body.join_code) != team.join_code:
+    if body.join_code is not None and _code(body.join_code) != team.join_code:
         raise Conflict(
             f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
         )
-    if body.team and _key(body.team) != team.name_key:
+    if body.team is not None and _key(body.team) != team.name_key:
         raise Conflict(
             f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
         )
@@ -239,7 +239,7 @@ def _make(platform: Platform, found: OpenCompetition, user: User, body: Register
     row, mode = found.row, body.mode
     name = (
         _tidy(body.team)
-        if body.team
+        if body.team is not None
         else names_for(platform, found.session, None, f"competition:{row.slug}", [user.id]).of(user.id)[0]
     )
     taken = found.session.scalar(

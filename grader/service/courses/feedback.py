@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from grader import formats
 from grader.deadlines import parse_moment
 from grader.errors import BadRequest, Conflict, NotFound
 from grader.records.engine import clock
@@ -123,7 +124,8 @@ def _put_criterion(
     most = session.scalar(select(func.max(ScoreRow.points)).where(ScoreRow.criterion_id == wanted.id))
     if most is not None and most > wanted.points:
         raise Conflict(
-            f"Somebody has {most:g} points for '{wanted.title}'.", "Keep as many, or change theirs."
+            f"Somebody has {formats.points(most)} points for '{wanted.title}'.",
+            "Keep as many, or change theirs.",
         )
     criterion.challenge, criterion.place = challenge, place
     criterion.title, criterion.about = wanted.title.strip(), wanted.about.strip()
@@ -257,7 +259,8 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
                 raise BadRequest(f"{slug} has no criterion {given.criterion}.", "Its rubric lists them.")
             if given.points is not None and given.points > criterion.points:
                 raise BadRequest(
-                    f"'{criterion.title}' has {criterion.points:g} points at most.", "Give no more than that."
+                    f"'{criterion.title}' has {formats.points(criterion.points)} points at most.",
+                    "Give no more than that.",
                 )
             if "seen" in given.model_fields_set:
                 _check_seen(session, criterion, whom, given.seen)
@@ -273,7 +276,7 @@ def _check_seen(session: Session, criterion: CriterionRow, whom: int, seen: floa
     if stands != seen:
         raise Conflict(
             f"Somebody else graded '{criterion.title}' meanwhile:"
-            f" {'no points' if stands is None else f'{stands:g} points'} now.",
+            f" {'no points' if stands is None else f'{formats.points(stands)} points'} now.",
             "Look at what they gave, and repeat your change.",
         )
 

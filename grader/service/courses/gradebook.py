@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from grader import formats
 from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
@@ -621,7 +622,8 @@ def override(
 ) -> StudentGrades:
     """Give points in place of the computed ones, with a reason that the student reads; or take that back.
 
-    Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it since it was read).
+    Raises NotFound, NotAllowed, BadRequest (also for more points than the part has, without ``body.extra``), Conflict
+    (somebody else changed it since it was read).
     """
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
@@ -650,6 +652,8 @@ def override(
                 raise NotFound("There is no override to take back.", "The points are the computed ones.")
             session.delete(given)
         else:
+            if not body.extra:
+                _check_most(_book(platform, session, course.row, [whom]), row.id, body)
             if given is None:
                 given = OverrideRow(assignment_id=row.id, challenge=body.challenge, user_id=whom)
                 session.add(given)
@@ -661,6 +665,20 @@ def override(
             Action.GRADES_OVERRIDE, subject, before=before, after={"points": body.points}, reason=reason
         )
     return get_grades(platform, user, course_slug, body.student)
+
+
+def _check_most(book: _Book, assignment: int, body: OverrideBody) -> None:
+    parts = [part for it in book.assignments if it.row.id == assignment for part in it.parts]
+    part = next((it for it in parts if it.challenge == body.challenge and not it.broken), None)
+    if (
+        part is not None
+        and body.points is not None
+        and body.points > max(part.most, formats.rounded_points(part.most))
+    ):
+        raise BadRequest(
+            f"'{body.challenge}' has {formats.points(part.most)} points at most, not {formats.points(body.points)}.",
+            "Give no more than that, or say that they are extra points: --extra, or the box on the page.",
+        )
 
 
 def _student_grades(student: _Student, found: list[AssignmentGrade], grace: int) -> StudentGrades:

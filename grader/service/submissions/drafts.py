@@ -49,8 +49,8 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
     """Keep ``body.source``. An empty one is kept, too: who deletes everything wants nothing back.
 
-    Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged where the draft is another one than the one
-    that ``body.based_on`` names.
+    Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged if ``body.based_on`` is given and is not the
+    draft that is kept: that there was none is a version, too.
     """
     source = _checked(body.source)
     place = _place(user, challenge, language)
@@ -59,7 +59,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
         raise UnknownLanguage(f"{challenge} does not take {place.language}.")
     with writing(platform.sessions) as session:
         drafts.lock(session, user.id)
-        if body.based_on is not None:
+        if "based_on" in body.model_fields_set:
             _check_base(drafts.read(session, place), body.based_on)
         return _view(drafts.keep(session, place, source))
 
@@ -75,9 +75,10 @@ def _place(user: User, challenge: str, language: str) -> DraftKey:
     return DraftKey(user.id, challenge, language_of("", language))
 
 
-def _check_base(row: DraftRow | None, based_on: datetime) -> None:
-    moment = based_on if based_on.tzinfo is not None else based_on.replace(tzinfo=UTC)
-    if row is None or row.updated_at != moment:
+def _check_base(row: DraftRow | None, based_on: datetime | None) -> None:
+    if based_on is not None and based_on.tzinfo is None:
+        based_on = based_on.replace(tzinfo=UTC)
+    if (row.updated_at if row is not None else None) != based_on:
         raise DraftChanged(
             "This draft was changed elsewhere since.", "Fetch it, and choose which of the two to keep."
         )

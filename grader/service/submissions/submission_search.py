@@ -99,9 +99,9 @@ def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[F
         yield FoundSubmission.model_validate(dict(row._mapping))
 
 
-def as_csv(found: Iterator[FoundSubmission]) -> Iterator[str]:
+def as_csv(found: Iterator[FoundSubmission], bom: bool = False) -> Iterator[str]:
     """Lines of a table for spreadsheets."""
-    yield spreadsheet.row(_COLUMNS)
+    yield (spreadsheet.BOM if bom else "") + spreadsheet.row(_COLUMNS)
     for it in found:
         values = it.model_dump(mode="json")
         yield spreadsheet.row(values[name] for name in _COLUMNS)

@@ -123,8 +123,9 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
         enter(platform, cay, join_code=code)
     with pytest.raises(Conflict, match="team 'the warps'"):
         enter(platform, cay, team="the warps")
-    with pytest.raises(NotFound):
-        enter(platform, cay, join_code="nonsense")
+    for nobodys in ("nonsense", ""):
+        with pytest.raises(NotFound):
+            enter(platform, cay, join_code=nobodys)
     # Once more is no error, another team is.
     assert enter(platform, bob, join_code=code).own == joined.own
     with pytest.raises(Conflict, match="You are in the team The Warps"):

@@ -196,7 +196,7 @@ def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, st
     assert (book(platform, staff).broken, part(platform, staff).points) == ([], 100)
 
 
-def override(platform: Platform, user: User, points: float | None, **values: str) -> StudentGrades:
+def override(platform: Platform, user: User, points: float | None, **values: str | bool) -> StudentGrades:
     given = {"student": "ada", "challenge": "scale", "reason": "a broken GPU"} | values
     return gradebook.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
 
@@ -218,6 +218,10 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
         ({"points": 95.0}, {"points": None}, "it was fine"),
         ({"points": None}, {"points": 95.0}, "a broken GPU"),
     ]
+    with pytest.raises(BadRequest, match="'scale' has 100 points at most, not 999"):
+        override(platform, staff, 999)
+    override(platform, staff, 120, extra=True)
+    assert part(platform, staff).points == 120
     with pytest.raises(BadRequest, match="no part of week1"):
         override(platform, staff, 1, challenge="only_cuda")
     with pytest.raises(BadRequest, match="A reason is needed"):

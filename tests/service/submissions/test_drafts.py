@@ -63,6 +63,16 @@ def test_what_was_changed_elsewhere_is_not_overwritten_unasked(platform: Platfor
         keep(platform, student, "x = 4", based_on=second.updated_at)
 
 
+def test_that_there_was_no_draft_is_a_version(platform: Platform, student: User) -> None:
+    """Two tabs are opened before either has saved."""
+    first = keep(platform, student, "the first tab's", based_on=None)
+    with pytest.raises(DraftChanged):
+        keep(platform, student, "the second tab's", based_on=None)
+    assert drafts.get_draft(platform, student, SLUG, "triton") == first
+    drafts.remove_draft(platform, student, SLUG, "triton")
+    assert keep(platform, student, "the second tab's", based_on=None).source == "the second tab's"
+
+
 @pytest.mark.parametrize(
     "source", ["x" * (limits.SOURCE_BYTES + 1), "ä" * (limits.SOURCE_BYTES // 2 + 1), "x\0", "\ud800"]
 )

@@ -67,6 +67,8 @@ class TestCases:
         assert squares(failed)[0] == ("passed", f"{path}#case-1", "✓", "basic: accepted")
         one = client.get(f"{path}?cases=huge").text
         assert [it in one for it in ('id="case-2"', 'id="case-3"')] == [False, True]
+        # So does the advice, which names a case.
+        assert f'<a href="{path}#case-2">Show the case</a>' in one
         assert re.search(r'data-cases="huge" aria-current="true"', one)
 
     def test_an_unknown_filter_shows_all(self, visit: Visit, platform: Platform, ada: User) -> None:

@@ -36,6 +36,19 @@ def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
 
 # Forms that learning platforms send. They act for no session: what they hold is signed, or works once.
 OF_OTHERS = {"/lti/login", "/lti/launch", "/lti/select"}
+# Our own for people who are not signed in.
+OF_ANYONE = {
+    "/forgot",
+    "/lti/connect",
+    "/lti/link",
+    "/notices/unsubscribe",
+    "/reset",
+    "/setup",
+    "/sign-in",
+    "/sign-up",
+    "/sign-up/address",
+    "/theme",
+}
 
 
 class TestForgery:
@@ -125,6 +138,24 @@ def thief_of(app: Flask, client: FlaskClient) -> FlaskClient:
 
 
 class TestSession:
+    def test_a_form_sent_after_the_end_of_its_session_leads_to_sign_in(
+        self, app: Flask, visit: Visit, platform: Platform, teacher: User
+    ) -> None:
+        """It is not called forged. What anybody may send, such as the form for signing in, keeps its own check."""
+        client = visit(teacher)
+        token, ended = csrf(client, "/account"), cookie(client)
+        tokens.end_sessions(platform, teacher, "")
+        others: set[str] = set()
+        for api in (False, True):
+            for method, path in unsafe(app, api):
+                client.set_cookie("grader_session", ended)
+                answer = client.open(path, method=method, data={"csrf_token": token})
+                if api:
+                    assert answer.status_code != 403, path
+                elif not answer.headers.get("Location", "").startswith("/sign-in?"):
+                    others.add(path)
+        assert others == OF_ANYONE | OF_OTHERS
+
     def test_a_planted_session_is_not_signed_in(self, app: Flask, ada: User) -> None:
         """Fixation: who knows the cookie from before the sign-in has nothing of the one after it."""
         victim = app.test_client()

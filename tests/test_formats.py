@@ -1,0 +1,44 @@
+"""Figures as people read them: pages and commands have the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import formats
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (0.0, "0.00 µs"),
+        (0.5, "0.50 µs"),
+        (9.994, "9.99 µs"),
+        (9.996, "10.0 µs"),
+        (12.34, "12.3 µs"),
+        (99.96, "100 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.00 ms"),
+        (123_456.0, "123 ms"),
+        (999_900.0, "1.00 s"),
+        (120e6, "120 s"),
+        (1234e6, "1,234 s"),
+    ],
+)
+def test_times_have_three_digits_and_a_unit(us: float, text: str) -> None:
+    assert formats.duration(us) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (100 / 3, "33.33"),
+        (100.0, "100"),
+        (0.5, "0.5"),
+        (12345.678, "12345.68"),
+        (1_000_000.0, "1000000"),
+        (-10 / 3, "-3.33"),
+        (-0.001, "0"),
+    ],
+)
+def test_points_have_two_places_at_most(value: float, text: str) -> None:
+    assert formats.points(value) == text

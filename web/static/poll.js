@@ -1,0 +1,68 @@
+// Asks for a part of a page again and again, at its pace while the page is seen, and hands over what changed (the ETag
+// says so). Stops for good where there is nothing any more, and until somebody signs in again when the session ends.
+"use strict";
+
+class Poller {
+  static AWAY_MS = 2000; // the first pause after a failure; each further one is twice as long
+  static SLOWEST_MS = 30000;
+  static PATIENCE_MS = 10000;
+
+  // source: an address. pace: () -> ms until the next question, Infinity for none. changed: takes the text of an answer.
+  // asked: takes the number of failures in a row, after each question. gone: there is nothing at the address.
+  constructor(source, { pace, changed, asked = () => {}, gone = () => location.reload() }) {
+    Object.assign(this, { source, pace, changed, asked, gone, etag: "", failures: 0, next: 0, timer: 0, stopped: false, waits: false });
+    this.seen = () => { if (!document.hidden) this.ask(); };
+    this.back = () => { if (this.waits) { this.waits = false; this.ask(); } };
+    document.addEventListener("visibilitychange", this.seen);
+    document.addEventListener("signed-in", this.back);
+    addEventListener("online", this.seen);
+    this.later();
+  }
+
+  stop() {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    document.removeEventListener("visibilitychange", this.seen);
+    document.removeEventListener("signed-in", this.back);
+    removeEventListener("online", this.seen);
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    const away = this.failures ? Poller.AWAY_MS * 2 ** (this.failures - 1) : 0;
+    const pause = Math.max(this.pace(), Math.min(Poller.SLOWEST_MS, away));
+    if (this.stopped || pause === Infinity) return;
+    this.next = Date.now() + pause;
+    this.timer = setTimeout(() => this.ask(), pause);
+  }
+
+  async ask() {
+    clearTimeout(this.timer);
+    if (this.stopped || this.waits) return;
+    try {
+      const answer = await fetch(this.source, {
+        headers: this.etag ? { "If-None-Match": this.etag } : {},
+        cache: "no-store", // the ETag is ours to send: the browser's cache would turn each 304 into a 200
+        redirect: "manual",
+        signal: AbortSignal.timeout(Poller.PATIENCE_MS),
+      });
+      if (this.stopped) return;
+      if (session.isOver(answer)) { this.waits = true; session.end(); return; }
+      if (answer.type === "opaqueredirect" || answer.status === 404) { this.stop(); this.gone(); return; }
+      if (answer.ok) {
+        const text = await answer.text();
+        if (this.stopped) return;
+        this.etag = answer.headers.get("ETag") || "";
+        this.changed(text);
+      } else if (answer.status !== 304) throw new Error(String(answer.status));
+      this.failures = 0;
+    } catch {
+      if (this.stopped) return;
+      this.failures = Math.min(this.failures + 1, 5);
+    }
+    this.asked(this.failures);
+    this.later();
+  }
+}
+
+if (typeof module === "object") module.exports = { Poller };
