@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from grader.errors import BadRequest, Conflict, GraderError
+from grader.errors import BadRequest, GraderError
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import (
@@ -21,12 +21,11 @@ from grader.records.models import (
     SubmissionRow,
     UserRow,
 )
-from grader.schemas.account import Role
 from grader.schemas.course import CourseRole
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.service import audit
-from grader.service.accounts import links
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts import links, needed
+from grader.service.accounts.accounts import DELETED, User, find_row
 from grader.service.accounts.personal_data import check_may
 from grader.service.courses.permissions import Action
 from grader.service.messages import mail
@@ -63,7 +62,7 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
     counts.
 
     Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
-    platform or the only owner of a course.
+    platform or the only owner of a course, whose own deletion was not asked for.
     """
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -72,8 +71,8 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
             raise BadRequest(
                 "The name that was typed is not that of the account.", f"Type {row.name} to confirm."
             )
-        _check_not_needed(session, row)
         if session.get(DeletionRow, row.id) is None:
+            needed.check(session, row, staying=True)
             now = clock(session)
             due = now + timedelta(days=platform.settings.deletion_days)
             session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
@@ -138,28 +137,6 @@ def carry_out(platform: Platform) -> int:
     return done
 
 
-def _check_not_needed(session: Session, row: UserRow) -> None:
-    if row.role == Role.ADMIN:
-        admins = session.scalar(
-            select(func.count()).select_from(UserRow).where(UserRow.role == Role.ADMIN.value)
-        )
-        if (admins or 0) < 2:
-            raise Conflict(f"'{row.name}' is the only admin.", "Make somebody else an admin first.")
-    owner = (MemberRow.role == CourseRole.OWNER.value, MemberRow.left_at.is_(None))
-    alone = select(MemberRow.course_id).where(*owner).group_by(MemberRow.course_id).having(func.count() == 1)
-    course = session.scalar(
-        select(CourseRow.slug)
-        .join(MemberRow, MemberRow.course_id == CourseRow.id)
-        .where(MemberRow.user_id == row.id, *owner, CourseRow.id.in_(alone), CourseRow.archived_at.is_(None))
-        .limit(1)
-    )
-    if course is not None:
-        raise Conflict(
-            f"'{row.name}' is the only owner of the course {course}.",
-            "Make somebody else an owner first, or archive it.",
-        )
-
-
 def _view(platform: Platform, session: Session, row: UserRow) -> DeletionView:
     asked = session.get(DeletionRow, row.id)
     by = session.get(UserRow, asked.requested_by) if asked and asked.requested_by else None
@@ -189,7 +166,7 @@ def _stays(session: Session, row: UserRow) -> list[str]:
         .distinct()
     ).all()
     acts = session.scalar(select(func.count()).select_from(AuditRow).where(AuditRow.actor_id == row.id)) or 0
-    shown = f"under a made-up name that begins with {retention.DELETED}"
+    shown = f"under a made-up name that begins with {DELETED}"
     found = [f"Verdicts and times of {submitted} submissions, with their ranks on boards, {shown}."]
     if courses:
         found.append(

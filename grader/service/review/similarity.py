@@ -106,7 +106,8 @@ def _asked(
             sources = [
                 Source(it.public_id, str(it.user_id), it.source, language)
                 for it in own
-                if it.language is language
+                # Of a deleted account's nothing is left to compare.
+                if it.language is language and it.source
             ]
             if not sources:
                 continue
