@@ -70,7 +70,7 @@ _REASON_CHARS = 100
 
 
 def erase(session: Session, user: UserRow, made_up: str) -> None:
-    """Remove them, or put ``made_up`` in their place. ``user`` has its name and address still, and so have the rows that
+    """Remove them, or put ``made_up`` in their place. ``user`` still has its name and address, and so do the rows that
     refer to it."""
     own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
     _erase_subjects(session, user, made_up)
@@ -95,8 +95,7 @@ def erase(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
-    """Entries whose subject names the person: by their name, their address, or in a course by what its roster knew them
-    by."""
+    """Entries whose subject names the person: by their name or address, or by what a course's roster knew them as."""
     called: set[tuple[int | None, str]] = {(None, user.name.lower())}
     if user.email_key is not None:
         called.add((None, user.email_key))
