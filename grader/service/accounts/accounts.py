@@ -117,6 +117,12 @@ def check_not_of_deleted(name: str) -> None:
         )
 
 
+def check_not_deleted(row: UserRow) -> None:
+    """Raises Conflict: nobody signs in to it, teaches or goes once more."""
+    if row.deleted_at is not None:
+        raise Conflict(f"The account '{row.name}' was deleted.", "Its owner can make a new one.")
+
+
 def add_row(session: Session, row: UserRow) -> None:
     """Raises Conflict where the name or the address is taken; the transaction is lost then."""
     # Kept apart: what failed says nothing that could be asked.
@@ -196,7 +202,8 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
     """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes, and what
-    was connected by it."""
+    was connected by it. Raises Conflict for a deleted account."""
+    check_not_deleted(row)
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
         session.execute(delete(table).where(table.user_id == row.id))

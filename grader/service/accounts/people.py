@@ -10,7 +10,14 @@ from grader.records.models import UserRow
 from grader.schemas.account import PersonList, PersonView, Role
 from grader.service import audit
 from grader.service.accounts import needed
-from grader.service.accounts.accounts import User, check_admin, check_staff, find_row, of_row
+from grader.service.accounts.accounts import (
+    User,
+    check_admin,
+    check_not_deleted,
+    check_staff,
+    find_row,
+    of_row,
+)
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -33,6 +40,7 @@ def set_role(platform: Platform, name: str, role: Role, user: User | None = None
         check_admin(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
+        check_not_deleted(row)
         goes = user is not None and row.role == Role.ADMIN and role is not Role.ADMIN
         if goes and not needed.other_admins(session, row.id):
             raise Conflict("They are the only admin.", "Make somebody else an admin first.")

@@ -29,7 +29,7 @@ from grader.schemas.course import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts import needed
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts.accounts import User, check_not_deleted, find_row
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action, Standing
 from grader.service.messages import notices
@@ -195,6 +195,7 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
     with changing(platform, user, slug, Action.COURSE_STAFF) as course:
         session = course.session
         person = find_row(session, name)
+        check_not_deleted(person)
         row = session.scalar(
             select(MemberRow).where(MemberRow.course_id == course.row.id, MemberRow.user_id == person.id)
         )
