@@ -29,7 +29,7 @@ from grader.schemas.personal import DeletionBody
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeState, RegradeView
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State, VoidBody
-from grader.service.accounts import accounts, deletion, people
+from grader.service.accounts import accounts, deletion, people, resets
 from grader.service.accounts.accounts import User, create_user
 from grader.service.boards import leaderboard
 from grader.service.challenges import rejudge
@@ -360,4 +360,19 @@ def test_nobody_takes_the_name_of_a_deleted_account(platform: Platform, student:
         lambda: enter(platform, student, team="deleted-user-1"),
     ):
         with pytest.raises(BadRequest, match="cannot be used"):
+            act()
+
+
+def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, student: User) -> None:
+    admin = create_user(platform, "boss", PASSWORD, Role.ADMIN)
+    courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU programming"))
+    name = retention.forget(platform, "ada").name
+    for act in (
+        lambda: accounts.set_password(platform, name, "another horse"),
+        lambda: resets.make_link_as(platform, staff, name),
+        lambda: people.set_role(platform, name, Role.ADMIN, admin),
+        lambda: courses.set_staff(platform, staff, "gpu", name, CourseRole.OWNER),
+        lambda: deletion.request(platform, staff, name, DeletionBody(confirm=name)),
+    ):
+        with pytest.raises(Conflict, match="was deleted"):
             act()
