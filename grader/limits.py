@@ -337,6 +337,9 @@ LAUNCH_MINUTES = 15
 CHOOSE_MINUTES = 60
 # Links of assignments, deployments of a platform, its hosts: of a university, some.
 LTI_ENTRIES = 200
+# The source of a deleted account that counts for a team is kept until the results, and so long after the end of a
+# competition whose results never come.
+TEAM_SOURCE_DAYS = 90
 # Grades are sent one by one. One that a platform does not take is tried again after half a minute, then after twice as
 # long each time, up to six hours: 22 tries are three days, in which somebody mends it.
 SCORE_RETRY_SECONDS = 30.0

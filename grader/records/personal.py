@@ -1,20 +1,23 @@
 """What the tables know of a person: every column that refers to an account, or to a submission, with what is exported
 of its rows and what becomes of them when the person is deleted.
 
-A new column of that kind needs a line in ``COLUMNS``: a test walks the schema and names those that have none.
+A new column of that kind needs a line in ``COLUMNS``: a test walks the schema and names those that have none. Another
+one fills each of these tables and deletes the person: words that stay are in ``words``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, delete, select, update
+from sqlalchemy import ColumnElement, Table, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from grader.records.models import Base, SubmissionRow, utcnow
+from grader.records.models import Base, SubmissionRow
+from grader.schemas.lti import LtiScoreState
 
 _TABLES = Base.metadata.tables
 
@@ -28,15 +31,22 @@ class Fate(StrEnum):
     """The row stays as it is, and refers to an account without a name."""
 
 
+# As a value of ``blank``: the time of the deletion, where the column has none yet.
+NOW = object()
+
+
 @dataclass(frozen=True)
 class PersonalColumn:
     """``column`` is ``table.column``. ``exported``: its rows are about the person, and in their export. ``blank``: what
-    is written into other columns of a row that stays; a function is called for the value."""
+    is written into other columns of a row that stays. ``words``: its columns of text that stay as they are.
+    ``with_source``: its rows go, and the words in it, when the source does (``grader.records.sources``)."""
 
     column: str
     fate: Fate
     exported: bool
-    blank: Mapping[str, str | Callable[[], object] | None] = field(default_factory=dict)
+    blank: Mapping[str, object] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+    with_source: bool = False
 
     @property
     def table(self) -> Table:
@@ -58,8 +68,8 @@ def _kept(*columns: str, exported: bool = False) -> Iterator[PersonalColumn]:
     return (PersonalColumn(it, Fate.KEPT, exported) for it in columns)
 
 
-def _blanked(column: str, **blank: str | Callable[[], object] | None) -> PersonalColumn:
-    return PersonalColumn(column, Fate.BLANKED, exported=True, blank=blank)
+def _blanked(column: str, words: str = "", exported: bool = True, **blank: object) -> PersonalColumn:
+    return PersonalColumn(column, Fate.BLANKED, exported, blank, frozenset(words.split()))
 
 
 COLUMNS = (
@@ -72,40 +82,54 @@ COLUMNS = (
         "drafts.user_id",
         "identities.user_id",
         "links.user_id",
-        "lti_scores.user_id",
         "notice_choices.user_id",
         "notices.user_id",
         "questions.user_id",
         "quotas.user_id",
         "regrade_requests.user_id",
-        "reports.submission_id",
         "tokens.user_id",
     ),
+    PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
     # Compiled of their sources, which are exported.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
     # What points are computed from, and what courses must be able to show of them.
-    _blanked("comments.author_id", text="", deleted_at=utcnow),
-    _blanked("course_members.user_id", full_name="", student_number="", came_by="", left_at=utcnow),
-    _blanked("extensions.user_id", reason=""),
-    _blanked("grade_overrides.user_id", reason=""),
+    _blanked("comments.author_id", text="", deleted_at=NOW),
+    _blanked(
+        "course_members.user_id",
+        words="role section group_name",
+        full_name="",
+        student_number="",
+        came_by="",
+        left_at=NOW,
+    ),
+    _blanked("extensions.user_id", words="section", reason=""),
+    _blanked("grade_overrides.user_id", words="challenge", reason=""),
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
+    # That a learning platform has a grade: a new account of the same person sends no zero over it.
+    _blanked(
+        "lti_scores.user_id",
+        words="subject_sha256",
+        state=LtiScoreState.SENT.value,
+        error="",
+        held_until=None,
+    ),
+    # The rest of it goes with the source.
     _blanked(
         "submissions.user_id",
-        source="",
-        filename="forgotten",
+        words="public_id challenge language device worker machine request_id",
         error="",
-        progress=dict,
-        **dict.fromkeys(
-            ("idempotency_key", "artefact", "request_sha256", "source_sha256", "share_key"), None
-        ),
+        progress={},
+        idempotency_key=None,
+        request_sha256=None,
+        share_key=None,
     ),
     # What staff look into is theirs: the author reads what comes of it.
-    PersonalColumn("reviews.submission_id", Fate.BLANKED, exported=False, blank={"reason": ""}),
+    _blanked("reviews.submission_id", exported=False, reason=""),
     # What staff judge again is theirs to publish.
-    PersonalColumn("regrades.submission_id", Fate.BLANKED, exported=False, blank={"reason": ""}),
-    PersonalColumn("regrades.user_id", Fate.BLANKED, exported=False, blank={"reason": ""}),
-    # Others' boards, finals and certificates stand on these.
+    _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
+    _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
+    # Others' boards, finals and certificates depend on these.
     *_kept("competition_registrations.user_id", exported=True),
     # What is told of a submission in its report, or shown to staff alone.
     *_kept(
@@ -146,7 +170,16 @@ COLUMNS = (
 # Never exported: what lets somebody in, hashes, and what comes as a file of its own. The rest of an audit entry is
 # about whom it was done to.
 _LEFT_OUT = frozenset(
-    {"password_hash", "sha256", "device_sha256", "user_sha256", "share_key", "join_code", "idempotency_key"}
+    {
+        "password_hash",
+        "sha256",
+        "device_sha256",
+        "user_sha256",
+        "subject_sha256",
+        "share_key",
+        "join_code",
+        "idempotency_key",
+    }
     | {"request_sha256", "source_sha256", "artefact", "source", "body", "lease_until", "worker", "machine"}
 )
 _OF_TABLE = {"audit_log": ("id", "at", "action")}
@@ -180,11 +213,16 @@ def rows(session: Session, it: PersonalColumn, user: int) -> list[dict[str, Any]
     return [dict(row._mapping) for row in session.execute(query)]
 
 
-def forget(session: Session, user: int) -> None:
-    """Do to all of it what its fate says. The account's own row is somebody else's to change."""
+def forget(session: Session, user: int, now: datetime) -> None:
+    """Do to all of it what its fate says. The account's own row is somebody else's to change, and so are sources."""
     for it in COLUMNS:
+        if it.with_source:
+            continue
         if it.fate is Fate.REMOVED:
             session.execute(delete(it.table).where(it.rows_of(user)))
         elif it.fate is Fate.BLANKED:
-            values = {name: value() if callable(value) else value for name, value in it.blank.items()}
+            values = {
+                name: func.coalesce(it.table.c[name], now) if value is NOW else value
+                for name, value in it.blank.items()
+            }
             session.execute(update(it.table).where(it.rows_of(user)).values(values))

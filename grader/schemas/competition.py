@@ -388,6 +388,9 @@ class FinalView(Strict):
         default=0, description="of the platform's own failures; starting again queues them again"
     )
     total: int = 0
+    left_out: int = Field(
+        default=0, description="entries of finalists that are not judged: their sources were deleted"
+    )
     started_at: datetime | None = None
     finalists: list[str]
     entries: list[FinalEntry] = Field(default_factory=list)

@@ -156,6 +156,10 @@ class RegradeView(Strict):
     decided_at: datetime | None = None
     versions: dict[str, int] = Field(description="challenge -> the version that it is judged under")
     summary: RegradeSummary
+    left_out: int = Field(
+        default=0,
+        description="submissions whose sources were deleted with an account: they keep their verdicts",
+    )
     expected_s: float | None = Field(
         default=None, description="how long the judging of what waits takes, without students' submissions"
     )

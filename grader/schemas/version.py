@@ -72,6 +72,11 @@ class Rejudge(Strict):
     version: int
     queued: int = Field(ge=0)
     waiting: int = Field(ge=0)
+    left_out: int = Field(
+        default=0,
+        ge=0,
+        description="those whose sources were deleted with an account: they keep their verdicts",
+    )
     regrade: int | None = Field(default=None, description="its number; none where there was nothing to order")
 
 
@@ -116,6 +121,7 @@ class Comparison(Strict):
     waiting: int = Field(ge=0)
     failed: int = Field(ge=0, description="ours: order them again")
     not_ordered: int = Field(ge=0)
+    left_out: int = Field(default=0, ge=0, description="not ordered, since their sources were deleted")
     median_time_ratio: float | None = None
     submissions: list[ComparedSubmission]
     ranks: list[ComparedRank]

@@ -29,6 +29,7 @@ from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
 from grader.service.accounts import accounts
 from grader.service.courses import assignments, gradebook
 from grader.service.lti import passback
+from grader.service.operation import retention
 from grader.service.platform import open_platform
 from tests.service.world import make_catalogue, until
 from tests.web import builders
@@ -288,6 +289,34 @@ def test_nothing_is_sent_before_the_feedback_is_released(school: School) -> None
     with writing(school.platform.sessions) as session:
         session.get_one(FeedbackRow, week1).released_at = utcnow()
     assert work(school) == 1
+
+
+def close(school: School) -> None:
+    """Week 1 is over."""
+    with writing(school.platform.sessions) as session:
+        week1 = session.query(AssignmentRow).filter_by(slug="week1").one()
+        week1.due_at, week1.revision = utcnow() - timedelta(seconds=1), week1.revision + 1
+
+
+@pytest.mark.both_databases
+def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: School) -> None:
+    give(school, 7.5)
+    assert work(school) == 1
+    give(school, 8)  # not sent before the account goes
+    passback.compare(school.platform)
+    close(school)
+    name = retention.forget(school.platform, "Ada.Lovelace").name
+    school.launch(school.app.test_client(), "ada", resource="r1", assignment="gpu/week1", line_item="1")
+    assert work(school) == 1, "Bob's zero, who never had a grade there"
+    assert (sent(school), sent(school, "bob")) == (7.5, 0)
+    assert [(it.student, it.points, it.state) for it in link(school).scores] == [
+        ("Bob", 0, LtiScoreState.SENT),
+        (name, 7.5, LtiScoreState.SENT),
+    ]
+    # What the new account has done goes there.
+    give(school, 3)
+    assert work(school) == 1
+    assert sent(school) == 3
 
 
 def test_a_worker_sends_by_itself(school: School) -> None:

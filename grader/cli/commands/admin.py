@@ -81,6 +81,8 @@ def rejudge(
             f"{ordered.queued} submissions will be judged again under version {ordered.version}; "
             f"{ordered.waiting} are waiting or running now."
         )
+        if ordered.left_out:
+            say(f"{ordered.left_out} are left out: their sources were deleted with an account.", "yellow")
         say(f"Follow it with: grader admin compare {slug}", "dim")
     return 0
 
@@ -176,6 +178,8 @@ def _show_comparison(found: Comparison) -> None:
         Text(f"{found.challenge}, version {found.before} -> version {found.after}", "bold"),
         Text(f"{found.judged} judged under both, {found.waiting} waiting, {found.not_ordered} not ordered"),
     )
+    if found.left_out:
+        say(f"{found.left_out} left out: their sources were deleted with an account.", "dim")
     if found.failed:
         say(f"The platform failed to judge {found.failed}: grader admin rejudge {found.challenge}", "yellow")
     ratio = f", new time / old time {found.median_time_ratio:.3g} (median)" if found.median_time_ratio else ""

@@ -539,6 +539,7 @@ def _put_final(view: FinalView, json: bool) -> int:
     tell(
         f"{view.judged} of {view.total} judged on {view.machine} ({view.device}), {view.repeats} repeats each"
         + (f"; the platform failed to judge {view.failed}" if view.failed else "")
+        + (f"; {view.left_out} left out (their sources were deleted)" if view.left_out else "")
     )
     put_columns(
         {

@@ -16,7 +16,7 @@ from grader.cli.terminal import put_json, put_json_line, put_table, safe, say, t
 from grader.errors import BadRequest
 from grader.formats import points
 from grader.schemas.inbox import InboxDone, InboxList, Outcome
-from grader.schemas.regrade import Change, RegradeList, RegradeState, RegradeSummary, RegradeView
+from grader.schemas.regrade import Change, RegradeList, RegradeState, RegradeView
 from grader.schemas.submission import SubmissionView
 
 app = make_app(remote=True)
@@ -264,7 +264,7 @@ def _start(body: dict[str, str], watch: bool, json: bool) -> int:
     if json:
         put_json(found)
         return 0
-    say(f"Regrade {found.number} of {found.what}: {_words(found.summary)}.", "green")
+    say(f"Regrade {found.number} of {found.what}: {_words(found)}.", "green")
     say(f"Follow it with: grader regrade watch {found.number}", "dim")
     return 0
 
@@ -298,7 +298,7 @@ def _decided(answer: object, json: bool) -> int:
         put_json(found)
     else:
         say(
-            f"Regrade {found.number} of {found.what} is {found.state.value}: {_words(found.summary)}.",
+            f"Regrade {found.number} of {found.what} is {found.state.value}: {_words(found)}.",
             "green",
         )
     return 0
@@ -339,15 +339,17 @@ def _show(found: RegradeView, unchanged: bool) -> None:
         for each in board.ranks:
             if each.before != each.after or unchanged:
                 tell(f"  {each.team}: {each.before or '-'} -> {each.after or '-'}")
-    tell(f"{_words(found.summary)}.", "green")
+    tell(f"{_words(found)}.", "green")
     if found.state is RegradeState.OPEN and not found.summary.waiting:
         say(f"Publish it with: grader regrade publish {found.number}", "dim")
 
 
-def _words(found: RegradeSummary) -> str:
+def _words(regrade: RegradeView) -> str:
+    found = regrade.summary
     told = [f"{found.unchanged} unchanged, {found.up} up, {found.down} down"]
     told += [f"{found.waiting} waiting"] if found.waiting else []
     told += [f"{found.failed} failed by our fault"] if found.failed else []
+    told += [f"{regrade.left_out} left out (their sources were deleted)"] if regrade.left_out else []
     return ", ".join(told)
 
 

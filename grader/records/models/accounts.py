@@ -21,7 +21,8 @@ class UserRow(Base):
     """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
     who runs the platform; ``email_key`` is it in lower case, ``email_by`` an ``EmailBy``. ``preferences`` are
     a grader.schemas.preferences.Preferences. ``came_by`` says by which invitation the account came; ``teaches`` is
-    whether they are of the staff of a course.
+    whether they are of the staff of a course. ``deleted_at`` is set once the account was deleted: the row stays under a
+    made-up name, for what refers to it.
     """
 
     __tablename__ = "users"
@@ -39,6 +40,7 @@ class UserRow(Base):
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class IdentityRow(Base):

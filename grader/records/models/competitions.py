@@ -148,7 +148,8 @@ class FinalistRow(Base):
 
 class FinalRow(Base):
     """One final: every finalist judged ``repeats`` times on ``machine``, which is the UUID of a GPU, or the name of a
-    host on a board without one. A competition has one that is not cancelled."""
+    host on a board without one. A competition has one that is not cancelled. ``left_out``: how many entries of
+    finalists it does not judge, because their sources were deleted with an account."""
 
     __tablename__ = "competition_finals"
     __table_args__ = (Index(None, "competition_id"),)
@@ -159,6 +160,7 @@ class FinalRow(Base):
     machine: Mapped[str] = mapped_column(String(255))
     repeats: Mapped[int]
     state: Mapped[FinalState] = mapped_column(words(FinalState, 16))
+    left_out: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
     started_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 

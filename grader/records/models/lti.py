@@ -109,7 +109,8 @@ class LtiLinkRow(Base):
 class LtiScoreRow(Base):
     """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does.
     ``state`` is a ``grader.schemas.lti.LtiScoreState``; ``sent_*`` is what it took last. ``held_until``: a worker sends
-    it now."""
+    it now. ``subject_sha256`` says for whom it was sent, see ``passback.subject_digest``: it outlives the account, so
+    that a new one of the same person is known to have a grade there."""
 
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
@@ -128,3 +129,4 @@ class LtiScoreRow(Base):
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
@@ -14,7 +14,8 @@ from grader.schemas.regrade import RegradeScope, RegradeState
 
 class RegradeRow(Base):
     """``course_id``: whose staff ordered it; none is the platform's. Of ``submission_id``, ``assignment_id``,
-    ``user_id`` and ``challenge`` the ``scope`` says which ones there are."""
+    ``user_id`` and ``challenge`` the ``scope`` says which ones there are. ``left_out``: how many submissions it does
+    not judge, because their sources were deleted with an account."""
 
     __tablename__ = "regrades"
     __table_args__ = (Index(None, "course_id"),)
@@ -27,6 +28,7 @@ class RegradeRow(Base):
     submission_id: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
     challenge: Mapped[str | None] = mapped_column(String(limits.SLUG_CHARS))
     reason: Mapped[str] = mapped_column(Text)
+    left_out: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     state: Mapped[RegradeState] = mapped_column(words(RegradeState, 16), default=RegradeState.OPEN)
     made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

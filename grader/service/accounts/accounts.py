@@ -23,6 +23,8 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
+# What the name of an account that was deleted begins with: no other account and no team can have such a name.
+DELETED = "deleted-user-"
 # An identity that was connected with the password: ``IdentityRow.came_by``.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
@@ -95,6 +97,7 @@ def new_row(
             "That name cannot be used.",
             f"1 to {limits.NAME_CHARS} of a to z, A to Z, 0 to 9, '.', '_' and '-', the first a letter or digit.",
         )
+    check_not_of_deleted(name)
     return UserRow(
         name=name,
         name_key=name.lower(),
@@ -104,6 +107,20 @@ def new_row(
         email_key=email.lower() if email else None,
         email_by=email_by.value if email else "",
     )
+
+
+def check_not_of_deleted(name: str) -> None:
+    """Raises BadRequest: whoever had such a name would pass for an account that was deleted."""
+    if name.lower().startswith(DELETED):
+        raise BadRequest(
+            "That name cannot be used.", f"Names that begin with {DELETED} are those of deleted accounts."
+        )
+
+
+def check_not_deleted(row: UserRow) -> None:
+    """Raises Conflict: nobody signs in to it, teaches or goes once more."""
+    if row.deleted_at is not None:
+        raise Conflict(f"The account '{row.name}' was deleted.", "Its owner can make a new one.")
 
 
 def add_row(session: Session, row: UserRow) -> None:
@@ -185,7 +202,8 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
     """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes, and what
-    was connected by it."""
+    was connected by it. Raises Conflict for a deleted account."""
+    check_not_deleted(row)
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
         session.execute(delete(table).where(table.user_id == row.id))

@@ -8,25 +8,26 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from grader.errors import BadRequest, Conflict, GraderError
+from grader.errors import BadRequest, GraderError
 from grader.logs import get_logger
+from grader.records import sources
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AuditRow,
     CompetitionRow,
     CourseRow,
     DeletionRow,
+    LtiScoreRow,
     MemberRow,
     RegistrationRow,
     SubmissionRow,
     UserRow,
 )
-from grader.schemas.account import Role
 from grader.schemas.course import CourseRole
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.service import audit
-from grader.service.accounts import links
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts import links, needed
+from grader.service.accounts.accounts import DELETED, User, check_not_deleted, find_row
 from grader.service.accounts.personal_data import check_may
 from grader.service.courses.permissions import Action
 from grader.service.messages import mail
@@ -44,8 +45,10 @@ your account is to be deleted on {due:%Y-%m-%d %H:%M} UTC. If you did not ask fo
 """
 _REMOVED = [
     "The name, the e-mail address, the password, sessions, tokens and connected sign-ins.",
-    "Sources, reports, drafts, and comments on them and by the person.",
-    "What rosters say: full name, number, invitations; questions, regrade requests, notices and reasons.",
+    "Sources, reports, drafts, and comments on them and by the person. Sources that count for a team go once the "
+    "results of its competition are out.",
+    "What rosters and the log of staff say: full name, number, invitations; questions, regrade requests, notices and "
+    "reasons, and why a team was disqualified that nobody else was in.",
 ]
 
 
@@ -63,7 +66,7 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
     counts.
 
     Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
-    platform or the only owner of a course.
+    platform or the only owner of a course, whose own deletion was not asked for.
     """
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -72,8 +75,9 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
             raise BadRequest(
                 "The name that was typed is not that of the account.", f"Type {row.name} to confirm."
             )
-        _check_not_needed(session, row)
+        check_not_deleted(row)
         if session.get(DeletionRow, row.id) is None:
+            needed.check(session, row, staying=True)
             now = clock(session)
             due = now + timedelta(days=platform.settings.deletion_days)
             session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
@@ -138,28 +142,6 @@ def carry_out(platform: Platform) -> int:
     return done
 
 
-def _check_not_needed(session: Session, row: UserRow) -> None:
-    if row.role == Role.ADMIN:
-        admins = session.scalar(
-            select(func.count()).select_from(UserRow).where(UserRow.role == Role.ADMIN.value)
-        )
-        if (admins or 0) < 2:
-            raise Conflict(f"'{row.name}' is the only admin.", "Make somebody else an admin first.")
-    owner = (MemberRow.role == CourseRole.OWNER.value, MemberRow.left_at.is_(None))
-    alone = select(MemberRow.course_id).where(*owner).group_by(MemberRow.course_id).having(func.count() == 1)
-    course = session.scalar(
-        select(CourseRow.slug)
-        .join(MemberRow, MemberRow.course_id == CourseRow.id)
-        .where(MemberRow.user_id == row.id, *owner, CourseRow.id.in_(alone), CourseRow.archived_at.is_(None))
-        .limit(1)
-    )
-    if course is not None:
-        raise Conflict(
-            f"'{row.name}' is the only owner of the course {course}.",
-            "Make somebody else an owner first, or archive it.",
-        )
-
-
 def _view(platform: Platform, session: Session, row: UserRow) -> DeletionView:
     asked = session.get(DeletionRow, row.id)
     by = session.get(UserRow, asked.requested_by) if asked and asked.requested_by else None
@@ -188,20 +170,36 @@ def _stays(session: Session, row: UserRow) -> list[str]:
         .where(RegistrationRow.user_id == row.id)
         .distinct()
     ).all()
+    sent = session.scalar(select(func.count()).select_from(LtiScoreRow).where(LtiScoreRow.user_id == row.id))
     acts = session.scalar(select(func.count()).select_from(AuditRow).where(AuditRow.actor_id == row.id)) or 0
-    shown = f"under a made-up name that begins with {retention.DELETED}"
+    shown = f"under a made-up name that begins with {DELETED}"
     found = [f"Verdicts and times of {submitted} submissions, with their ranks on boards, {shown}."]
     if courses:
         found.append(
-            f"The points in {', '.join(courses)}: courses must be able to show them, so they stay with times, "
-            f"overrides and extensions, {shown}."
+            f"The points in {', '.join(courses)}: courses must be able to show them, so they stay in the gradebook "
+            f"with times, overrides and extensions, {shown}."
         )
     if competitions:
         found.append(
             f"The ranks in {', '.join(competitions)}, {shown}, and certificates that were given out: whoever has "
             "one can still verify it."
         )
+    if waiting := _awaiting_results(session, row):
+        found.append(f"Until the results of {', '.join(waiting)}: the sources, which count for a team.")
+    if sent:
+        found.append(
+            "That a learning platform has a grade, with a digest of what it calls the person: a new account of theirs "
+            "sends no zero over it."
+        )
     if acts:
         found.append(f"{acts} entries of the log of what staff did, by number and without the name.")
     found.append("Backups, until they expire.")
     return found
+
+
+def _awaiting_results(session: Session, row: UserRow) -> list[str]:
+    """Titles of competitions in which something of the account counts for a team until the results."""
+    done = SubmissionRow
+    own = select(done.competition_id).where(done.user_id == row.id, sources.held(clock(session)))
+    query = select(CompetitionRow.title).where(CompetitionRow.id.in_(own)).order_by(CompetitionRow.id)
+    return list(session.scalars(query))

@@ -9,7 +9,15 @@ from grader.records.engine import writing
 from grader.records.models import UserRow
 from grader.schemas.account import PersonList, PersonView, Role
 from grader.service import audit
-from grader.service.accounts.accounts import User, check_admin, check_staff, find_row, of_row
+from grader.service.accounts import needed
+from grader.service.accounts.accounts import (
+    User,
+    check_admin,
+    check_not_deleted,
+    check_staff,
+    find_row,
+    of_row,
+)
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -32,16 +40,10 @@ def set_role(platform: Platform, name: str, role: Role, user: User | None = None
         check_admin(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
-        if user is not None and row.role == Role.ADMIN and role is not Role.ADMIN:
-            # Locked, so that two admins cannot take the role off each other at once.
-            admins = session.scalars(
-                select(UserRow.id)
-                .where(UserRow.role == Role.ADMIN.value)
-                .order_by(UserRow.id)
-                .with_for_update()
-            ).all()
-            if len(admins) < 2:
-                raise Conflict("They are the only admin.", "Make somebody else an admin first.")
+        check_not_deleted(row)
+        goes = user is not None and row.role == Role.ADMIN and role is not Role.ADMIN
+        if goes and not needed.other_admins(session, row.id):
+            raise Conflict("They are the only admin.", "Make somebody else an admin first.")
         words = {"role": row.role}, {"role": role.value}
         path = f"/people/{row.name}/role"
         audit.note(session, user, Action.PERSON_ROLE, path, before=words[0], after=words[1])

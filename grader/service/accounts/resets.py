@@ -13,6 +13,7 @@ from grader.service import audit
 from grader.service.accounts import links
 from grader.service.accounts.accounts import (
     User,
+    check_not_deleted,
     check_staff,
     find_row,
     hash_password,
@@ -70,19 +71,22 @@ def _named(name: str) -> Select[UserRow]:
 
 
 def make_link(platform: Platform, name: str) -> AccountLink:
-    """For who runs the platform: a link to hand over. Raises NotFound."""
+    """For who runs the platform: a link to hand over. Raises NotFound, Conflict (it was deleted)."""
     with writing(platform.sessions) as session:
-        return links.issue(session, LinkPurpose.RESET, user_id=find_row(session, name).id)
+        row = find_row(session, name)
+        check_not_deleted(row)
+        return links.issue(session, LinkPurpose.RESET, user_id=row.id)
 
 
 def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
     """For staff: a link for a student. For one of the staff an admin has to make it, or staff could take over an admin.
 
-    Raises NotAllowed, NotFound.
+    Raises NotAllowed, NotFound, Conflict (it was deleted).
     """
     check_staff(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
+        check_not_deleted(row)
         if Role(row.role) in STAFF_ROLES and not user.admin:
             raise NotAllowed("A link for staff is made by an admin.", "Ask an admin.")
         audit.note(session, user, Action.PERSON_RESET, f"/people/{row.name}/password-reset")

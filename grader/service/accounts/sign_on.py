@@ -24,7 +24,7 @@ from grader.records.engine import changed, writing
 from grader.records.models import IdentityRow, UserRow, utcnow
 from grader.schemas.account import EmailBy, IdentityView, Role
 from grader.service.accounts import accounts, addresses
-from grader.service.accounts.accounts import BY_OWNER, User, find_row, of_row
+from grader.service.accounts.accounts import BY_OWNER, DELETED, User, find_row, of_row
 from grader.service.accounts.oidc import Person
 from grader.service.accounts.sign_up import RESERVED
 from grader.service.courses import joining
@@ -150,7 +150,9 @@ def _free_name(session: Session, person: Person, email: str | None) -> str:
     wished = (
         _NOT_OF_A_NAME.sub("-", it.partition("@")[0]).strip("._-")[:room] for it in (person.name, local)
     )
-    base = next((it for it in wished if it), f"user-{secrets.token_hex(4)}")
+    base = next(
+        (it for it in wished if it and not it.lower().startswith(DELETED)), f"user-{secrets.token_hex(4)}"
+    )
     names = [base, *(f"{base}-{number}" for number in range(2, _NUMBERED)), f"user-{secrets.token_hex(4)}"]
     keys = {it.lower() for it in names}
     taken = set(session.scalars(select(UserRow.name_key).where(UserRow.name_key.in_(keys)))) | RESERVED

@@ -24,8 +24,8 @@ from grader.service.review import regrade
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
     """Queue what was judged under earlier versions for the version that the folder has, behind all students.
 
-    Every submission that has a verdict, or with ``ranked`` only those on a board. What was ordered before is not
-    ordered twice, unless it failed. Nobody's attempts are used up. It is a regrade
+    Every submission that has a verdict and still has its source, or with ``ranked`` only those on a board. What was
+    ordered before is not ordered twice, unless it failed. Nobody's attempts are used up. It is a regrade
     (``grader.service.review.regrade``), which publishing the version publishes.
     Raises NotAllowed, UnknownChallenge, ChallengeChanged.
     """
@@ -33,11 +33,16 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
     served = serve(platform, platform.catalogue.load(slug))
     with platform.sessions() as session:
         entries = _entries(session, slug, served.version) if ranked else None
-    number, queued = regrade.start_version(platform, user, served, entries)
+    number, queued, left_out = regrade.start_version(platform, user, served, entries)
     with platform.sessions() as session:
         waiting = rejudges.unfinished(session, slug, served.version)
     return Rejudge(
-        challenge=slug, version=served.version, queued=queued, waiting=waiting, regrade=number or None
+        challenge=slug,
+        version=served.version,
+        queued=queued,
+        waiting=waiting,
+        left_out=left_out,
+        regrade=number or None,
     )
 
 
@@ -79,6 +84,7 @@ def compare(
         done = {key: row for key, row in first.items() if row.state is State.DONE}
         names = rejudges.public_ids(session, list(done))
         pairs = [_pair(names[key], row, second.get(key)) for key, row in done.items()]
+        left_out = sum(not row.source for key, row in done.items() if key not in second)
         places = _places(session, slug, old, new)
     ratios = [pair.time_ratio for pair in pairs if pair.time_ratio is not None]
     states = Counter(_stage(pair) for pair in pairs)
@@ -90,7 +96,8 @@ def compare(
         judged=states["judged"],
         waiting=states["waiting"],
         failed=states["failed"],
-        not_ordered=states["not ordered"],
+        not_ordered=states["not ordered"] - left_out,
+        left_out=left_out,
         median_time_ratio=statistics.median(ratios) if ratios else None,
         submissions=sorted(pairs, key=_weight),
         ranks=places,

@@ -108,7 +108,9 @@ def _challenge(
 ) -> dict[str, Any]:
     first = runs[0][1]
     source = session.get_one(SubmissionRow, first.rejudge_of)
-    if not source.source:
+    # Of a member of the team who was deleted since, the digest stays for the others.
+    digest = hashlib.sha256(source.source.encode()).hexdigest() if source.source else source.source_sha256
+    if digest is None:
         raise NotFound("Its author asked for all of it to be deleted, so nothing is left to certify.")
     version = versions.find(session, first.challenge, first.version)
     best = standing.best.get(key[1])
@@ -119,7 +121,7 @@ def _challenge(
         "language": first.language.value,
         "submission": source.public_id,
         "received_at": _time(source.created_at),
-        "source_sha256": hashlib.sha256(source.source.encode()).hexdigest(),
+        "source_sha256": digest,
         "time_us": best.time_us if best is not None else None,
         "speedup": best.speedup if best is not None else None,
         "points": best.points if best is not None else None,

@@ -227,8 +227,10 @@ def _rank(
         late = cutoff is not None and team.mode is Mode.OFFICIAL and it.at >= cutoff
         key = (it.team, it.challenge)
         count = counts.get(key, Count())
-        hidden = late or not it.state.final
-        counts[key] = Count(count.tries + (it.state is not State.CANCELLED), count.pending + hidden)
+        # What was cancelled has no result that the freeze could hide.
+        cancelled = it.state is State.CANCELLED
+        hidden = not cancelled and (late or not it.state.final)
+        counts[key] = Count(count.tries + (not cancelled), count.pending + hidden)
         if late or it.verdict is not Verdict.ACCEPTED:
             continue
         grading, points = worth[it.challenge]

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from grader.deadlines import zoned
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.records import competitions as record
+from grader.records import sources as deleted_sources
 from grader.records import workers
 from grader.records.leases import end_cancelled
 from grader.records.models import (
@@ -100,7 +101,7 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
             failed = [
                 it.public_id
                 for _, it in record.final_runs(found.session, known.id)
-                if it.state is State.FAILED
+                if it.state is State.FAILED and it.source
             ]
             queued = again
         else:
@@ -146,6 +147,9 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
                 )
             found.row.results_at = found.now
             found.note(Action.COMPETITION_RESULTS, "/results")
+            found.session.flush()
+            # They counted for a team until now.
+            deleted_sources.drop(found.session, found.now, SubmissionRow.competition_id == found.row.id)
         return view(platform, found)
 
 
@@ -159,7 +163,7 @@ def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
     """The source that counts of a team, where the rules show it and the results are out; staff and the team see it
-    always. Raises NotAllowed, NotFound, and as ``competitions.reading``."""
+    always. Raises NotAllowed, NotFound (also where it was deleted with an account), and as ``competitions.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)
@@ -173,6 +177,8 @@ def get_code(platform: Platform, viewer: User | None, slug: str, team: str, chal
             best = next((it.best.get(challenge) for it in ranked.standings if it.team == known.id), None)
             if best is not None:
                 source = session.get_one(SubmissionRow, best.key)
+                if not source.source:
+                    raise NotFound(f"The source of {team} for {challenge} was deleted with an account.")
                 return SourceView(
                     id=source.public_id,
                     language=source.language,
@@ -257,17 +263,23 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
         if it.team in chosen
         for challenge, best in it.best.items()
     ]
-    if not sources:
-        raise Conflict(f"The finalists have nothing on the board of {device}.")
     counted = select(SubmissionRow).where(SubmissionRow.id.in_([it.counted for it in sources]))
     rows = {row.id: row for row in session.scalars(counted)}
-    _check_versions(platform, rows.values())
+    left_out = sum(not row.source for row in rows.values())
+    sources = [it for it in sources if rows[it.counted].source]
+    if not sources:
+        raise Conflict(
+            f"The finalists have nothing on the board of {device}.",
+            f"Of {left_out} entries the source was deleted with an account." if left_out else "",
+        )
+    _check_versions(platform, [rows[it.counted] for it in sources])
     final = FinalRow(
         competition_id=competition.id,
         device=device,
         machine=body.machine,
         repeats=body.repeats,
         state=FinalState.RUNNING,
+        left_out=left_out,
         started_by=found.user.id if found.user else None,
         started_at=found.now,
     )
@@ -296,7 +308,12 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     found.note(
         Action.COMPETITION_FINAL,
         "/final",
-        after={"machine": body.machine, "repeats": body.repeats, "judgements": len(queued)},
+        after={
+            "machine": body.machine,
+            "repeats": body.repeats,
+            "judgements": len(queued),
+            "left_out": left_out,
+        },
     )
     return queued
 
@@ -338,10 +355,13 @@ def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
 
 
 def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
-    """What somebody cancelled by its id is judged after all, in its place."""
+    """What somebody cancelled by its id is judged after all, in its place, unless its source was deleted since."""
     queued = []
     for run, row in record.final_runs(found.session, final.id):
-        if row.state is State.CANCELLED and row.rejudge_of is not None:
+        if row.state in (State.CANCELLED, State.FAILED) and not row.source:
+            found.session.delete(run)
+            final.left_out += 1
+        elif row.state is State.CANCELLED and row.rejudge_of is not None:
             new = _run(row, row.rejudge_of, final.machine, _moment(final, run.place))
             new.set_aside = row.set_aside
             found.session.add(new)
@@ -403,6 +423,7 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
         judged=len(runs) - _left(runs),
         failed=sum(row.state is State.FAILED for _, row in runs),
         total=len(runs),
+        left_out=final.left_out,
         started_at=final.started_at,
         finalists=finalists,
         entries=[

@@ -30,7 +30,7 @@ from grader.schemas.competition import (
     Registration,
     TeamList,
 )
-from grader.service.accounts.accounts import User
+from grader.service.accounts.accounts import User, check_not_of_deleted
 from grader.service.audit import tidy_reason
 from grader.service.boards.pseudonyms import names_for
 from grader.service.competitions.competitions import (
@@ -242,6 +242,8 @@ def _make(platform: Platform, found: OpenCompetition, user: User, body: Register
         if body.team is not None
         else names_for(platform, found.session, None, f"competition:{row.slug}", [user.id]).of(user.id)[0]
     )
+    if body.team:
+        check_not_of_deleted(name)
     taken = found.session.scalar(
         select(TeamRow.id).where(
             TeamRow.competition_id == row.id, TeamRow.mode == mode, TeamRow.name_key == _key(name)

@@ -28,7 +28,8 @@ from grader.schemas.course import (
 )
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts import needed
+from grader.service.accounts.accounts import User, check_not_deleted, find_row
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action, Standing
 from grader.service.messages import notices
@@ -194,13 +195,15 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
     with changing(platform, user, slug, Action.COURSE_STAFF) as course:
         session = course.session
         person = find_row(session, name)
+        check_not_deleted(person)
         row = session.scalar(
             select(MemberRow).where(MemberRow.course_id == course.row.id, MemberRow.user_id == person.id)
         )
         present = CourseRole(row.role) if row is not None and row.left_at is None else None
         if role is None and present not in STAFF_OF_COURSE:
             raise NotFound(f"'{person.name}' does not teach {slug}.", "The course's page lists who does.")
-        if present is CourseRole.OWNER and role is not CourseRole.OWNER and _owners(session, course.row) < 2:
+        goes = present is CourseRole.OWNER and role is not CourseRole.OWNER
+        if goes and not needed.other_owners(session, course.row.id, person.id):
             raise Conflict(f"'{person.name}' is the only owner.", "Make somebody else an owner first.")
         if row is None:
             row = MemberRow(course_id=course.row.id, user_id=person.id, came_by=f"by {user.name}")
@@ -232,12 +235,6 @@ def removed(course: CourseRow, what: str = "") -> NotAllowed:
         f"The staff of {course.name} removed you from this course.",
         f"{what}Only they can let you back in, on the course's roster. Ask your teacher.",
     )
-
-
-def _owners(session: Session, course: CourseRow) -> int:
-    row = MemberRow
-    of_them = (row.course_id == course.id, row.role == CourseRole.OWNER.value, row.left_at.is_(None))
-    return session.scalar(select(func.count()).select_from(row).where(*of_them)) or 0
 
 
 def note_teaching(session: Session, user_id: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.orm import Session
 
 from grader import formats
@@ -113,6 +113,7 @@ class _Student:
     section: str
     group: str
     joined_at: datetime
+    deleted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,11 @@ class _Book:
     regraded: frozenset[int] = frozenset()
     scores: Mapping[int, _Scores] = field(default_factory=dict)
     """by student"""
+
+    @property
+    def deleted(self) -> set[int]:
+        """Students whose account is gone: nobody can help them."""
+        return {it.id for it in self.students if it.deleted_at is not None}
 
     @property
     def rules(self) -> Hashable:
@@ -484,14 +490,21 @@ def _students(session: Session, course: int, only: Collection[int] | None) -> li
             row.section,
             row.group_name,
             row.joined_at,
+            UserRow.deleted_at,
         )
         .join(UserRow, UserRow.id == row.user_id)
-        .where(row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
+        .where(row.course_id == course, _has_grades(), row.role == CourseRole.STUDENT.value)
         .order_by(UserRow.name_key)
     )
     if only is not None:
         query = query.where(row.user_id.in_(only))
     return [_Student(*found) for found in session.execute(query)]
+
+
+def _has_grades() -> ColumnElement[bool]:
+    """Whether a member is in the gradebook: who is in the course, and who was until their account was deleted."""
+    left = MemberRow.left_at
+    return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 
 
 def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
@@ -504,7 +517,7 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
             name=course.row.name,
             students=found,
             statistics=_statistics(book.assignments, found),
-            at_risk=_at_risk(found, utcnow()),
+            at_risk=_at_risk([it for it in found if it.id not in book.deleted], utcnow()),
             broken=sorted({part.challenge for it in book.assignments for part in it.parts if part.broken}),
         )
 
@@ -562,7 +575,8 @@ def differences(
         .join(row, row.course_id == CourseRow.id)
         .join(part, part.assignment_id == row.id)
         .join(member, member.course_id == CourseRow.id)
-        .where(part.challenge.in_(challenges), row.published_at.is_not(None), member.left_at.is_(None))
+        .join(UserRow, UserRow.id == member.user_id)
+        .where(part.challenge.in_(challenges), row.published_at.is_not(None), _has_grades())
         .where(member.user_id.in_(students), member.role == CourseRole.STUDENT.value)
         .distinct()
         .order_by(CourseRow.id)

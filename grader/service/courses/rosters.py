@@ -31,7 +31,6 @@ from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import courses
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
-from grader.service.operation import retention
 from grader.service.platform import Platform
 
 # What a table says of a person: its column -> the attribute of members and invitations.
@@ -63,7 +62,7 @@ def _roster(course: OpenCourse) -> Roster:
         .where(
             MemberRow.course_id == at,
             MemberRow.left_at.is_not(None),
-            UserRow.name.not_like(f"{retention.DELETED}%"),
+            UserRow.deleted_at.is_(None),
         )
         .order_by(UserRow.name_key)
     ).all()

@@ -7,6 +7,7 @@ Sending is safe to repeat: a platform keeps the latest grade of a student in a c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import threading
@@ -101,7 +102,8 @@ def _compare_course(platform: Platform, course: int) -> int:
             )
         ).all()
         known = {
-            it.id: set(_subjects(session, it)) for it in {known.id: known for _, _, known in links}.values()
+            it.id: {user: subject_digest(it, own) for user, own in _subjects(session, it).items()}
+            for it in {known.id: known for _, _, known in links}.values()
         }
     counted = 0
     for link, slug, learning in links:
@@ -114,7 +116,7 @@ def _compare_course(platform: Platform, course: int) -> int:
             for given in student.assignments
             if given.assignment == slug
         }
-        counted += _note(platform, link.id, wanted, now)
+        counted += _note(platform, link.id, wanted, known[learning.id], now)
     return counted
 
 
@@ -125,19 +127,33 @@ def _subjects(session: Session, known: LtiPlatformRow) -> dict[int, str]:
     return dict(session.execute(rows.order_by(IdentityRow.id.desc())).all())
 
 
-def _note(platform: Platform, link: int, wanted: dict[int, AssignmentGrade], now: datetime) -> int:
-    """Who has not begun gets no zero before the deadline, unless they had points before."""
+def subject_digest(known: LtiPlatformRow, subject: str) -> str:
+    """What is kept of whom a platform was sent a grade for."""
+    return hashlib.sha256(f"{lti_platforms.authority(known)}\n{subject}".encode()).hexdigest()
+
+
+def _note(
+    platform: Platform,
+    link: int,
+    wanted: dict[int, AssignmentGrade],
+    digests: dict[int, str],
+    now: datetime,
+) -> int:
+    """Who has not begun gets no zero before the deadline, unless they had points before; nor afterwards over a grade
+    that was sent for another account of theirs."""
     counted = 0
     with platform.sessions() as session:
         rows = session.scalars(select(LtiScoreRow).where(LtiScoreRow.link_id == link)).all()
     known = {row.user_id: row for row in rows}
+    sent = {row.subject_sha256 for row in rows if row.sent_at is not None}
     changes = []
     for user, given in wanted.items():
         points, most = round(given.points, _DIGITS), round(given.most, _DIGITS)
         row = known.get(user)
         begun = any(it.attempts or it.overridden for it in given.parts)
         known_to_differ = row is not None and (row.points, row.most) != (points, most)
-        if known_to_differ or (row is None and (begun or given.closes_at < now)):
+        due = given.closes_at < now and digests[user] not in sent
+        if known_to_differ or (row is None and (begun or due)):
             changes.append((user, points, most))
     if not changes:
         return 0
@@ -361,6 +377,8 @@ def _settle(platform: Platform, score: _Score, sent_at: datetime, error: Unreach
         same = (row.points, row.most) == (score.points, score.most)
         if error is None:
             row.sent_points, row.sent_most, row.sent_at = score.points, score.most, sent_at
+            if score.subject is not None:
+                row.subject_sha256 = subject_digest(score.learning, score.subject)
             if same:
                 row.state, row.error, row.tries = LtiScoreState.SENT.value, "", 0
         elif same:

@@ -30,7 +30,9 @@ _TEXT_CHARS = 300
 def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
     """Tell each of ``users`` (ids), in the way that they chose for the kind. ``path`` is the page that shows it. What
     they have not read yet of the same page is counted up: ten comments are one notice."""
+    gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
+    whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
     if not whom:
         return
     text, path, now = " ".join(text.split())[:_TEXT_CHARS], path[: limits.PATH_CHARS], utcnow()

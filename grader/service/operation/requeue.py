@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 
 from grader.errors import Conflict, NotFound
 from grader.logs import get_logger
-from grader.records import quotas
+from grader.records import quotas, sources
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.states import move
@@ -24,7 +24,7 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
     """Queue failed submissions again, with all their attempts at judging. None named: all that failed, except runs,
     which nobody waits for any more. It is the one way out of ``failed``: that end was our fault, not the submission's.
 
-    Raises NotFound, and Conflict for what has not failed; then nothing is done.
+    Raises NotFound, and Conflict for what has not failed or has no source any more; then nothing is done.
     """
     wanted = [it.lower() for it in submissions] or _failed(platform)
     done = []
@@ -39,6 +39,11 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
                 raise Conflict(
                     f"Submission {public_id} is {row.state}: only what failed by our fault waits again.",
                     "`grader admin rejudge SLUG` judges again under a new version.",
+                )
+            if not row.source:
+                raise Conflict(
+                    f"The source of submission {public_id} was deleted with its author's account.",
+                    "Nothing is left to judge: leave it out.",
                 )
             session.execute(delete(ReportRow).where(ReportRow.submission_id == row.id))
             session.expunge(row)
@@ -68,7 +73,7 @@ def _failed(platform: Platform) -> list[str]:
         return list(
             session.scalars(
                 select(row.public_id)
-                .where(row.state == State.FAILED, row.kind != JudgingReason.RUN)
+                .where(row.state == State.FAILED, row.kind != JudgingReason.RUN, sources.present())
                 .order_by(row.created_at)
             )
         )

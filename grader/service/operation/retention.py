@@ -6,50 +6,41 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, or_, select, text, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, select, text
 from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import Conflict, NotFound
 from grader.logs import get_logger
-from grader.records import leases, personal
+from grader.records import personal, sources
 from grader.records.engine import writing
 from grader.records.models import (
     ArtefactRow,
-    AuditRow,
-    CommentEditRow,
-    CommentRow,
-    CourseInvitationRow,
     DeviceCodeRow,
     LinkRow,
+    LtiScoreRow,
     NoticeRow,
-    PauseRow,
-    RegistrationRow,
     ReportRow,
-    ReviewRow,
-    SimilarPairRow,
     SubmissionRow,
-    TeamRow,
     TokenRow,
     UserRow,
-    VoidRow,
     WorkerRow,
     utcnow,
 )
 from grader.records.models.indexes import RUN
-from grader.records.states import ACTIVE, FREE
+from grader.records.states import ACTIVE
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.schemas.submission_search import Forgotten, Pruned
-from grader.service.operation import chores
+from grader.service.accounts import needed
+from grader.service.accounts.accounts import DELETED
+from grader.service.operation import chores, traces
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
 # What no password hashes to.
 _NO_PASSWORD = "!"  # noqa: S105
-# What the name of an account that was deleted begins with.
-DELETED = "deleted-user-"
 
 # Reports go in pieces: who prunes a year of them must not hold up everyone else for minutes.
 _BATCH = 500
@@ -80,6 +71,8 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
         _drop(platform, ArtefactRow, ArtefactRow.used_at < before)
     for table, condition in _expired(now):
         _drop(platform, table, condition)
+    with writing(platform.sessions) as session:
+        sources.drop(session, now)
     log.info("pruned", **found.model_dump(exclude={"dry_run"}))
     return found.model_copy(update={"dry_run": False})
 
@@ -182,25 +175,34 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 def forget(platform: Platform, name: str) -> Forgotten:
     """Remove name, address, password, tokens, drafts, sources and reports of a user: what ``grader.records.personal``
-    says. Verdicts and times stay, under a name that was made up: without them others' ranks would change.
+    says. Verdicts and times stay, under a name that was made up: without them others' ranks would change. Sources that
+    count for a team stay until the results of its competition.
 
-    Raises NotFound, and Conflict while something of theirs is being judged. Backups from before still know them.
+    Raises NotFound, and Conflict while something of theirs is being judged, or for the last admin of the platform or
+    the last owner of a course. Backups from before still know them.
     """
     with writing(platform.sessions) as session:
         user = session.scalar(select(UserRow).where(UserRow.name_key == name.lower()).with_for_update())
-        if user is None:
+        if user is None or user.deleted_at is not None:
             raise NotFound(f"There is no user '{name[:64]}'.")
-        cancelled = _cancel(session, user.id)
+        now = utcnow()
+        needed.check(session, user)
+        _check_not_judged(session, user.id, now)
         submissions = _count_own(session, user.id)
         made_up = f"{DELETED}{secrets.token_hex(4)}"
-        _remove_what_is_found_by_name(session, user, made_up)
-        personal.forget(session, user.id)
+        traces.erase(session, user, made_up)
+        user.deleted_at = now
         user.name = user.name_key = made_up
         user.email = user.email_key = None
         user.email_by = ""
         user.teaches, user.came_by = False, ""
         user.password_hash, user.role = _NO_PASSWORD, "student"
         user.preferences = {}
+        session.flush()
+        cancelled = sources.drop(session, now, SubmissionRow.user_id == user.id)
+        _keep_grades_that_were_sent(session, user.id, now)
+        session.flush()
+        personal.forget(session, user.id, now)
     log.info("user_forgotten", user=user.id, submissions=submissions)
     return Forgotten(name=made_up, submissions=submissions, cancelled=cancelled)
 
@@ -212,57 +214,22 @@ def _count_own(session: Session, user: int) -> int:
     )
 
 
-def _remove_what_is_found_by_name(session: Session, user: UserRow, made_up: str) -> None:
-    """What no column of an account or a submission leads to."""
+def _check_not_judged(session: Session, user: int, now: datetime) -> None:
+    """Raises Conflict. What counts for a team keeps its source, so it is judged on."""
     row = SubmissionRow
-    keys = select(row.artefact).where(row.user_id == user.id, row.artefact.is_not(None))
-    # Compiled of their sources; another's of the very same source is made again.
-    session.execute(delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
-    session.execute(update(PauseRow).where(PauseRow.by == user.name).values(by=""))
-    teams = update(TeamRow).where(TeamRow.name_key == user.name.casefold(), TeamRow.id.in_(_teams(user.id)))
-    # Teams of that name; one that its members chose otherwise keeps its name.
-    session.execute(teams.values(name=made_up, name_key=made_up).execution_options(synchronize_session=False))
-    if user.email_key is not None:
-        session.execute(delete(CourseInvitationRow).where(CourseInvitationRow.person == user.email_key))
-        session.execute(delete(LinkRow).where(LinkRow.email.in_({user.email, user.email_key})))
-    own = select(row.id).where(row.user_id == user.id)
-    decided = select(row.public_id).where(
-        or_(
-            row.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own))),
-            row.id.in_(select(ReviewRow.submission_id).where(ReviewRow.submission_id.in_(own))),
-        )
+    active = session.scalar(
+        select(row.public_id)
+        .where(row.user_id == user, row.state.in_(ACTIVE), not_(sources.held(now)))
+        .limit(1)
     )
-    for public_id in session.scalars(decided).all():
-        about = AuditRow.subject.startswith(f"/submissions/{public_id}/", autoescape=True)
-        session.execute(update(AuditRow).where(about).values(reason="", before=None, after=None))
-    # Pairs name submissions by their public ids.
-    public = select(row.public_id).where(row.user_id == user.id)
-    pair = SimilarPairRow
-    session.execute(
-        update(pair).where(or_(pair.submission.in_(public), pair.other.in_(public))).values(reason="")
-    )
-    said = select(CommentRow.id).where(CommentRow.author_id == user.id)
-    session.execute(delete(CommentEditRow).where(CommentEditRow.comment_id.in_(said)))
-    session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=made_up))
-    # A log names whom something was done to by the last part of a path.
-    for name in {user.name.lower(), user.email_key or user.name.lower()}:
-        found = func.lower(AuditRow.subject).endswith(f"/{name}", autoescape=True)
-        for entry in session.scalars(select(AuditRow).where(found)):
-            entry.subject, entry.reason = f"{entry.subject[: -len(name)]}{made_up}", ""
-
-
-def _cancel(session: Session, user: int) -> int:
-    """Raises Conflict."""
-    row = SubmissionRow
-    own = row.user_id == user
-    active = session.scalar(select(row.public_id).where(own, row.state.in_(ACTIVE)).limit(1))
     if active is not None:
         raise Conflict(f"Submission {active} is being judged.", "Cancel it, or wait for its end.")
-    waiting = session.execute(select(row.id, row.attempt).where(own, row.state.in_(FREE))).all()
-    for submission, attempt in waiting:
-        leases.end_cancelled(session, submission, attempt, utcnow())
-    return len(waiting)
 
 
-def _teams(user: int) -> Select[int]:
-    return select(RegistrationRow.team_id).where(RegistrationRow.user_id == user)
+def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
+    """As a learning platform has them; nothing else is sent for the account."""
+    row = LtiScoreRow
+    being_sent = and_(row.held_until.is_not(None), row.held_until > now)
+    session.execute(delete(row).where(row.user_id == user, row.sent_at.is_(None), not_(being_sent)))
+    for score in session.scalars(select(row).where(row.user_id == user, row.sent_at.is_not(None))):
+        score.points, score.most = score.sent_points or 0.0, score.sent_most or 0.0

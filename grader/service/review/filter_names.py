@@ -18,7 +18,6 @@ from grader.service.accounts.accounts import User, name_key
 from grader.service.challenges import publication
 from grader.service.courses import permissions
 from grader.service.courses.permissions import TABLE, Action, Standing
-from grader.service.operation.retention import DELETED
 from grader.service.platform import Platform
 
 # More are not listed, but can be typed: the page would weigh more than what it filters.
@@ -55,7 +54,7 @@ def _students(session: Session, user: User, courses: Collection[int]) -> list[tu
     student = (member.user_id == UserRow.id, member.role == CourseRole.STUDENT.value)
     query = select(UserRow.name, func.max(member.full_name)).group_by(UserRow.name, UserRow.name_key)
     if user.staff:
-        query = query.outerjoin(member, student[0] & student[1]).where(UserRow.name.not_like(f"{DELETED}%"))
+        query = query.outerjoin(member, student[0] & student[1]).where(UserRow.deleted_at.is_(None))
     else:
         query = query.join(member, student[0] & student[1]).where(member.course_id.in_(courses))
     found = session.execute(query.order_by(UserRow.name_key).limit(LISTED + 1)).all()

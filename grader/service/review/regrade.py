@@ -55,7 +55,7 @@ _LISTED = 200
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What a regrade is of. ``name`` is typed to confirm it."""
+    """What a regrade is of. ``name`` is typed to confirm it. What has no source any more is not judged again."""
 
     row: RegradeRow
     name: str
@@ -66,7 +66,8 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
     """Queue what ``body`` names to be judged again under the version that is shown. Ordered once more it is the same
     regrade, which takes in what has come since, and what failed by our fault.
 
-    Of a challenge, what belongs to a competition whose final has begun or whose results are out is left out.
+    Of a challenge, what belongs to a competition whose final has begun or whose results are out is left out. What has
+    no source any more, because its author's account was deleted, is left out of all and keeps its verdict.
 
     Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict where nothing can be
     judged again, where an open regrade of something else has part of it, where the submission belongs to such a
@@ -95,10 +96,10 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
 
 def start_version(
     platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Queue what was judged under earlier versions of a challenge for one that may be a draft, which publishing the
     version publishes. ``ranked``: ids of what was submitted, and nothing else. Number of the regrade (0: there was
-    nothing to order) and how many were queued. Who may is asked before."""
+    nothing to order), how many were queued, and how many have no source any more. Who may is asked before."""
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
@@ -117,11 +118,12 @@ def start_version(
         firsts = [it for it in firsts if held.get(it.id) in (None, own)]
         number = own or 0
         queued: list[SubmissionRow] = []
-        if firsts:
+        if any(it.source for it in firsts):
             chosen = _Chosen(row, slug, firsts)
             number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
+        left_out = sum(not it.source for it in firsts)
     _wake(platform, queued)
-    return number, len(queued)
+    return number, len(queued), left_out
 
 
 def _unsettled(
@@ -218,9 +220,14 @@ def _order(
     confirm: str | None,
 ) -> tuple[int, list[SubmissionRow]]:
     """Number of the regrade, and what was queued. ``confirm`` None: nobody is asked."""
+    left_out = sum(not it.source for it in firsts)
+    firsts = [it for it in firsts if it.source]
     if not firsts:
         raise Conflict(
-            "There is nothing to judge again.", "Only what has a verdict, and is not void, can be."
+            "There is nothing to judge again.",
+            f"Of {left_out} submissions the source was deleted with an account; they keep their verdicts."
+            if left_out
+            else "Only what has a verdict, and is not void, can be.",
         )
     version = under[chosen.row.challenge] if chosen.row.challenge is not None else None
     row = regrades.open_like(session, chosen.row, version)
@@ -243,7 +250,8 @@ def _order(
         row = chosen.row
         row.made_by, row.created_at = user.id, utcnow()
         session.add(row)
-        session.flush()
+    row.left_out = max(row.left_out or 0, left_out)
+    session.flush()
     aside = {
         slug: SetAside.REGRADE if regrades.is_published(session, slug, it) else None
         for slug, it in under.items()
@@ -269,7 +277,7 @@ def _order(
         item.after_id = again.id
         queued.append(again)
     if queued:
-        _note(session, user, row, {"ordered": len(queued)})
+        _note(session, user, row, {"ordered": len(queued), "left_out": row.left_out})
     return row.id, queued
 
 

@@ -221,6 +221,7 @@ def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> l
             decided_at=it.decided_at,
             versions=versions.get(it.id, {}),
             summary=summaries[it.id],
+            left_out=it.left_out,
             expected_s=_takes_s(waiting[it.id], seconds) if it.id in waiting else None,
         )
         for it in rows

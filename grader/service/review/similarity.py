@@ -63,8 +63,8 @@ _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them. Raises
-    NotFound, NotAllowed, Unreachable."""
+    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them or one of the
+    two was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -106,7 +106,8 @@ def _asked(
             sources = [
                 Source(it.public_id, str(it.user_id), it.source, language)
                 for it in own
-                if it.language is language
+                # Of a deleted account's nothing is left to compare.
+                if it.language is language and it.source
             ]
             if not sources:
                 continue
@@ -220,8 +221,12 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
                 assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
             )
         )
+    # What was deleted with an account cannot be compared again: what was found of it stays.
+    incomparable = {
+        it.public_id for it in _names(session, [id_ for key in kept for id_ in key]).values() if not it.source
+    }
     for key, gone in kept.items():
-        if key not in fresh and gone.decision is Decision.OPEN:
+        if key not in fresh and gone.decision is Decision.OPEN and incomparable.isdisjoint(key):
             session.delete(gone)
 
 

@@ -15,6 +15,7 @@ from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
 from grader.service.accounts.accounts import User, create_user, user_by_id
 from grader.service.courses import courses
+from grader.service.operation import retention
 from grader.service.platform import Platform
 from grader.service.review import similarity
 from tests.service.competitions.builders import make as make_competition
@@ -137,3 +138,19 @@ def test_few_are_compared_at_once(platform: Platform, staff: User, ids: dict[str
         with pytest.raises(TooMany):
             similarity.compare(platform, staff, *WEEK)
     assert similarity.compare(platform, staff, *WEEK).pairs
+
+
+def test_what_was_deleted_with_an_account_stays_found(
+    platform: Platform, staff: User, student: User, ids: dict[str, str]
+) -> None:
+    similarity.compare(platform, staff, *WEEK)
+    name = retention.forget(platform, student.name).name
+    found = similarity.compare(platform, staff, *WEEK)
+    assert found.sources == 1, "what has no source is not compared"
+    (pair,) = found.pairs
+    assert {it.submission: it.user for it in (pair.left, pair.right)} == {
+        ids["first"]: name,
+        ids["copy"]: "bob",
+    }
+    both = similarity.sources(platform, staff, *WEEK, pair.number)
+    assert {both.left, both.right} == {"", CUDA_COPY}

@@ -1,0 +1,120 @@
+"""Sources of accounts that were deleted. Most go at once; those that count for a team go once its results are out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, case, delete, not_, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from grader import limits
+from grader.records import leases
+from grader.records.models import (
+    ArtefactRow,
+    CompetitionRow,
+    FinalRow,
+    FinalRunRow,
+    RegistrationRow,
+    RegradeItemRow,
+    RegradeRow,
+    ReportRow,
+    SubmissionRow,
+    TeamRow,
+    UserRow,
+)
+from grader.records.states import ACTIVE, FREE
+from grader.schemas.competition import FinalState, Mode
+from grader.schemas.submission import State
+
+# What is written into a submission in place of its source.
+BLANK = {"source": "", "filename": "forgotten", "artefact": None}
+# The words of a report that may quote the source.
+_WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
+# Ids in one statement: both databases limit its parameters.
+_IDS = 1_000
+
+
+def present() -> ColumnElement[bool]:
+    """Whether a submission can be judged again: its source is there."""
+    return SubmissionRow.source != ""
+
+
+def held(now: datetime) -> ColumnElement[bool]:
+    """Whether a submission counts for a team whose results are to come: its source outlives its author's account."""
+    teams = (
+        select(TeamRow.id)
+        .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
+        .where(TeamRow.mode == Mode.OFFICIAL, CompetitionRow.results_at.is_(None))
+        .where(CompetitionRow.ends_at > now - timedelta(days=limits.TEAM_SOURCE_DAYS))
+    )
+    return and_(SubmissionRow.team_id.is_not(None), SubmissionRow.team_id.in_(teams))
+
+
+def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
+    """Remove the sources and reports of deleted accounts, as far as ``conditions`` hold, without those that are held.
+    What of it waits to be judged is cancelled; how much. What is being judged stays until the next time.
+
+    Verdicts and times stay. Of what a final judged for a team that others are in, certificates need the digest of the
+    source and the measurements: these stay, too.
+    """
+    row = SubmissionRow
+    deleted = row.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
+    left = or_(present(), and_(row.source_sha256.is_not(None), not_(_certified())))
+    found = session.scalars(
+        select(row.id).where(deleted, left, not_(held(now)), row.state.not_in(ACTIVE), *conditions)
+    ).all()
+    return sum(_drop(session, now, found[start : start + _IDS]) for start in range(0, len(found), _IDS))
+
+
+def _drop(session: Session, now: datetime, ids: Sequence[int]) -> int:
+    row = SubmissionRow
+    waiting = session.execute(select(row.id, row.attempt).where(row.id.in_(ids), row.state.in_(FREE))).all()
+    for submission, attempt in waiting:
+        leases.end_cancelled(session, submission, attempt, now)
+    _leave_out(session, ids)
+    # Compiled of these sources; another's of the very same source is made again.
+    keys = select(row.artefact).where(row.id.in_(ids), row.artefact.is_not(None))
+    _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
+    certified = set(session.scalars(select(row.id).where(row.id.in_(ids), _certified())))
+    _run(session, delete(ReportRow).where(ReportRow.submission_id.in_(set(ids) - certified)))
+    for report in session.scalars(select(ReportRow).where(ReportRow.submission_id.in_(certified))):
+        report.body = json.dumps({**json.loads(report.body), **_WORDS_OF_REPORT})
+    digest = case((row.id.in_(certified), row.source_sha256), else_=None)
+    _run(session, update(row).where(row.id.in_(ids)).values(**BLANK, source_sha256=digest))
+    return len(waiting)
+
+
+def _leave_out(session: Session, ids: Sequence[int]) -> None:
+    """Take what has no verdict out of the open regrades: nothing is left to judge."""
+    item, after = RegradeItemRow, aliased(SubmissionRow)
+    found = session.execute(
+        select(item.id, item.regrade_id)
+        .join(after, after.id == item.after_id)
+        .where(item.held_id.in_(ids), after.state.in_((State.CANCELLED, State.FAILED)))
+    ).all()
+    _run(session, delete(item).where(item.id.in_([it.id for it in found])))
+    for regrade, count in Counter(it.regrade_id for it in found).items():
+        session.get_one(RegradeRow, regrade).left_out += count
+
+
+def _certified() -> ColumnElement[bool]:
+    """What a final judged, and was handed in for it, of teams that somebody with an account is in."""
+    row, judged = SubmissionRow, aliased(SubmissionRow)
+    others = (
+        select(RegistrationRow.team_id)
+        .join(UserRow, UserRow.id == RegistrationRow.user_id)
+        .where(UserRow.deleted_at.is_(None))
+    )
+    runs = (
+        select(FinalRunRow.submission_id)
+        .join(FinalRow, FinalRow.id == FinalRunRow.final_id)
+        .where(FinalRow.state != FinalState.CANCELLED, FinalRunRow.team_id.in_(others))
+    )
+    return or_(row.id.in_(runs), row.id.in_(select(judged.rejudge_of).where(judged.id.in_(runs))))
+
+
+def _run(session: Session, statement: object) -> None:
+    session.execute(statement.execution_options(synchronize_session=False))  # type: ignore[attr-defined]

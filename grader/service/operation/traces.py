@@ -1,0 +1,279 @@
+"""What names a person beside the rows that refer to their account: the log of staff, notices of others, teams, similar
+pairs, invitations, launches. See ``grader.records.personal`` for the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Select, String, cast, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from grader.records.models import (
+    AuditRow,
+    CommentEditRow,
+    CommentRow,
+    CompetitionRow,
+    CourseInvitationRow,
+    IdentityRow,
+    LinkRow,
+    LtiLaunchRow,
+    MemberRow,
+    NoticeRow,
+    PauseRow,
+    RegistrationRow,
+    RegradeRequestRow,
+    RegradeRow,
+    ReviewRow,
+    SimilarPairRow,
+    SubmissionRow,
+    TeamRow,
+    UserRow,
+    VoidRow,
+)
+from grader.records.models.base import PUBLIC_ID_CHARS
+from grader.service.courses.permissions import Action
+
+# What a team is shown that was disqualified together with an account that was deleted since.
+NO_REASON = "The reason was removed with an account."
+
+# Where a subject of the log names a person; any action, or one whose subjects look like others'.
+_SUBJECTS: tuple[tuple[Action | None, str], ...] = (
+    (None, r"/people/(?P<name>[^/]+)(?:/.*)?"),
+    (None, r"/courses/[^/]+/(?:roster|staff)/(?P<name>.+)"),
+    (None, r"/courses/[^/]+/assignments/[^/]+/extensions/(?P<name>[^/]+)"),
+    (None, r"/courses/[^/]+/assignments/[^/]+/scores/\d+/(?P<name>[^/]+)"),
+    (Action.GRADES_OVERRIDE, r"/courses/[^/]+/assignments/[^/]+/[^/]+/(?P<name>[^/]+)"),
+)
+# What the log may keep of an entry about a person: numbers, times and words of the platform. Anything else may be a
+# name, a student number or somebody's text.
+_KEPT_FACTS = frozenset(
+    {
+        "role",
+        "section",
+        "on_roster",
+        "invited",
+        "points",
+        "due_at",
+        "late_until",
+        "state",
+        "outcome",
+        "decision",
+    }
+    | {"deleted", "edited", "submissions", "ordered", "left_out"}
+)
+# Under which key the log of the inbox names somebody.
+_REVIEWER = "reviewer"
+# A notice may hold only the beginning of a reason.
+_REASON_CHARS = 100
+
+
+def erase(session: Session, user: UserRow, made_up: str) -> None:
+    """Remove them, or put ``made_up`` in their place. ``user`` still has its name and address, and so do the rows that
+    refer to it."""
+    own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
+    _erase_subjects(session, user, made_up)
+    _erase_what_is_about(session, user.id, own)
+    _erase_teams(session, user, made_up)
+    _erase_notices(session, user, own, made_up)
+    _erase_reviewer(session, user.name, made_up)
+    session.execute(update(AuditRow).where(AuditRow.actor_id == user.id).values(actor=made_up))
+    session.execute(update(PauseRow).where(PauseRow.by == user.name).values(by=""))
+    for by in ("by", "roster, by"):
+        came = MemberRow.came_by == f"{by} {user.name}"
+        session.execute(update(MemberRow).where(came).values(came_by=f"{by} {made_up}"))
+    if user.email_key is not None:
+        session.execute(delete(CourseInvitationRow).where(CourseInvitationRow.person == user.email_key))
+        session.execute(delete(LinkRow).where(LinkRow.email.in_({user.email, user.email_key})))
+    said = select(CommentRow.id).where(CommentRow.author_id == user.id)
+    session.execute(delete(CommentEditRow).where(CommentEditRow.comment_id.in_(said)))
+    subjects = set(session.scalars(select(IdentityRow.subject).where(IdentityRow.user_id == user.id)))
+    for launch in session.scalars(select(LtiLaunchRow).where(LtiLaunchRow.said.is_not(None))):
+        if (launch.said or {}).get("subject") in subjects:
+            session.delete(launch)
+
+
+def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
+    """Entries whose subject names the person: by their name or address, or by what a course's roster knew them as."""
+    called: set[tuple[int | None, str]] = {(None, user.name.lower())}
+    if user.email_key is not None:
+        called.add((None, user.email_key))
+    members = select(MemberRow.course_id, MemberRow.student_number).where(MemberRow.user_id == user.id)
+    called |= {(course, f"#{number}".lower()) for course, number in session.execute(members) if number}
+    row = CourseInvitationRow
+    invited = select(row.course_id, row.person).where(row.user_id == user.id)
+    called |= {(course, person.lower()) for course, person in session.execute(invited)}
+    for course, name in called:
+        named = func.lower(AuditRow.subject).contains(f"/{name}", autoescape=True)
+        query = select(AuditRow).where(named)
+        if course is not None:
+            query = query.where(AuditRow.course_id == course)
+        for entry in session.scalars(query).all():
+            if (span := _name_in(entry, name)) is not None:
+                entry.subject = f"{entry.subject[: span[0]]}{made_up}{entry.subject[span[1] :]}"
+                _blank(entry)
+
+
+def _name_in(entry: AuditRow, name: str) -> tuple[int, int] | None:
+    """Where the subject has that name of a person."""
+    for action, pattern in _SUBJECTS:
+        found = re.fullmatch(pattern, entry.subject) if action in (None, entry.action) else None
+        if found is not None and found["name"].lower() == name:
+            return found.span("name")
+    return None
+
+
+def _blank(entry: AuditRow) -> None:
+    entry.reason = ""
+    entry.before, entry.after = _plain(entry.before), _plain(entry.after)
+
+
+def _plain(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if facts is None else {name: value for name, value in facts.items() if name in _KEPT_FACTS}
+
+
+def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
+    """Reasons of what was decided of the person's submissions, pairs, requests and regrades, and the log of it."""
+    public = list(session.scalars(select(SubmissionRow.public_id).where(SubmissionRow.id.in_(own))))
+    of_submissions = AuditRow.subject.startswith("/submissions/")
+    start = len("/submissions/") + 1
+    ids = func.substr(AuditRow.subject, start, PUBLIC_ID_CHARS)
+    for part in _parts(public):
+        _blank_all(session, select(AuditRow).where(of_submissions, ids.in_(part)))
+        pair = SimilarPairRow
+        pairs = session.scalars(
+            select(pair).where(or_(pair.submission.in_(part), pair.other.in_(part)))
+        ).all()
+        numbers = [it.id for it in pairs]
+        for it in pairs:
+            it.reason = ""
+        session.execute(update(ReviewRow).where(ReviewRow.pair_id.in_(numbers)).values(reason=""))
+        for number in numbers:
+            _blank_all(session, _ending(f"/similarity/{number}"))
+    regrade = RegradeRow
+    ordered = select(regrade.id).where(or_(regrade.user_id == user, regrade.submission_id.in_(own)))
+    for number in session.scalars(ordered):
+        _blank_all(session, select(AuditRow).where(AuditRow.subject == f"/regrades/{number}"))
+    asked = select(RegradeRequestRow.id).where(RegradeRequestRow.user_id == user)
+    for number in session.scalars(asked):
+        _blank_all(session, _ending(f"/regrade-requests/{number}"))
+    # What a void after the results did to ranks names teams; its reason is about the person.
+    voided = select(SubmissionRow.public_id).where(
+        SubmissionRow.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own)))
+    )
+    for public_id in session.scalars(voided).all():
+        told = cast(AuditRow.after, String).contains(f'"{public_id}"', autoescape=True)
+        for entry in session.scalars(select(AuditRow).where(AuditRow.subject.endswith("/results"), told)):
+            entry.reason = ""
+
+
+def _ending(subject: str) -> Select[AuditRow]:
+    return select(AuditRow).where(
+        AuditRow.subject.startswith("/courses/"), AuditRow.subject.endswith(subject)
+    )
+
+
+def _blank_all(session: Session, query: Select[AuditRow]) -> None:
+    for entry in session.scalars(query).all():
+        _blank(entry)
+
+
+def _parts(ids: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), 500):
+        yield ids[start : start + 500]
+
+
+def _erase_teams(session: Session, user: UserRow, made_up: str) -> None:
+    """A team that has the person's name gets the made-up one. Why a team was disqualified goes if nobody else is in it;
+    else only the person's names in it do: it is said to the others, too."""
+    teams = session.execute(
+        select(TeamRow, CompetitionRow.slug)
+        .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
+        .where(TeamRow.id.in_(select(RegistrationRow.team_id).where(RegistrationRow.user_id == user.id)))
+    ).all()
+    names = _names(session, user)
+    for team, slug in teams:
+        others = session.scalar(
+            select(func.count())
+            .select_from(RegistrationRow)
+            .join(UserRow, UserRow.id == RegistrationRow.user_id)
+            .where(RegistrationRow.team_id == team.id, UserRow.id != user.id, UserRow.deleted_at.is_(None))
+        )
+        old, subject = team.name, f"/competitions/{slug}/teams/{team.name}"
+        entries = session.scalars(select(AuditRow).where(AuditRow.subject == subject)).all()
+        for entry in entries:
+            if others:
+                entry.reason = _without(names, entry.reason, made_up)
+                entry.before = _without_all(names, entry.before, made_up)
+                entry.after = _without_all(names, entry.after, made_up)
+            else:
+                _blank(entry)
+        if team.disqualified:
+            team.disqualified = _without(names, team.disqualified, made_up) if others else NO_REASON
+        if team.name_key == user.name.casefold():
+            team.name = team.name_key = made_up
+            for entry in entries:
+                entry.subject = f"/competitions/{slug}/teams/{made_up}"
+            for entry in session.scalars(
+                select(AuditRow).where(AuditRow.subject.in_(_naming_teams(slug)))
+            ).all():
+                entry.before = _renamed(entry.before, old, made_up)
+                entry.after = _renamed(entry.after, old, made_up)
+
+
+def _naming_teams(slug: str) -> Collection[str]:
+    """Subjects of the log whose entries list teams."""
+    return (f"/competitions/{slug}/finalists", f"/competitions/{slug}/results")
+
+
+def _renamed(facts: dict[str, Any] | None, old: str, new: str) -> dict[str, Any] | None:
+    """Teams are keys, maybe with a device behind them, or in a list."""
+    if facts is None:
+        return None
+    found: dict[str, Any] = {}
+    for name, value in facts.items():
+        key = new + name[len(old) :] if name == old or name.startswith(f"{old} on ") else name
+        found[key] = [new if it == old else it for it in value] if isinstance(value, list) else value
+    return found
+
+
+def _names(session: Session, user: UserRow) -> list[str]:
+    """What a text may call the person, the longest first."""
+    full = session.scalars(select(MemberRow.full_name).where(MemberRow.user_id == user.id)).all()
+    found = {user.name, user.email or "", *full, *(part for it in full for part in it.split())} - {""}
+    return sorted(found, key=len, reverse=True)
+
+
+def _without(names: list[str], text: str, made_up: str) -> str:
+    pattern = "|".join(rf"(?<!\w){re.escape(it)}(?!\w)" for it in names)
+    return re.sub(pattern, made_up, text, flags=re.IGNORECASE)
+
+
+def _without_all(names: list[str], facts: dict[str, Any] | None, made_up: str) -> dict[str, Any] | None:
+    if facts is None:
+        return None
+    return {
+        name: _without(names, value, made_up) if isinstance(value, str) else value
+        for name, value in facts.items()
+    }
+
+
+def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: str) -> None:
+    """Others were told what the person did, which begins with their name, and as team-mates why a result is void."""
+    row = NoticeRow
+    began = row.text.startswith(f"{user.name} ", autoescape=True)
+    for notice in session.scalars(select(row).where(began)).all():
+        notice.text = made_up + notice.text[len(user.name) :]
+    for reason in session.scalars(select(VoidRow.reason).where(VoidRow.submission_id.in_(own))).all():
+        told = row.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
+        for notice in session.scalars(select(row).where(row.user_id != user.id, told)).all():
+            notice.text = notice.text.partition(": ")[0]
+
+
+def _erase_reviewer(session: Session, name: str, made_up: str) -> None:
+    named = cast(AuditRow.after, String).contains(f'"{name}"', autoescape=True)
+    actions = (Action.REVIEW.value, Action.REVIEW_ANY.value)
+    for entry in session.scalars(select(AuditRow).where(AuditRow.action.in_(actions), named)).all():
+        if entry.after is not None and entry.after.get(_REVIEWER) == name:
+            entry.after = {**entry.after, _REVIEWER: made_up}
