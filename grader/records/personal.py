@@ -90,6 +90,7 @@ COLUMNS = (
     _blanked("grade_overrides.user_id", reason=""),
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
+    _blanked("course_voids.submission_id", reason=""),
     _blanked(
         "submissions.user_id",
         source="",
@@ -126,6 +127,7 @@ COLUMNS = (
         "comments.resolved_by",
         "competition_finals.started_by",
         "course_invitations.made_by",
+        "course_voids.made_by",
         "course_join_codes.made_by",
         "extensions.made_by",
         "grade_overrides.made_by",

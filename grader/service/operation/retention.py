@@ -20,6 +20,7 @@ from grader.records.models import (
     CommentEditRow,
     CommentRow,
     CourseInvitationRow,
+    CourseVoidRow,
     DeviceCodeRow,
     LinkRow,
     NoticeRow,
@@ -229,6 +230,7 @@ def _remove_what_is_found_by_name(session: Session, user: UserRow, made_up: str)
     decided = select(row.public_id).where(
         or_(
             row.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own))),
+            row.id.in_(select(CourseVoidRow.submission_id).where(CourseVoidRow.submission_id.in_(own))),
             row.id.in_(select(ReviewRow.submission_id).where(ReviewRow.submission_id.in_(own))),
         )
     )
