@@ -31,8 +31,8 @@ LONG_AGO = NOW - timedelta(days=3_000)
 
 
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
-    """Students of the course ``gpu``, who took part from long ago and are told nothing of it: tests count what else they
-    are told."""
+    """Students of the course ``gpu``, who took part from long ago and are told nothing of it: tests count what else
+    they are told."""
     text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
     with writing(platform.sessions) as session:
