@@ -23,7 +23,7 @@ NOTHING_READ: tuple[bool, list[str], float, str | None] = (False, [], 0.0, None)
 
 
 @pytest.fixture
-def tom(platform: Platform, course: CourseView, staff: User) -> User:
+def tom(platform: Platform, course: CourseView, staff: User, student: User) -> User:
     """An instructor who is nothing else on the platform; the assignment is open, and ada is put on the roster."""
     made = accounts.create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
@@ -71,7 +71,7 @@ def test_a_first_visit_accepts_and_opens_what_comes_after_it(
     of_address(platform, student)
     early = handed_in(platform, student)
     assert read_by(platform, tom, early) == NOTHING_READ
-    assert not rosters.get_roster(platform, tom, "gpu").members[-1].accepted
+    assert not rosters.get_roster(platform, tom, "gpu").members[0].accepted
     with platform.sessions() as session:
         assert not ProfileReader(platform, session, tom, student.id).reads(ProfileAudience.PRIVATE)
     assert courses.get_course(platform, student, "gpu").role is CourseRole.STUDENT
