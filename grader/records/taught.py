@@ -104,14 +104,12 @@ def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
     return or_(member.role != CourseRole.STUDENT.value, open_stay.correlate(member))
 
 
-def accept(session: Session, member: MemberRow) -> bool:
-    """Note that a present student takes part from now on; whether that is new."""
+def accept(session: Session, member: MemberRow) -> None:
+    """Note that a present student takes part from now on, unless they do already."""
     query = select(StayRow.id).where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
-    if session.scalar(query.limit(1)) is not None:
-        return False
-    session.add(StayRow(member_id=member.id))
-    session.flush()
-    return True
+    if session.scalar(query.limit(1)) is None:
+        session.add(StayRow(member_id=member.id))
+        session.flush()
 
 
 def let_back_in(session: Session, member: MemberRow) -> None:
