@@ -42,10 +42,12 @@ from grader.queue.worker import run_worker
 from grader.records import order
 from grader.records.engine import AWAY, writing
 from grader.records.models import (
+    AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseRow,
     MemberRow,
+    StayRow,
     SubmissionRow,
     UserRow,
     utcnow,
@@ -239,9 +241,15 @@ def enter(platform: Platform, students: int, due: datetime) -> list[User]:
         connection.execute(insert(UserRow), people)
         connection.execute(insert(CourseRow), [course])
         connection.execute(insert(MemberRow), members)
+        stays = [
+            {"member_id": n, "accepted_at": due - timedelta(days=365)} for n in range(1, len(members) + 1)
+        ]
+        connection.execute(insert(StayRow), stays)
         connection.execute(insert(AssignmentRow), [assignment])
         part = {"assignment_id": 1, "challenge": SLUG, "weight": 1.0, "place": 0}
         connection.execute(insert(AssignmentPartRow), [part])
+        asked = {"assignment_id": 1, "challenge": SLUG, "asked_at": due - timedelta(days=7)}
+        connection.execute(insert(AskedRow), [asked])
     return [User(number, name, Role.STUDENT) for number, name in names.items()]
 
 

@@ -32,11 +32,13 @@ from serving import database, serving
 from sqlalchemy import insert, text
 
 from grader.records.models import (
+    AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseRow,
     ExtensionRow,
     MemberRow,
+    StayRow,
     SubmissionRow,
     TokenRow,
     UserRow,
@@ -90,6 +92,9 @@ def fill(platform: Platform, students: int) -> None:
         connection.execute(insert(TokenRow), [token])
         connection.execute(insert(CourseRow), [course | {"grace_days": 3}])
         connection.execute(insert(MemberRow), members)
+        began = now - timedelta(days=365)
+        stays = [{"member_id": n, "accepted_at": began} for n in range(1, students + 1)]
+        connection.execute(insert(StayRow), stays)
         for number, slug in enumerate(slugs, 1):
             opens = now - timedelta(days=7 * (ASSIGNMENTS - number + 1))
             due = opens + timedelta(days=7)
@@ -111,6 +116,8 @@ def fill(platform: Platform, students: int) -> None:
             connection.execute(insert(AssignmentRow), [row])
             part = {"assignment_id": number, "challenge": slug, "weight": 1.0, "place": 0}
             connection.execute(insert(AssignmentPartRow), [part])
+            asked = {"assignment_id": number, "challenge": slug, "asked_at": opens}
+            connection.execute(insert(AskedRow), [asked])
             extensions = [
                 {
                     "assignment_id": number,

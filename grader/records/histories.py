@@ -13,8 +13,16 @@ from sqlalchemy.orm import Session, defer, joinedload
 
 from grader import limits
 from grader.languages import Language
-from grader.records.models import FlagRow, MemberRow, ReportRow, SimilarPairRow, SubmissionRow
+from grader.records.models import (
+    AssignmentRow,
+    FlagRow,
+    MemberRow,
+    ReportRow,
+    SimilarPairRow,
+    SubmissionRow,
+)
 from grader.records.models.indexes import HANDED_IN, RUN
+from grader.records.taught import belongs
 from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
@@ -25,10 +33,12 @@ _SEARCHED = 64
 
 @dataclass(frozen=True)
 class Taught:
-    """What the students of a course (by the row's id) submitted for these challenges."""
+    """What was submitted for a course (by the row's id), or for one assignment of it, which asks for these
+    challenges."""
 
     course: int
     challenges: Sequence[str]
+    assignment: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,18 +90,19 @@ class History:
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     row, member = SubmissionRow, MemberRow
+    # The rule says as much, but these narrow what it is asked of.
     students = select(member.user_id).where(
-        member.course_id == taught.course,
-        member.role == CourseRole.STUDENT.value,
-        member.left_at.is_(None),
+        member.course_id == taught.course, member.role == CourseRole.STUDENT.value
     )
+    only = [AssignmentRow.id == taught.assignment] if taught.assignment is not None else []
+    rule = belongs(member.course_id == taught.course, *only)
     if len(taught.challenges) == 1:
         of_challenges = row.challenge == taught.challenges[0]
     else:
         # Without an index: each challenge's would have to be sorted, where that of all is in order.
         of_challenges = row.challenge.concat("").in_(taught.challenges)
     # Nor by the students' own: hundreds of lists would have to be read whole and sorted.
-    return [of_challenges, (row.user_id + 0).in_(students), row.competition_id.is_(None)]
+    return [of_challenges, (row.user_id + 0).in_(students), rule]
 
 
 def _similar() -> Select[str]:

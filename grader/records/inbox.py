@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.records import taught
 from grader.records.models import (
-    AssignmentPartRow,
     AssignmentRow,
     CourseRow,
     FlagRow,
@@ -23,7 +22,6 @@ from grader.records.models import (
     UserRow,
 )
 from grader.schemas.account import STAFF_ROLES
-from grader.schemas.course import CourseRole
 from grader.schemas.feedback import RequestState
 from grader.schemas.inbox import Outcome
 from grader.schemas.report import Flag
@@ -98,13 +96,13 @@ def _by_reviewer(query: Any, wanted: Wanted) -> Any:
 def _within(wanted: Wanted) -> ColumnElement[bool]:
     """Of submissions: those of the courses, or of none."""
     member = MemberRow
-    assigned = exists().where(*taught.handed_in()).correlate(SubmissionRow)
     if wanted.course is not None:
-        return assigned.where(member.course_id == wanted.course)
+        only = [AssignmentRow.id == wanted.assignment] if wanted.assignment is not None else []
+        return taught.belongs(member.course_id == wanted.course, *only)
     if wanted.courses is None:
         return true()
-    own = assigned.where(member.course_id.in_(wanted.courses))
-    return or_(own, ~assigned) if wanted.elsewhere else own
+    own = taught.belongs(member.course_id.in_(wanted.courses))
+    return or_(own, ~taught.belongs()) if wanted.elsewhere else own
 
 
 def pairs(
@@ -195,18 +193,14 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
     return total
 
 
-def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[tuple[int, str], str]:
-    """Author and challenge -> the slug of a course of theirs that assigns it, out of those that were asked for."""
+def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
+    """Id of a submission -> the slug of a course that it was handed in for, out of those that were asked for."""
     if not rows:
         return {}
-    member, part = MemberRow, AssignmentPartRow
     query = (
-        select(member.user_id, part.challenge, CourseRow.slug)
-        .join(AssignmentRow, AssignmentRow.course_id == member.course_id)
-        .join(part, part.assignment_id == AssignmentRow.id)
-        .join(CourseRow, CourseRow.id == member.course_id)
-        .where(member.role == CourseRole.STUDENT.value, member.user_id.in_({it.user_id for it in rows}))
-        .where(part.challenge.in_({it.challenge for it in rows}), *_of_courses(CourseRow.id, wanted))
+        select(SubmissionRow.id, CourseRow.slug)
+        .where(SubmissionRow.id.in_({it.id for it in rows}), CourseRow.id == MemberRow.course_id)
+        .where(*taught.handed_in(), *_of_courses(CourseRow.id, wanted))
         .order_by(CourseRow.id.desc())
     )
-    return {(it.user_id, it.challenge): it.slug for it in session.execute(query)}
+    return dict(session.execute(query).all())

@@ -106,6 +106,7 @@ COLUMNS = (
     _blanked("grade_overrides.user_id", words="challenge", reason=""),
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
+    _blanked("course_voids.submission_id", reason=""),
     # That a learning platform has a grade: a new account of the same person sends no zero over it.
     _blanked(
         "lti_scores.user_id",
@@ -150,6 +151,7 @@ COLUMNS = (
         "comments.resolved_by",
         "competition_finals.started_by",
         "course_invitations.made_by",
+        "course_voids.made_by",
         "course_join_codes.made_by",
         "extensions.made_by",
         "grade_overrides.made_by",

@@ -1,30 +1,120 @@
-"""Which submissions are a course's: what its students hand in for what it assigns.
+"""Which submissions are a course's: what a student of it handed in, while they took part, for what a published
+assignment asked for, between its opening and its end.
 
-A draft assigns nothing, what was handed in within a competition is no course's, and what somebody hands in after they
-left is not that course's any more.
+Everything that shows staff of a course a student's work asks here: ``handed_in`` in a query, ``counts`` of what is read
+already. The two say the same; a test compares them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy.orm import Session
 
-from grader.records.models import AssignmentPartRow, AssignmentRow, MemberRow, SubmissionRow
+from grader.records.models import (
+    AskedRow,
+    AssignmentPartRow,
+    AssignmentRow,
+    ExtensionRow,
+    MemberRow,
+    StayRow,
+    SubmissionRow,
+)
 from grader.schemas.course import CourseRole
+from grader.schemas.submission import JudgingReason
+
+# From when to when somebody took part in a course; without an end they still do.
+Stay = tuple[Any, Any | None]
 
 
 def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
     """Conditions over submissions, members, assignments and their parts together: the member is the student who handed
-    the submission in, and an assignment of the course has its challenge."""
+    the submission in, and it is for that part of that assignment."""
     row, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
+    asked, extension = AskedRow, ExtensionRow
+    at = row.created_at
+    asked_before = exists().where(
+        asked.assignment_id == assignment.id, asked.challenge == part.challenge, asked.asked_at <= at
+    )
+    extended = exists().where(
+        extension.assignment_id == assignment.id,
+        or_(extension.user_id == row.user_id, extension.section == member.section),
+        at <= func.coalesce(extension.late_until, extension.due_at),
+    )
     return [
         member.user_id == row.user_id,
         member.role == CourseRole.STUDENT.value,
-        or_(member.left_at.is_(None), row.created_at <= member.left_at),
+        _takes_part(member, at),
         assignment.course_id == member.course_id,
         assignment.published_at.is_not(None),
         part.assignment_id == assignment.id,
         part.challenge == row.challenge,
+        at >= assignment.open_at,
+        asked_before.correlate(assignment, part, row),
+        or_(
+            at <= func.coalesce(assignment.late_until, assignment.due_at),
+            extended.correlate(assignment, member, row),
+        ),
         row.competition_id.is_(None),
+        row.kind != JudgingReason.RUN,
     ]
+
+
+def belongs(*more: ColumnElement[bool], member: Any = MemberRow) -> ColumnElement[bool]:
+    """A condition over submissions: handed in for a course; ``more`` says by which member or for which assignment."""
+    return exists().where(*handed_in(member), *more).correlate(SubmissionRow)
+
+
+def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
+    stay = StayRow
+    return or_(member.left_at.is_(None), at <= member.left_at) & exists().where(
+        stay.member_id == member.id, stay.accepted_at <= at, or_(stay.left_at.is_(None), at <= stay.left_at)
+    ).correlate(member, SubmissionRow)
+
+
+def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, closes: Any) -> bool:
+    """The same of what a student handed in at ``at`` for a challenge of a published assignment whose window for them
+    is ``opens`` to ``closes``. Times are of any one kind that can be compared."""
+    if asked_at is None or at < asked_at or at < opens or at > closes:
+        return False
+    return any(since <= at and (until is None or at <= until) for since, until in stays)
+
+
+def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
+    """By user (id)."""
+    row, member = StayRow, MemberRow
+    found: dict[int, list[Stay]] = {}
+    query = (
+        select(member.user_id, row.accepted_at, row.left_at, member.left_at)
+        .join(member, member.id == row.member_id)
+        .where(member.course_id == course, member.role == CourseRole.STUDENT.value)
+        .order_by(row.id)
+    )
+    for user, since, until, gone in session.execute(query):
+        ends = [it for it in (until, gone) if it is not None]
+        found.setdefault(user, []).append((since, min(ends, default=None)))
+    return found
+
+
+def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
+    """Whether a present student took their place; staff always have theirs."""
+    open_stay = exists().where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
+    return or_(member.role != CourseRole.STUDENT.value, open_stay.correlate(member))
+
+
+def accept(session: Session, member: MemberRow) -> None:
+    """Note that a present student takes part from now on, unless they do already."""
+    query = select(StayRow.id).where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
+    if session.scalar(query.limit(1)) is None:
+        session.add(StayRow(member_id=member.id))
+        session.flush()
+
+
+def let_back_in(session: Session, member: MemberRow) -> None:
+    """End the stay of one whom staff removed, before they are put back: what they hand in next is the course's once
+    they accept again."""
+    rows = session.scalars(select(StayRow).where(StayRow.member_id == member.id, StayRow.left_at.is_(None)))
+    for row in rows:
+        row.left_at = member.left_at

@@ -1,4 +1,5 @@
-"""Results that staff voided. A submission and all judgements of it are set aside together, and come back together."""
+"""Results that staff voided: everywhere, or in one course. What is void everywhere is set aside with all judgements of
+it, and comes back with them."""
 
 from __future__ import annotations
 
@@ -7,16 +8,40 @@ from collections.abc import Collection
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from grader.records.models import SubmissionRow, VoidRow
+from grader.records.models import CourseRow, CourseVoidRow, SubmissionRow, VoidRow
 from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """By the id of what was submitted."""
+    """By the id of what was submitted, what counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
     return {it.submission_id: it for it in found}
+
+
+def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
+    """By the id of what was submitted, the courses (slugs) whose staff voided it."""
+    found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
+    if not submissions:
+        return found
+    row = CourseVoidRow
+    query = (
+        select(CourseRow.slug, row)
+        .join(CourseRow, CourseRow.id == row.course_id)
+        .where(row.submission_id.in_(submissions))
+        .order_by(CourseRow.id)
+    )
+    for slug, it in session.execute(query):
+        found.setdefault(it.submission_id, []).append((slug, it))
+    return found
+
+
+def in_course(session: Session, course: int) -> dict[int, str]:
+    """Id of what its staff voided in a course -> why."""
+    row = CourseVoidRow
+    query = select(row.submission_id, row.reason).where(row.course_id == course)
+    return dict(session.execute(query).all())
 
 
 def set_aside(session: Session, submission: int) -> None:

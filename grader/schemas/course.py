@@ -109,6 +109,10 @@ class MemberView(Strict):
     group: str
     came_by: str
     joined_at: datetime
+    accepted: bool = Field(
+        default=True,
+        description="whether they took their place, by a link, a code or a visit; until then nothing of theirs is read",
+    )
 
 
 class InvitedView(Strict):

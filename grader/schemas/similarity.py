@@ -21,8 +21,9 @@ class Decision(StrEnum):
 
 
 class SimilarSide(Strict):
-    """One of a pair. ``submission`` and ``user`` are none for the staff's solution; ``earlier``: it is no part of the
-    assignment, but was submitted before by somebody else. ``share``: of its weight, how much the other has, 0 to 1."""
+    """One of a pair. ``submission`` and ``user`` are none for the staff's solution, and for what the reader may not
+    read; ``earlier``: it is no part of the assignment, but was submitted before by somebody else. ``share``: of its
+    weight, how much the other has, 0 to 1."""
 
     submission: str | None
     user: str | None
@@ -67,8 +68,8 @@ class MatchedLines(Strict):
 
 
 class SimilarSources(Strict):
-    """A pair with both sources, for a view side by side. ``excerpt``: of ``right``, which was handed in outside the
-    course, only the lines alike are there, and the others are empty."""
+    """A pair with both sources, for a view side by side. ``excerpt``: ``right`` was handed in elsewhere, and the reader
+    may not read it: its lines are empty."""
 
     pair: SimilarPair
     language: Language

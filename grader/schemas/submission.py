@@ -112,10 +112,27 @@ class Voided(Strict):
     at: datetime
 
 
+class CourseVoided(Voided):
+    """The same by the staff of a course (its slug), for that course alone."""
+
+    course: str
+
+
 class VoidBody(Strict):
     """Body of PUT /api/v1/submissions/<id>/void. The author reads the reason."""
 
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
+    course: str | None = Field(
+        default=None,
+        description="void in this course alone; else everywhere for the platform's staff, and in their own courses "
+        "for others",
+    )
+
+
+class RestoreQuery(Strict):
+    """Query of DELETE /api/v1/submissions/<id>/void."""
+
+    course: str | None = Field(default=None, description="of this course alone")
 
 
 class SubmissionView(Strict):
@@ -145,7 +162,12 @@ class SubmissionView(Strict):
         default_factory=list,
         description="judgements that staff ordered, as far as they are published; the last one counts",
     )
-    voided: Voided | None = Field(default=None, description="where it does not count, by a decision of staff")
+    voided: Voided | None = Field(
+        default=None, description="where it counts nowhere, by a decision of the platform's staff"
+    )
+    course_voids: list[CourseVoided] = Field(
+        default_factory=list, description="courses in which it does not count, by a decision of their staff"
+    )
     reused: bool = Field(
         default=False,
         description="an answer to a submit with reuse: this was judged before and is not judged again",

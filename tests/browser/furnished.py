@@ -57,6 +57,7 @@ from grader.service.review import comments, regrade, regrade_requests
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
 from tests.service.competitions import builders as compete
+from tests.service.courses.scenes import LONG_AGO, asked_since, take_part
 from tests.service.examining import examine
 from tests.web import builders
 
@@ -220,6 +221,8 @@ def _teach(site: Site) -> None:
     )
     assignments.put_assignment(platform, boss, "gpu", "week1", body)
     assignments.publish_assignment(platform, boss, "gpu", "week1")
+    take_part(platform, *(site.people[name] for name in ("ada", *TIMES_US)))
+    asked_since(platform, LONG_AGO)
     extension = ExtensionBody(student="ada", due_at="2026-03-12 12:00", reason="A conference")
     assignments.extend(platform, boss, "gpu", "week1", extension)
     _resemble(site)

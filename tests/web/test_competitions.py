@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import socket
 from datetime import UTC, datetime, timedelta
 
@@ -135,6 +137,13 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert "Frozen board" in student.get(f"{CUP}/board").text
     assert "100 µs" in cup.get(f"{CUP}/board").text
     assert "data-resolve" not in student.get(f"{CUP}/screen").text
+    # A hall looks at it, so staff who open it see what everybody sees, now and when it keeps itself up to date.
+    screen = cup.get(f"{CUP}/screen").text
+    source = re.search(r'data-source="([^"]+)"', screen)
+    assert source
+    for shown in (screen, cup.get(html.unescape(source[1])).text):
+        assert "+1" in shown
+        assert "100 µs" not in shown
     elapse(platform, hours=2)
     assert "data-resolve" in cup.get(f"{CUP}/screen").text, "staff resolve it before it is published"
     assert "data-resolve" not in student.get(f"{CUP}/screen").text

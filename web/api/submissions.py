@@ -12,6 +12,7 @@ from grader.schemas.report import Report
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
     ErrorEnvelope,
+    RestoreQuery,
     RunBody,
     SourceView,
     SubmissionFilter,
@@ -133,11 +134,11 @@ def cancel_submission(path: SubmissionPath) -> Response:
 
 @api.put("/submissions/<id>/void", responses={200: SubmissionView, 409: ErrorEnvelope})
 def void_result(path: SubmissionPath, body: VoidBody) -> Response:
-    """Void a result: it counts for nothing, and its author reads why (staff only)."""
+    """Void a result: the platform's staff everywhere, a course's in that course alone. Its author reads why."""
     return answer(voids.void(platform(), current_user(), path.id, body))
 
 
 @api.delete("/submissions/<id>/void", responses={200: SubmissionView})
-def restore_result(path: SubmissionPath) -> Response:
+def restore_result(path: SubmissionPath, query: RestoreQuery) -> Response:
     """Take that back: the result counts again (staff only)."""
-    return answer(voids.restore(platform(), current_user(), path.id))
+    return answer(voids.restore(platform(), current_user(), path.id, query.course))

@@ -98,8 +98,8 @@ def board(slug: str) -> str:
 
 @pages.get("/competitions/<slug>/board/rows")
 def rows(slug: str) -> Response:
-    """The part of the board's page that changes; 304 while it does not."""
-    facts = competition_boards.facts(platform(), viewer(), slug, *_asked())
+    """The part of the board's page that changes; 304 while it does not. ?screen=1 is that of the big screen."""
+    facts = competition_boards.facts(platform(), viewer(), slug, *_asked(), public=_on_screen())
     return conditional_on(
         facts, lambda: make_response(render_template("competition/_rows.html", **_board(slug)))
     )
@@ -107,15 +107,16 @@ def rows(slug: str) -> Response:
 
 @pages.get("/competitions/<slug>/screen")
 def screen(slug: str) -> str:
-    """For a projector: large, without anything else; staff resolve the freeze on it, rank by rank."""
+    """For a projector: large, without anything else, and what the public sees, since the hall does. Staff resolve the
+    freeze on it, rank by rank."""
     device = request.args.get("device") or None
     view = competitions.get_competition(platform(), viewer(), slug)
-    shown = competition_boards.board(platform(), viewer(), slug, device)
-    before, after = shown, None
+    before = competition_boards.board(platform(), viewer(), slug, device, public=True)
+    after = None
     # What is revealed is for staff alone, until it is for everyone.
     if view.phase is Phase.RESULTS or (view.phase is Phase.ENDED and is_staff()):
         after = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FINAL)
-        before = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FROZEN)
+        before = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FROZEN, public=True)
     return render_template(
         "competition/screen.html",
         view=view,
@@ -291,9 +292,13 @@ def _asked() -> tuple[str | None, BoardKind | None, Mode]:
     return device, kind, mode
 
 
+def _on_screen() -> bool:
+    return request.args.get("screen") == "1"
+
+
 def _board(slug: str) -> dict[str, Any]:
     device, kind, mode = _asked()
-    found = competition_boards.board(platform(), viewer(), slug, device, kind, mode)
+    found = competition_boards.board(platform(), viewer(), slug, device, kind, mode, _on_screen())
     view = competitions.get_competition(platform(), viewer(), slug)
     return {"board": found, "view": view, "device": device, "kind": kind, "mode": mode}
 

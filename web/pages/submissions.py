@@ -138,7 +138,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
         shareable=view.state is State.DONE and view.user == user.name,
         share_key=share.key_of(platform(), user, view.id),
         reused=view.state.final and request.args.get("reused") == "1",
-        voids=decides and voids.may(platform(), user, view.id),
+        power=voids.power(platform(), user, view.id) if decides else None,
         error=error,
         **_panel(view, source.source),
     )
@@ -167,11 +167,12 @@ def cancel(submission: str) -> BaseResponse:
 @pages.post("/submissions/<submission>/void")
 def void(submission: str) -> BaseResponse | Page:
     """For staff: the result counts for nothing, with a reason that its author reads; or counts again."""
+    course = request.form.get("course") or None
     try:
         if request.form.get("action") == "restore":
-            voids.restore(platform(), current_user(), submission)
+            voids.restore(platform(), current_user(), submission, course)
         else:
-            body = VoidBody.model_construct(reason=request.form.get("reason", ""))
+            body = VoidBody.model_construct(reason=request.form.get("reason", ""), course=course)
             voids.void(platform(), current_user(), submission, body)
     except (BadRequest, Conflict) as error:
         return _page(submission, error)

@@ -397,7 +397,7 @@ def _show_roster(found: Roster, json: bool) -> int:
             each.role.value,
             safe(each.section),
             safe(each.group),
-            safe(each.came_by),
+            safe(each.came_by) if each.accepted else "has not accepted yet",
         )
     for waiting in found.invited:
         link = f"link of {moment(waiting.issued_at)}" if waiting.issued_at else "no link yet"

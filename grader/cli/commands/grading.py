@@ -351,7 +351,9 @@ def _side_by_side(found: SimilarSources, json: bool) -> int:
 
 
 def _side(side: SimilarSide) -> str:
-    return f"{side.user}{' (earlier)' if side.earlier else ''}" if side.user else "the staff's solution"
+    if side.user is None:
+        return "something from outside this course" if side.earlier else "the staff's solution"
+    return f"{side.user}{' (earlier)' if side.earlier else ''}"
 
 
 @assignment.command()

@@ -43,13 +43,20 @@ def void(
     submission: options.Submission,
     reason: Annotated[str, typer.Option(help="Why; its author reads it.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Let the result count again.")] = False,
+    course: Annotated[
+        str | None, typer.Option("--course", metavar="COURSE", help="In this course alone.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
-    """Void a result, with a reason that its author reads, or take that back (staff only)."""
+    """Void a result, with a reason that its author reads, or take that back: the platform's staff everywhere, those
+    of a course in that course alone."""
     if undo == bool(reason):
         raise BadRequest("Say --reason WHY to void a result, or --undo to take it back.")
     path = f"/submissions/{segment(submission)}/void"
-    found = connect().delete(path) if undo else connect().put(path, {"reason": reason})
+    if undo:
+        found = connect().delete(f"{path}?course={segment(course)}" if course else path)
+    else:
+        found = connect().put(path, {"reason": reason} | ({"course": course} if course else {}))
     view = understood(SubmissionView, found)
     if json:
         put_json(view)

@@ -21,6 +21,7 @@ from grader.records.models.competitions import (
     TeamRow,
 )
 from grader.records.models.courses import (
+    AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseInvitationRow,
@@ -29,6 +30,7 @@ from grader.records.models.courses import (
     JoinCodeRow,
     MemberRow,
     OverrideRow,
+    StayRow,
 )
 from grader.records.models.feedback import (
     CommentEditRow,
@@ -50,7 +52,7 @@ from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, Noti
 from grader.records.models.operations import AuditRow, ChoreRow
 from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.regrades import RegradeItemRow, RegradeRow
-from grader.records.models.results import ReviewRow, VoidRow
+from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow
@@ -60,6 +62,7 @@ __all__ = [
     "PUBLIC_ID_CHARS",
     "AnnouncementRow",
     "ArtefactRow",
+    "AskedRow",
     "AssignmentPartRow",
     "AssignmentRow",
     "AuditRow",
@@ -75,6 +78,7 @@ __all__ = [
     "CompetitionRow",
     "CourseInvitationRow",
     "CourseRow",
+    "CourseVoidRow",
     "CriterionRow",
     "DeletionRow",
     "DeviceCodeRow",
@@ -112,6 +116,7 @@ __all__ = [
     "ScoreRow",
     "SimilarPairRow",
     "SimilarityRunRow",
+    "StayRow",
     "SubmissionRow",
     "TeamRow",
     "TokenRow",

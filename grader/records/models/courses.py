@@ -39,7 +39,7 @@ class CourseRow(Base):
 
 class MemberRow(Base):
     """Somebody's part in a course. ``came_by`` says by which invitation or code; ``left_at`` is set where they left or
-    were taken off the roster: what they submitted stays theirs."""
+    were taken off the roster: what they submitted stays theirs. A student without a ``StayRow`` has not accepted."""
 
     __tablename__ = "course_members"
     __table_args__ = (UniqueConstraint("course_id", "user_id"), Index(None, "user_id"))
@@ -54,6 +54,19 @@ class MemberRow(Base):
     student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     joined_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class StayRow(Base):
+    """A time in which somebody took part in a course, from when they accepted until staff removed them: what they hand
+    in then is the course's to read. ``left_at`` is set when they are let back in; until then ``MemberRow.left_at``."""
+
+    __tablename__ = "course_stays"
+    __table_args__ = (Index(None, "member_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("course_members.id", ondelete="CASCADE"))
+    accepted_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
@@ -147,6 +160,19 @@ class AssignmentPartRow(Base):
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
     weight: Mapped[float] = mapped_column(default=1.0)
     place: Mapped[int]
+
+
+class AskedRow(Base):
+    """Since when a published assignment has asked for a challenge. It outlives the part: one that is taken away and put
+    back asks since the first time."""
+
+    __tablename__ = "assignment_asked"
+
+    assignment_id: Mapped[int] = mapped_column(
+        ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True
+    )
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
+    asked_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 
 
 class ExtensionRow(Base):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader.records.models.base import Base, UtcDateTime, utcnow, words
@@ -13,10 +13,26 @@ from grader.schemas.report import Flag
 
 
 class VoidRow(Base):
-    """A result that staff voided. ``submission_id`` is what was handed in: none of its judgements counts."""
+    """A result that the platform's staff voided, everywhere. ``submission_id`` is what was handed in: none of its
+    judgements counts."""
 
     __tablename__ = "voids"
 
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    reason: Mapped[str] = mapped_column(Text)
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class CourseVoidRow(Base):
+    """A result that the staff of a course voided: it counts nowhere in that course, and everywhere else as before."""
+
+    __tablename__ = "course_voids"
+    __table_args__ = (Index(None, "submission_id"),)
+
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"), primary_key=True)
     submission_id: Mapped[int] = mapped_column(
         ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
     )

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from grader.errors import BadRequest, Conflict
-from grader.records import publications
+from grader.records import publications, taught
 from grader.records.engine import clock, writing
 from grader.records.models import AssignmentPartRow, AssignmentRow, ChallengeStateRow, MemberRow, utcnow
 from grader.schemas.course import STAFF_OF_COURSE, CourseRole
@@ -115,7 +115,7 @@ def students_of(session: Session, viewer: User, users: Collection[int]) -> froze
         .join(mine, mine.course_id == theirs.course_id)
         .where(mine.user_id == viewer.id, mine.left_at.is_(None))
         .where(mine.role.in_([it.value for it in STAFF_OF_COURSE]))
-        .where(theirs.role == CourseRole.STUDENT.value, theirs.left_at.is_(None))
+        .where(theirs.role == CourseRole.STUDENT.value, theirs.left_at.is_(None), taught.accepted(theirs))
     )
     return frozenset(session.scalars(query)) & frozenset(users)
 

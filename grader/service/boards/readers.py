@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
 from grader.errors import NotAllowed, NotSignedIn
+from grader.records import taught
 from grader.records.models import MemberRow
 from grader.schemas.course import STAFF_OF_COURSE
 from grader.schemas.preferences import Preferences, ProfileAudience
@@ -83,7 +84,7 @@ class ProfileReader:
             select(mine.id)
             .join(theirs, theirs.course_id == mine.course_id)
             .where(mine.user_id == viewer.id, mine.left_at.is_(None))
-            .where(theirs.user_id == self._user, theirs.left_at.is_(None))
+            .where(theirs.user_id == self._user, theirs.left_at.is_(None), taught.accepted(theirs))
         )
         if teaching:
             both = both.where(mine.role.in_([role.value for role in STAFF_OF_COURSE]))

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from grader.challenge.catalogue import near
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotAllowed, UnknownChallenge
-from grader.records import competitions, publications
+from grader.records import competitions, publications, taught
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AssignmentPartRow,
@@ -26,6 +26,7 @@ from grader.records.models import (
     ChallengeStateRow,
     CompetitionChallengeRow,
     CompetitionRow,
+    CourseRow,
     MemberRow,
     RegistrationRow,
     SubmissionRow,
@@ -148,9 +149,28 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
         return
     if _teaches_with(session, user, slug):
         return
+    if (course := _waits_for(session, user, slug)) is not None:
+        raise NotAllowed(
+            f"{slug} is an assignment of the course {course}, in which you do not take part yet.",
+            f"Take part first: open the course's page, or `grader course show {course}`.",
+        )
     raise NotAllowed(
         f"{slug} takes no submissions now.",
         "It is open within its assignment or competition alone; what you submitted stays yours.",
+    )
+
+
+def _waits_for(session: Session, user: User, slug: str) -> str | None:
+    """The course that assigns the challenge to ``user`` who is on its roster and did not accept."""
+    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    return session.scalar(
+        select(CourseRow.slug)
+        .join(row, row.course_id == CourseRow.id)
+        .join(part, part.assignment_id == row.id)
+        .join(member, member.course_id == CourseRow.id)
+        .where(part.challenge == slug, row.published_at.is_not(None))
+        .where(member.user_id == user.id, member.left_at.is_(None), ~taught.accepted())
+        .limit(1)
     )
 
 

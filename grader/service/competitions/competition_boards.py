@@ -62,14 +62,17 @@ def board(
     device: str | None = None,
     kind: BoardKind | None = None,
     mode: Mode = Mode.OFFICIAL,
+    public: bool = False,
 ) -> CompetitionBoard:
     """The board that ``viewer`` may see, unless ``kind`` asks for another: while it is frozen, the live one and the
     results are for staff alone. ``mode``: with ``virtual``, the others as they stood as far into their time as the
-    viewer's team is into its own; with ``practice``, those who practise.
+    viewer's team is into its own; with ``practice``, those who practise. ``public``: what the public sees, whoever
+    looks.
 
     Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``competitions.reading``.
     """
     with reading(platform, viewer, slug) as found:
+        found = replace(found, user=None) if public else found
         row = found.row
         chosen = _device(row, device)
         shown = kind_for(found, kind) if mode is Mode.OFFICIAL else BoardKind.LIVE
@@ -93,10 +96,12 @@ def facts(
     device: str | None = None,
     kind: BoardKind | None = None,
     mode: Mode = Mode.OFFICIAL,
+    public: bool = False,
 ) -> str:
     """What the board of the same words depends on: while it is the same, so is the board. A hall full of people asks
     for it, so it may be ``limits.BOARD_SECONDS`` old. Raises as ``board``."""
     with reading(platform, viewer, slug) as found:
+        found = replace(found, user=None) if public else found
         row = found.row
         chosen = _device(row, device)
         shown = kind_for(found, kind) if mode is Mode.OFFICIAL else BoardKind.LIVE
@@ -105,7 +110,7 @@ def facts(
         )
         # A virtual participation meets the others minute by minute.
         minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
-        who = (viewer.id, found.staff) if viewer is not None else None
+        who = (found.user.id, found.staff) if found.user is not None else None
         return str(
             (row.id, row.revision, row.results_at, found.phase, chosen, shown, mode, minute, stamp, who)
         )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from grader.challenge.catalogue import near
@@ -24,9 +24,10 @@ from grader.errors import (
     UnknownChallenge,
 )
 from grader.languages import Language
-from grader.records import competitions, publications
+from grader.records import competitions, publications, taught
 from grader.records.engine import clock
 from grader.records.models import (
+    AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseInvitationRow,
@@ -53,7 +54,7 @@ from grader.schemas.assignment import (
 )
 from grader.schemas.course import CourseRole
 from grader.schemas.feedback import Shown
-from grader.schemas.submission import JudgingReason, State
+from grader.schemas.submission import State
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
 from grader.service.courses import courses, permissions
@@ -99,6 +100,8 @@ def put_assignment(
             for place, it in enumerate(body.parts)
         )
         session.flush()
+        if row.published_at is not None:
+            _ask(session, row)
         course.note(
             Action.ASSIGNMENT_EDIT, f"/assignments/{slug}", before=before or {}, after=_facts(session, row)
         )
@@ -172,11 +175,29 @@ def publish_assignment(
             raise Conflict("Students submitted for it already.", "Move its times instead.")
         before = {"published": row.published_at is not None}
         row.published_at = (row.published_at or utcnow()) if published else None
+        if published:
+            _ask(course.session, row)
+        else:
+            course.session.execute(delete(AskedRow).where(AskedRow.assignment_id == row.id))
         course.note(
             Action.ASSIGNMENT_EDIT, f"/assignments/{slug}", before=before, after={"published": published}
         )
         course.session.flush()
         return _view(platform, course, row)
+
+
+def _ask(session: Session, row: AssignmentRow) -> None:
+    """Note since when a published assignment asks for its challenges: what was handed in before is not for it, whatever
+    its opening is moved to."""
+    asked = AskedRow
+    known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
+    now = utcnow()
+    session.add_all(
+        asked(assignment_id=row.id, challenge=slug, asked_at=now)
+        for slug in _slugs(session, row)
+        if slug not in known
+    )
+    session.flush()
 
 
 def delete_assignment(platform: Platform, user: User, course_slug: str, slug: str) -> None:
@@ -192,17 +213,13 @@ def delete_assignment(platform: Platform, user: User, course_slug: str, slug: st
 
 
 def _was_used(session: Session, row: AssignmentRow) -> bool:
-    """Whether a student of the course submitted while it was open."""
-    done = SubmissionRow
+    """Whether something was handed in for it."""
     query = (
-        select(done.id)
-        .join(MemberRow, (MemberRow.user_id == done.user_id) & (MemberRow.course_id == row.course_id))
-        .where(MemberRow.role == CourseRole.STUDENT.value, done.challenge.in_(_slugs(session, row)))
-        .where(done.rejudge_of.is_(None), done.kind != JudgingReason.RUN, done.competition_id.is_(None))
-        .where(done.created_at >= row.open_at)
-        .limit(1)
+        select(SubmissionRow.id)
+        .where(SubmissionRow.challenge.in_(_slugs(session, row)), SubmissionRow.created_at >= row.open_at)
+        .where(taught.belongs(AssignmentRow.id == row.id))
     )
-    return session.scalar(query) is not None
+    return session.scalar(query.limit(1)) is not None
 
 
 def _slugs(session: Session, row: AssignmentRow) -> list[str]:
@@ -564,22 +581,15 @@ class Running:
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
     """Published assignments, open for that student at that time, that have the challenge."""
-    return _open_at(
-        session, user, challenge, at, MemberRow.left_at.is_(None), CourseRow.archived_at.is_(None)
-    )
-
-
-def _open_at(
-    session: Session, user: int, challenge: str, at: datetime, *more: ColumnElement[bool]
-) -> list[Running]:
     member, part, row = MemberRow, AssignmentPartRow, AssignmentRow
     found = session.execute(
         select(row, CourseRow, member.section)
         .join(part, part.assignment_id == row.id)
         .join(CourseRow, CourseRow.id == row.course_id)
         .join(member, member.course_id == row.course_id)
-        .where(member.user_id == user, member.role == CourseRole.STUDENT.value)
-        .where(part.challenge == challenge, row.published_at.is_not(None), *more)
+        .where(member.user_id == user, member.role == CourseRole.STUDENT.value, member.left_at.is_(None))
+        .where(part.challenge == challenge, row.published_at.is_not(None), taught.accepted())
+        .where(CourseRow.archived_at.is_(None))
         .order_by(row.due_at)
     ).all()
     all_of_them = [
@@ -655,12 +665,11 @@ def attempts_left(
 def _left(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Attempts are what was submitted since it opened, without failures of ours, what was cancelled unjudged, and
+    """Attempts are what was handed in for it, without failures of ours, what was cancelled unjudged, and
     what is in a language that it does not take."""
     done = SubmissionRow
     own = [done.user_id == user, done.challenge == challenge, done.created_at >= row.open_at]
-    own += [done.rejudge_of.is_(None), done.kind != JudgingReason.RUN, done.state != State.FAILED]
-    own += [done.competition_id.is_(None)]
+    own += [done.rejudge_of.is_(None), done.state != State.FAILED, taught.belongs(AssignmentRow.id == row.id)]
     own += [done.language.in_(row.languages)] if row.languages else []
     counted = or_(done.state != State.CANCELLED, done.claimed_at.is_not(None))
 
@@ -682,7 +691,8 @@ def _left(
 def feedback_held(session: Session, row: SubmissionRow) -> bool:
     """Whether an assignment that the submission counts for keeps its feedback back until it is released: whoever left
     the course, and whether it is archived or not."""
-    within = [it.row.id for it in _open_at(session, row.user_id, row.challenge, row.created_at)]
+    query = select(AssignmentRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
+    within = session.scalars(query.distinct()).all()
     return bool(within) and bool(unreleased(session, within))
 
 

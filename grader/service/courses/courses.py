@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from grader.deadlines import find_zone
 from grader.errors import Conflict, NotAllowed, NotFound
+from grader.records import taught
 from grader.records.engine import writing
 from grader.records.models import CourseInvitationRow, CourseRow, MemberRow, UserRow, utcnow
 from grader.schemas.course import (
@@ -66,7 +67,15 @@ class OpenCourse:
 
 @contextmanager
 def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """A course to read from. Raises NotFound, NotAllowed."""
+    """A course to read from. A student who comes for the first time accepts their place in it. Raises NotFound,
+    NotAllowed."""
+    with platform.sessions() as session:
+        found = open_in(session, user, slug, action)
+        if _pending(found) is None:
+            yield found
+            return
+    with writing(platform.sessions) as session:
+        _accept(open_in(session, user, slug, action))
     with platform.sessions() as session:
         yield open_in(session, user, slug, action)
 
@@ -79,7 +88,27 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
         found = open_in(session, user, slug, action, lock=True)
         if found.row.archived_at is not None and action is not Action.COURSE_EDIT:
             raise Conflict(f"The course {slug} is archived.", "Its owner can open it again.")
+        _accept(found)
         yield found
+
+
+def _pending(course: OpenCourse) -> MemberRow | None:
+    """The row of a student who is on the roster and did not accept yet."""
+    if Standing.STUDENT not in course.standing:
+        return None
+    row = MemberRow
+    mine = (row.course_id == course.row.id, row.user_id == course.user.id, row.left_at.is_(None))
+    return course.session.scalar(select(row).where(*mine, ~taught.accepted()))
+
+
+def _accept(course: OpenCourse) -> None:
+    if _pending(course) is None:
+        return
+    # Of two visits at once the second finds that the first accepted.
+    lock(course.session, course.row.id)
+    row = _pending(course)
+    if row is not None:
+        taught.accept(course.session, row)
 
 
 def check(platform: Platform, user: User, slug: str, action: Action) -> None:
@@ -211,6 +240,8 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
         if role is None:
             row.left_at = utcnow()
         else:
+            if row.left_at is not None:
+                taught.let_back_in(session, row)
             row.role, row.left_at = role.value, None
         session.flush()
         if role is not None and role is not present:
@@ -223,8 +254,13 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
 
 
 def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
-    """Tell those that staff put into a course: its staff read from then on what they hand in for it."""
+    """Tell those that staff put into a course."""
     text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
+    if role is CourseRole.STUDENT:
+        text += (
+            " Open its page to take part: its staff read what you hand in for its assignments from then on, "
+            "and nothing else."
+        )
     whom = set(users) - {course.user.id}
     notices.tell(course.session, whom, NoticeKind.COURSE, text, f"/courses/{course.row.slug}")
 

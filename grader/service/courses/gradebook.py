@@ -7,9 +7,9 @@ Late days of an assignment are paid with a student's grace days in the order of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_, select
@@ -21,10 +21,11 @@ from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotFound, UnknownChallenge
 from grader.languages import Language
-from grader.records import grades, versions
+from grader.records import grades, taught, versions, voids
 from grader.records.engine import clock
 from grader.records.grades import Judgement
 from grader.records.models import (
+    AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseRow,
@@ -36,6 +37,7 @@ from grader.records.models import (
     VoidRow,
     utcnow,
 )
+from grader.records.taught import Stay
 from grader.schemas.assignment import Counts
 from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import (
@@ -91,6 +93,8 @@ class _Part:
     broken: bool
     shown: int | None
     """the version whose judgements count, where something was judged again"""
+    asked_at: Any
+    """since when it is asked for, as the database stores it"""
     rubric: tuple[_Criterion, ...] = ()
 
     @property
@@ -112,8 +116,9 @@ class _Student:
     number: str
     section: str
     group: str
-    joined_at: datetime
     deleted_at: datetime | None
+    stays: tuple[Stay, ...]
+    """when they took part, as the database stores it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,8 @@ class _Book:
     regraded: frozenset[int] = frozenset()
     scores: Mapping[int, _Scores] = field(default_factory=dict)
     """by student"""
+    voids: Mapping[int, str] = field(default_factory=dict)
+    """by the id of what the course's staff voided in it: why"""
 
     @property
     def deleted(self) -> set[int]:
@@ -178,6 +185,7 @@ class _Book:
             tuple((it.row.id, it.row.revision, it.row.published_at, it.parts) for it in self.assignments),
             frozenset((it.id, it.due_at, it.late_until) for it in extensions),
             frozenset((it.id, it.points, it.reason) for it in self.overrides.values()),
+            frozenset(self.voids),
         )
 
     def grades(self, kept: KeptCourse | None = None, explained: bool = False) -> list[StudentGrades]:
@@ -207,36 +215,14 @@ class _Book:
                 free = min(grace, assignment.row.grace_days)
                 of_parts = []
                 for part in assignment.parts:
-                    rows = by_part.get((part.challenge, student.id), ())
-                    taken, outside = _by_language(assignment.row, timed, rows)
-                    taken = self._admitted(assignment.row, student, timed, taken)
+                    rows = _of_assignment(by_part.get((part.challenge, student.id), ()), student, part, timed)
+                    taken, outside = _by_language(assignment.row, rows)
                     grade = _weigh(assignment, part, taken, again, voided, timed, free, resolutions)
                     grade.outside += outside
                     of_parts.append(grade)
                 grace -= max((it.grace for it in of_parts), default=0)
                 found.append(self._assignment_grade(student, assignment, of_parts, timed.window, explained))
             yield student, _student_grades(student, found, grace)
-
-    def _admitted(
-        self, row: AssignmentRow, student: _Student, timed: _Timed, found: Sequence[Sequence[Any]]
-    ) -> Sequence[Sequence[Any]]:
-        """Without what the assignment's limits would have refused, had the student been in the course: whoever is in it
-        was refused it at once."""
-        joined = grades.stored(self.session, student.joined_at)
-        limited = row.devices or row.attempts_total is not None or row.attempts_day is not None
-        if not limited or not found or found[0][2] >= joined:
-            return found
-        kept, total, days = [], 0, Counter[date]()
-        for it in found:
-            if timed.opens <= it[2] < joined and it[5] != _OURS:
-                day = grades.moment(it[2]).astimezone(self.windows.zone).date()
-                used_up = row.attempts_total is not None and total >= row.attempts_total
-                used_up |= row.attempts_day is not None and days[day] >= row.attempts_day
-                if used_up or (row.devices and it[7] not in row.devices):
-                    continue
-                total, days[day] = total + 1, days[day] + 1
-            kept.append(it)
-        return kept
 
     def _timed(self, row: AssignmentRow, student: _Student | None = None) -> _Timed:
         own = (student.id, student.section) if student is not None else (0, "")
@@ -250,11 +236,11 @@ class _Book:
         self, students: set[int]
     ) -> tuple[dict[tuple[str, int], list[Sequence[Any]]], dict[int, Sequence[Any]], set[int]]:
         """What was submitted, by part and student; by its id what it was judged again as, if that counts; and the ids
-        of what staff voided."""
+        of what staff voided, here or everywhere."""
         shown = {part.challenge: part.shown for it in self.assignments for part in it.parts}
         found: dict[tuple[str, int], list[Sequence[Any]]] = {}
         again: dict[int, Sequence[Any]] = {}
-        voided: set[int] = set()
+        voided = set(self.voids)
         replaced: dict[int, int] = {}
         if not shown or not students:
             return found, again, voided
@@ -311,25 +297,32 @@ class _Book:
         ids = [id_ for it in found for id_ in it.voided]
         if not ids:
             return {}
-        query = select(SubmissionRow.public_id, VoidRow.reason).join(
+        query = select(SubmissionRow.id, SubmissionRow.public_id, VoidRow.reason).outerjoin(
             VoidRow, VoidRow.submission_id == SubmissionRow.id
         )
         rows = self.session.execute(query.where(SubmissionRow.public_id.in_(ids)))
-        return {it.public_id: it.reason for it in rows}
+        return {it.public_id: it.reason or self.voids.get(it.id, "") for it in rows}
+
+
+def _of_assignment(
+    rows: Sequence[Sequence[Any]], student: _Student, part: _Part, timed: _Timed
+) -> Sequence[Sequence[Any]]:
+    """What of a student's submissions was handed in for that part."""
+    stays, asked_at, opens, closes = student.stays, part.asked_at, timed.opens, timed.closes
+    return [it for it in rows if taught.counts(it[2], stays, asked_at, opens, closes)]
 
 
 def _by_language(
-    row: AssignmentRow, timed: _Timed, found: Sequence[Sequence[Any]]
+    row: AssignmentRow, found: Sequence[Sequence[Any]]
 ) -> tuple[Sequence[Sequence[Any]], Sequence[Sequence[Any]]]:
-    """What is in a language that the assignment takes, and the rest of what was submitted in its time: before the
-    student was in the course, or before it took those languages alone."""
+    """What is in a language that the assignment takes, and the rest: before it took those languages alone."""
     if not row.languages:
         return found, ()
     others = [it for it in found if it[11] not in row.languages]
     if not others:
         return found, ()
     taken = [it for it in found if it[11] in row.languages]
-    return taken, [it for it in others if timed.opens <= it[2] <= timed.closes and it[5] != _OURS]
+    return taken, [it for it in others if it[5] != _OURS]
 
 
 def _weigh(
@@ -343,7 +336,7 @@ def _weigh(
     resolutions: Mapping[str, float],
 ) -> _Grade:
     """Which of a student's submissions for a part counts, and for how much. ``free``: late days that grace days pay."""
-    opens, due, closes = timed.opens, timed.due, timed.closes
+    due = timed.due
     grade = _Grade()
     percent, last = assignment.row.late_percent, assignment.row.counts == Counts.LAST
     best_on_time: Sequence[Any] | None = None
@@ -352,7 +345,7 @@ def _weigh(
     latest: tuple[Sequence[Any], Sequence[Any]] | None = None
     for row in rows:
         at = row[2]
-        if at < opens or at > closes or row[5] == _OURS:
+        if row[5] == _OURS:
             continue
         counted = again.get(row[3], row) if again else row
         grade.attempts += 1
@@ -413,6 +406,7 @@ def _book(
         slug: _grading(platform, slug) for slug in {it.challenge for found in parts.values() for it in found}
     }
     shown = {slug: versions.shown(session, slug) for slug in known}
+    asked = _asked(session, [row.id for row in rows])
 
     criteria: dict[tuple[int, str], list[_Criterion]] = {}
     for it in feedback.rubrics(session, [row.id for row in rows]):
@@ -426,7 +420,8 @@ def _book(
         title, grading = known[row.challenge]
         points = scheme(grading or _NO_POINTS, row.weight)
         rubric = tuple(criteria.get((row.assignment_id, row.challenge), ()))
-        return _Part(row.challenge, title, points, grading is None, shown[row.challenge], rubric)
+        since = asked.get((row.assignment_id, row.challenge))
+        return _Part(row.challenge, title, points, grading is None, shown[row.challenge], since, rubric)
 
     given = session.scalars(
         select(OverrideRow).where(OverrideRow.assignment_id.in_([row.id for row in rows]))
@@ -439,7 +434,15 @@ def _book(
         Windows.read(session, course, rows),
         {(it.assignment_id, it.challenge, it.user_id): it for it in given},
         scores=_scores(session, open_criteria, only),
+        voids=voids.in_course(session, course.id),
     )
+
+
+def _asked(session: Session, assignments: Sequence[int]) -> dict[tuple[int, str], Any]:
+    """Assignment (id) and challenge -> since when the one asks for the other, as the database stores it."""
+    row = AskedRow
+    found = session.scalars(select(row).where(row.assignment_id.in_(assignments)))
+    return {(it.assignment_id, it.challenge): grades.stored(session, it.asked_at) for it in found}
 
 
 def _scores(
@@ -489,7 +492,6 @@ def _students(session: Session, course: int, only: Collection[int] | None) -> li
             row.student_number,
             row.section,
             row.group_name,
-            row.joined_at,
             UserRow.deleted_at,
         )
         .join(UserRow, UserRow.id == row.user_id)
@@ -498,7 +500,15 @@ def _students(session: Session, course: int, only: Collection[int] | None) -> li
     )
     if only is not None:
         query = query.where(row.user_id.in_(only))
-    return [_Student(*found) for found in session.execute(query)]
+    stays = taught.stays(session, course)
+    return [_Student(*found, _stored(session, stays.get(found.id, ()))) for found in session.execute(query)]
+
+
+def _stored(session: Session, stays: Iterable[Stay]) -> tuple[Stay, ...]:
+    return tuple(
+        (grades.stored(session, since), grades.stored(session, until) if until is not None else None)
+        for since, until in stays
+    )
 
 
 def _has_grades() -> ColumnElement[bool]:

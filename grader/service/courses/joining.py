@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import Conflict, NotAllowed, NotFound, Unreachable
 from grader.logs import get_logger
+from grader.records import taught
 from grader.records.engine import changed, writing
 from grader.records.models import CourseInvitationRow, CourseRow, JoinCodeRow, MemberRow, utcnow
 from grader.schemas.course import (
@@ -223,11 +224,12 @@ def enter(session: Session, user: int, key: str) -> CourseRow:
 
 
 def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
-    """Into every course whose roster waits for that address, which the caller knows to be theirs."""
+    """Onto the roster of every course that waits for that address, which the caller knows to be theirs. They accept by
+    their first visit."""
     entered = []
     for found, course in waiting_for(session, email):
         try:
-            _admit(session, user, found, course)
+            _admit(session, user, found, course, accepts=False)
         except (Conflict, NotAllowed):  # they teach it, or its staff removed them
             continue
         entered.append(course)
@@ -251,8 +253,14 @@ def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow,
     return [(invitation, course) for invitation, course in found]
 
 
-def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow, course: CourseRow) -> None:
-    """Raises LinkUseless, Conflict, NotAllowed."""
+def _admit(
+    session: Session,
+    user: int,
+    found: CourseInvitationRow | JoinCodeRow,
+    course: CourseRow,
+    accepts: bool = True,
+) -> None:
+    """``accepts``: it is their own act. Raises LinkUseless, Conflict, NotAllowed."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
@@ -262,7 +270,8 @@ def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow
         raise courses.removed(course, "The link or code was not used. ")
     if member is not None and present and member.role != CourseRole.STUDENT:
         raise Conflict(f"You teach {course.slug}.", "The link was not used.")
-    if isinstance(found, JoinCodeRow) and present:
+    if isinstance(found, JoinCodeRow) and member is not None:
+        taught.accept(session, member)
         return
     if member is None:
         member = MemberRow(course_id=course.id, user_id=user, role=CourseRole.STUDENT.value)
@@ -277,6 +286,8 @@ def _admit(session: Session, user: int, found: CourseInvitationRow | JoinCodeRow
         member.section = member.section or found.section
     member.came_by = came_by(found)
     session.flush()
+    if accepts:
+        taught.accept(session, member)
 
 
 def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:

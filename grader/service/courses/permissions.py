@@ -113,7 +113,8 @@ class Action(StrEnum):
 _ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
 _TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
 _GRADERS = _TEACHERS | {Standing.ASSISTANT}
-# Staff of the platform read every submission as it is; they change nothing in courses that are not theirs.
+# Staff of the platform read every submission as it is; they change nothing in courses that are not theirs, but for a
+# result that they void everywhere.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
 # Competitions and challenges belong to no course: the platform's staff run them.
@@ -140,6 +141,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.VOID: _TEACHERS,
     # Of challenges, and of what belongs to no course: practice, and what was handed in within a competition.
     Action.REGRADE_ANY: _PLATFORM,
+    # Everywhere: off boards, and in every course.
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,

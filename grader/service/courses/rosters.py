@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits, roster_file
 from grader.errors import BadRequest, NotFound
+from grader.records import taught
 from grader.records.models import CourseInvitationRow, MemberRow, UserRow, utcnow
 from grader.roster_file import ACCOUNT, EMAIL, FULL_NAME, GROUP, NUMBER, SECTION, RosterFile, RosterLine
 from grader.schemas.course import (
@@ -46,7 +47,7 @@ def get_roster(platform: Platform, user: User, slug: str) -> Roster:
 def _roster(course: OpenCourse) -> Roster:
     session, at = course.session, course.row.id
     members = session.execute(
-        select(MemberRow, UserRow.name, UserRow.email)
+        select(MemberRow, UserRow.name, UserRow.email, taught.accepted())
         .join(UserRow, UserRow.id == MemberRow.user_id)
         .where(MemberRow.course_id == at, MemberRow.left_at.is_(None))
         .order_by(UserRow.name_key)
@@ -66,10 +67,10 @@ def _roster(course: OpenCourse) -> Roster:
         )
         .order_by(UserRow.name_key)
     ).all()
-    everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, _, _ in members), *invited]
+    everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, *_ in members), *invited]
     return Roster(
         course=course.row.slug,
-        members=[_member(row, name, email) for row, name, email in members],
+        members=[_member(*it) for it in members],
         invited=[
             InvitedView(
                 id=row.id,
@@ -99,17 +100,18 @@ def _roster(course: OpenCourse) -> Roster:
     )
 
 
-def _member(row: MemberRow, name: str, email: str | None) -> MemberView:
+def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> MemberView:
     return MemberView(
         name=name,
         full_name=row.full_name,
         student_number=row.student_number,
-        email=email,
+        email=email if accepted else None,
         role=CourseRole(row.role),
         section=row.section,
         group=row.group_name,
         came_by=row.came_by,
         joined_at=row.joined_at,
+        accepted=accepted,
     )
 
 
@@ -133,6 +135,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
         if body.on_roster and row.left_at is not None:
             # Who may edit a roster may not make anyone teach.
             row.role = CourseRole.STUDENT.value
+            taught.let_back_in(course.session, row)
             courses.tell_added(course, [person.id])
         for name_of, value in body.model_dump(exclude_none=True, exclude={"on_roster"}).items():
             setattr(row, "group_name" if name_of == "group" else name_of, " ".join(value.split()))
@@ -397,6 +400,8 @@ class _Plan:
     def apply(self) -> None:
         session = self.course.session
         for row, values in self._values:
+            if isinstance(row, MemberRow) and row.left_at is not None:
+                taught.let_back_in(session, row)
             for attribute, value in values.items():
                 setattr(row, attribute, value)
         for gone in self._gone:

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotFound, SignOnFailed
 from grader.logs import get_logger
+from grader.records import taught
 from grader.records.engine import changed, writing
 from grader.records.models import (
     AssignmentRow,
@@ -373,6 +374,8 @@ def _admit(
     )
     if member is not None and member.left_at is None:
         member.full_name = member.full_name or launch.name
+        if member.role == CourseRole.STUDENT:
+            taught.accept(session, member)
         return
     if member is not None:
         if user.staff:  # they read every course
@@ -389,17 +392,14 @@ def _admit(
     if role is CourseRole.STUDENT and known.accounts != "anyone":
         raise SignOnFailed(f"You are not on the roster of {course.name}.", "Ask its teacher.")
     came_by = f"{known.name}, {launch.role}"[: limits.TITLE_CHARS]
-    session.add(
-        MemberRow(
-            course_id=course.id,
-            user_id=user.id,
-            role=role.value,
-            full_name=launch.name,
-            came_by=came_by,
-        )
+    member = row(
+        course_id=course.id, user_id=user.id, role=role.value, full_name=launch.name, came_by=came_by
     )
+    session.add(member)
     session.flush()
-    if role is not CourseRole.STUDENT:
+    if role is CourseRole.STUDENT:
+        taught.accept(session, member)
+    else:
         courses.note_teaching(session, user.id)
 
 

@@ -16,7 +16,7 @@ from grader.service.courses.permissions import Action
 
 
 def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
-    """Those that assign the challenge to its author. What was handed in within a competition belongs to none."""
+    """Those that it was handed in for. What was handed in within a competition, or for practice, belongs to none."""
     return session.scalars(
         select(CourseRow)
         .join(MemberRow, MemberRow.course_id == CourseRow.id)

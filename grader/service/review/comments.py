@@ -1,7 +1,7 @@
 """Comments on submissions: staff write them on lines or on the whole source, the student replies.
 
-Staff are those of a course that assigns the challenge to the author; of what belongs to no course, the platform's. A
-draft is for them alone, and so is every comment of theirs while an assignment's feedback waits to be released.
+Staff are those of a course that it was handed in for; of what belongs to no course, the platform's. A draft is for
+them alone, and so is every comment of theirs while an assignment's feedback waits to be released.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
 from grader.records import taught
 from grader.records.engine import writing
 from grader.records.models import (
-    AssignmentPartRow,
     AssignmentRow,
     CommentEditRow,
     CommentRow,
-    MemberRow,
     SubmissionRow,
     UserRow,
     utcnow,
@@ -35,7 +33,6 @@ from grader.schemas.feedback import (
     ThreadView,
 )
 from grader.schemas.notice import NoticeKind
-from grader.schemas.submission import JudgingReason
 from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.courses import assignments
@@ -96,9 +93,9 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_taught(session: Session, row: SubmissionRow) -> bool:
-    """Whether a course assigns the challenge to the author."""
-    query = select(MemberRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
-    return session.scalar(query.limit(1)) is not None
+    """Whether it was handed in for a course."""
+    query = select(SubmissionRow.id).where(SubmissionRow.id == row.id, taught.belongs())
+    return session.scalar(query) is not None
 
 
 def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
@@ -275,13 +272,11 @@ def path_of(submission: str) -> str:
 def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
     """Tell the ``students`` (ids) who have comments on what counts for an assignment, now that they are released."""
     comment, it = CommentRow, SubmissionRow
-    challenges = select(AssignmentPartRow.challenge).where(AssignmentPartRow.assignment_id == row.id)
     found = session.execute(
         select(it.user_id, it.public_id, it.challenge)
         .join(comment, comment.submission_id == it.id)
         .where(comment.staff, comment.draft.is_(False), comment.deleted_at.is_(None))
-        .where(it.user_id.in_(list(students)), it.challenge.in_(challenges), it.created_at >= row.open_at)
-        .where(it.kind != JudgingReason.FINAL)
+        .where(it.user_id.in_(list(students)), taught.belongs(AssignmentRow.id == row.id))
         .distinct()
     )
     for user, submission, challenge in found:

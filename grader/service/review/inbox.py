@@ -90,7 +90,7 @@ def list_items(platform: Platform, user: User, wanted: InboxFilter = InboxFilter
     """The newest first, at most 200. Raises NotAllowed, NotFound, BadRequest."""
     with platform.sessions() as session:
         chosen = _wanted(session, user, _scope(session, user), wanted)
-        items = [*_flags(session, chosen, wanted.mark), *_pairs(session, chosen, wanted.mark)]
+        items = [*_flags(session, chosen, wanted.mark), *_pairs(session, user, chosen, wanted.mark)]
         items += _requests(session, chosen, wanted.mark)
         items.sort(key=lambda it: (it.received_at, it.key), reverse=True)
         waiting = _count(session, user)
@@ -149,7 +149,7 @@ def _flags(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem
             user=row.user.name,
             submission=row.public_id,
             challenge=row.challenge,
-            course=slugs.get((row.user_id, row.challenge)) if row.competition_id is None else None,
+            course=slugs.get(row.id),
             path=f"/submissions/{row.public_id}",
             received_at=flag.received_at,
             **_decided(review, names),
@@ -158,7 +158,7 @@ def _flags(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem
     ]
 
 
-def _pairs(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem]:
+def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> list[InboxItem]:
     if mark not in (None, Flag.SIMILAR.value):
         return []
     found = record.pairs(session, wanted, _LISTED + 1)
@@ -176,6 +176,8 @@ def _pairs(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem
         one, other = known.get(pair.submission), known.get(pair.other)
         if one is None:
             continue
+        # What was handed in elsewhere is not the course's to know of.
+        readable = other is not None and reading.may_read(session, user, pair.other)
         said = _decided(review, names) | {
             "outcome": _outcome(pair, review),
             "reason": pair.reason,
@@ -189,8 +191,8 @@ def _pairs(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem
                 mark=Flag.SIMILAR.value,
                 user=one.name,
                 submission=pair.submission,
-                other=pair.other or None,
-                other_user=other.name if other is not None else None,
+                other=pair.other if readable else None,
+                other_user=other.name if other is not None and readable else None,
                 challenge=pair.challenge,
                 course=course.slug,
                 about=f"{assignment.slug}: {pair.share:.0%} and {pair.other_share:.0%} shared",

@@ -16,11 +16,10 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import Conflict, NotFound
-from grader.records import competitions, leases, regrades, rejudges, versions
+from grader.records import competitions, leases, regrades, rejudges, taught, versions
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AssignmentRow,
-    CourseRow,
     MemberRow,
     RegradeItemRow,
     RegradeRow,
@@ -43,7 +42,6 @@ from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
 from grader.service.challenges.versions import ServedVersion, serve
 from grader.service.courses import assignments, courses, permissions
-from grader.service.courses.assignments import Windows
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
@@ -172,42 +170,32 @@ def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
         row.assignment_id = found.id
         query = query.where(AssignmentRow.id == found.id)
         name = body.student or found.slug
-    members = select(MemberRow.user_id, MemberRow.section).where(
-        MemberRow.course_id == opened.row.id, MemberRow.role == CourseRole.STUDENT.value
-    )
     if body.student is not None:
         row.user_id = find_row(session, body.student).id
-        members = members.where(MemberRow.user_id == row.user_id)
-    sections = {it.user_id: it.section for it in session.execute(members)}
-    if body.student is not None and not sections:
-        raise NotFound(
-            f"'{body.student}' is no student of {body.course}.", "`grader roster show` lists them."
-        )
-    return _Chosen(row, name, _admitted(session, opened.row, session.scalars(query).all(), sections))
+        mine = (MemberRow.course_id == opened.row.id, MemberRow.user_id == row.user_id)
+        student = MemberRow.role == CourseRole.STUDENT.value
+        if session.scalar(select(MemberRow.id).where(*mine, student)) is None:
+            raise NotFound(
+                f"'{body.student}' is no student of {body.course}.", "`grader roster show` lists them."
+            )
+    return _Chosen(row, name, _handed_in(session, session.scalars(query).all(), row.user_id))
 
 
-def _admitted(
-    session: Session, course: CourseRow, rows: Sequence[AssignmentRow], sections: dict[int, str]
-) -> list[SubmissionRow]:
-    """What these students (id -> section) handed in while one of the assignments was open to them."""
-    windows = Windows.read(session, course, rows)
+def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
+    """What was handed in for these assignments; of one student if ``user`` (an id) is given."""
+    row = SubmissionRow
     parts = assignments.parts_of(session, [it.id for it in rows])
     found: dict[int, SubmissionRow] = {}
-    for row in rows:
-        slugs = [it.challenge for it in parts.get(row.id, [])]
+    for assignment in rows:
+        # The rule says as much, but an index finds these.
         within: list[ColumnElement[bool]] = [
-            SubmissionRow.challenge.in_(slugs),
-            SubmissionRow.competition_id.is_(None),
-            SubmissionRow.created_at >= row.open_at,
-            SubmissionRow.created_at <= windows.last_end(row),
+            row.challenge.in_([it.challenge for it in parts.get(assignment.id, [])]),
+            row.created_at >= assignment.open_at,
         ]
-        if len(sections) == 1:
-            within.append(SubmissionRow.user_id == next(iter(sections)))
-        for it in regrades.handed_in(session, *within):
-            if it.user_id in sections:
-                window = windows.of(row, it.user_id, sections[it.user_id])[0]
-                if it.created_at <= window.closes_at:
-                    found[it.id] = it
+        if user is not None:
+            within.append(row.user_id == user)
+        of_it = taught.belongs(AssignmentRow.id == assignment.id)
+        found |= {it.id: it for it in regrades.handed_in(session, *within, of_it)}
     return sorted(found.values(), key=lambda it: (it.created_at, it.id))
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import BadRequest, Conflict, NotFound, TooMany
+from grader.records import taught
 from grader.records.engine import clock
 from grader.records.models import (
     AssignmentRow,
@@ -63,7 +64,7 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
             "One that you withdraw is not counted.",
         )
     if body.submission is not None:
-        _check_submission(session, user, body)
+        _check_submission(session, user, row, body)
     it = RegradeRequestRow
     own = (it.assignment_id == row.id, it.challenge == body.challenge, it.user_id == user.id)
     if session.scalar(select(it.id).where(*own, it.state == RequestState.OPEN)) is not None:
@@ -95,11 +96,15 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
     )
 
 
-def _check_submission(session: Session, user: User, body: RequestBody) -> None:
+def _check_submission(session: Session, user: User, assignment: AssignmentRow, body: RequestBody) -> None:
     row = SubmissionRow
     own = (row.public_id == (body.submission or "").lower(), row.user_id == user.id)
-    if session.scalar(select(row.id).where(*own, row.challenge == body.challenge)) is None:
-        raise BadRequest(f"You have no submission '{body.submission}' for {body.challenge}.")
+    of_it = taught.belongs(AssignmentRow.id == assignment.id)
+    if session.scalar(select(row.id).where(*own, row.challenge == body.challenge, of_it)) is None:
+        raise BadRequest(
+            f"You have no submission '{body.submission}' for {body.challenge} of {assignment.slug}.",
+            "Only what you handed in while the assignment was open, as a member of the course, is its staff's to read.",
+        )
 
 
 def _path(course: OpenCourse) -> str:

@@ -1,8 +1,9 @@
 """Which submissions of an assignment resemble each other: compared when staff ask, kept, and decided by a person.
 
 What counts of each student is compared: with the others', with what was accepted before the assignment opened and is no
-classmate's, and with the staff's solution; the starter weighs nothing. A pair marks the report of both submissions for
-staff, and for the students once staff confirmed it.
+classmate's, and with the staff's solution; the starter weighs nothing. Of what was handed in elsewhere staff are told
+that it resembles, but neither whose it is nor what it says, unless they may read it anyway. A pair marks the reports of
+the course for staff, and for the students once staff confirmed it.
 """
 
 from __future__ import annotations
@@ -284,6 +285,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
         id_: _Named(name, full_name or "", created_at < row.open_at)
         for id_, created_at, name, full_name in session.execute(query)
     }
+    closed = {id_ for id_ in named if not reading.may_read(session, opened.user, id_)}
     deciders = {it.decided_by for it in kept if it.decided_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(deciders))).all())
 
@@ -291,6 +293,8 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
         who = named.get(id_)
         if who is None:
             return SimilarSide(submission=None, user=None, share=share)
+        if id_ in closed:
+            return SimilarSide(submission=None, user=None, earlier=True, share=share)
         return SimilarSide(
             submission=id_, user=who.user, full_name=who.full_name, earlier=who.earlier, share=share
         )
@@ -312,14 +316,14 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and which lines say the same. Of what was handed in outside the course only these lines
-    are told. Raises NotFound, NotAllowed, TooMany."""
+    """Both sources of a pair and which lines say the same. Of what the reader may not read there are the numbers of
+    these lines alone. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
         view = _views(opened, row, [kept])[0]
         found = _names(opened.session, [kept.submission, kept.other])
-        open_to = kept.other == _SOLUTION or _may_read(opened.session, user, kept.other)
+        open_to = kept.other == _SOLUTION or reading.may_read(opened.session, user, kept.other)
         counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
         asked = [
             it
@@ -327,8 +331,8 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
             if challenge == kept.challenge
         ]
     left = found.get(kept.submission)
-    if left is None:
-        raise NotFound("The submission of this pair was deleted.")
+    if left is None or view.left.submission is None:
+        raise NotFound("The submission of this pair was deleted, or is not this course's any more.")
     challenge = _challenge(platform, kept.challenge)
     if kept.other == _SOLUTION:
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
@@ -343,7 +347,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
     asked_now = _Sources(left.language, starter, list(now.values()))
     matches = _run(asked_now, (kept.submission, kept.other))
     if not open_to:
-        right = _only(right, {it["right"] for it in matches})
+        right = "\n" * len(right.splitlines())
     return SimilarSources(
         pair=view,
         language=left.language,
@@ -352,20 +356,6 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         matches=[MatchedLines(**it) for it in matches],
         excerpt=not open_to,
     )
-
-
-def _may_read(session: Session, user: User, submission: str) -> bool:
-    try:
-        reading.find(session, user, submission)
-    except NotFound:
-        return False
-    return True
-
-
-def _only(source: str, numbers: set[int]) -> str:
-    """The lines of these numbers, from 1; the others empty."""
-    lines = source.split("\n")
-    return "\n".join(text if number in numbers else "" for number, text in enumerate(lines, 1))
 
 
 def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow:

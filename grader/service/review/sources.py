@@ -17,8 +17,9 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from grader import spreadsheet
+from grader.records import taught, voids
 from grader.records.engine import writing
-from grader.records.models import MemberRow, SubmissionRow, TeamRow, UserRow
+from grader.records.models import AssignmentRow, MemberRow, SubmissionRow, TeamRow, UserRow
 from grader.schemas.course import CourseRole
 from grader.schemas.sources import ExportedSource
 from grader.schemas.submission import JudgingReason, SetAside
@@ -26,7 +27,6 @@ from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.competitions import competitions
 from grader.service.courses import assignments, courses, gradebook, permissions
-from grader.service.courses.assignments import Windows
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -46,12 +46,10 @@ class Archive:
 
 
 def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
-    """What its students handed in while it was open to them; with ``counted`` only what their points come of. Raises
+    """What its students handed in for it; with ``counted`` only what their points come of. Raises
     NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
-        parts = assignments.assigned_by(session, row)
-        windows = Windows.read(session, opened.row, [row])
         members = {
             it.user_id: it
             for it in session.scalars(
@@ -60,28 +58,27 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
                 )
             )
         }
-        submission = SubmissionRow
+        parts = assignments.assigned_by(session, row)
         found = _read(
             session,
-            submission.challenge.in_(parts),
-            submission.competition_id.is_(None),
-            submission.created_at >= row.open_at,
-            submission.created_at <= windows.last_end(row),
+            # The rule says as much, but an index finds these.
+            SubmissionRow.challenge.in_(parts),
+            SubmissionRow.created_at >= row.open_at,
+            taught.belongs(AssignmentRow.id == row.id),
         )
+        void = voids.in_course(session, opened.row.id)
         best = {
             it.submission for it in gradebook.rows_of(platform, session, opened.row) if it.assignment == slug
         }
         rows = []
         for number, source in found:
-            member = members.get(source.student_id)
-            if member is None:
-                continue
-            window = windows.of(row, member.user_id, member.section)[0]
+            member = members[source.student_id]
             counts = source.submission in best
-            if source.received_at <= window.closes_at and (counts or not counted):
+            if counts or not counted:
                 own = {"full_name": member.full_name, "student_number": member.student_number}
                 own |= {"section": member.section}
-                rows.append((number, source.model_copy(update={**own, "counts": counts})))
+                of_it = {"counts": counts, "void": source.void or number in void}
+                rows.append((number, source.model_copy(update={**own, **of_it})))
         of_course = opened.row.id
     _note(
         platform, user, Action.SOURCES, f"/courses/{course}/assignments/{slug}/sources", len(rows), of_course

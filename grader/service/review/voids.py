@@ -1,7 +1,10 @@
-"""Voiding a result: it stays where it is, with a reason that its author reads, and counts for nothing until staff take
-that back."""
+"""Voiding a result: it stays where it is, with a reason that its author reads, and does not count until staff take that
+back. The platform's staff void it everywhere, those of a course in that course alone."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -9,12 +12,20 @@ from sqlalchemy.orm import Session
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import voids
 from grader.records.engine import writing
-from grader.records.models import CompetitionRow, SubmissionRow, VoidRow, utcnow
+from grader.records.models import (
+    CompetitionRow,
+    CourseRow,
+    CourseVoidRow,
+    SubmissionRow,
+    VoidRow,
+    utcnow,
+)
 from grader.schemas.notice import NoticeKind
 from grader.schemas.submission import JudgingReason, State, SubmissionView, VoidBody
 from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.competitions import corrections
+from grader.service.courses import courses, permissions
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
@@ -23,67 +34,132 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Take a result off boards, grades and standings; or give another reason. The attempt stays used.
+    """Take a result off boards, grades and standings, or off the grades of a course; or give another reason. The
+    attempt stays used.
 
     Raises NotFound, NotAllowed, BadRequest, and Conflict where there is no result.
     """
     with writing(platform.sessions) as session:
-        void_in(platform, session, user, submission, body.reason)
+        void_in(platform, session, user, submission, body.reason, body.course)
     return get_submission(platform, user, submission)
 
 
-def void_in(platform: Platform, session: Session, user: User, submission: str, reason: str) -> None:
+def void_in(
+    platform: Platform, session: Session, user: User, submission: str, reason: str, course: str | None = None
+) -> None:
     """The same within a transaction of the caller's."""
     row = _locked(session, user, submission)
-    course = authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
+    where = _where(session, user, row, course)
     if row.kind is JudgingReason.RUN or row.state is not State.DONE:
         raise Conflict(
             f"There is no result of {row.public_id} to void.", "Only a submission that is done has one."
         )
     reason = audit.tidy_reason(reason, needed=True)
+    if where is None:
+        _void_everywhere(platform, session, user, row, reason)
+        return
+    for it in where:
+        known = session.get(CourseVoidRow, (it.id, row.id))
+        before = known.reason if known is not None else None
+        if known is None:
+            known = CourseVoidRow(course_id=it.id, submission_id=row.id)
+            session.add(known)
+        known.reason, known.made_by, known.created_at = reason, user.id, utcnow()
+        _note(session, user, row, before, reason, it)
+        _tell(session, row, f"result for {row.challenge} is void in {it.name}: {reason}")
+
+
+def _void_everywhere(
+    platform: Platform, session: Session, user: User, row: SubmissionRow, reason: str
+) -> None:
     known = session.get(VoidRow, row.id)
-    before = {"reason": known.reason if known is not None else None}
+    before = known.reason if known is not None else None
     if known is None:
         known = VoidRow(submission_id=row.id, reason=reason)
         session.add(known)
         with corrections.noted(platform, session, user, row, Action.VOID, reason):
             voids.set_aside(session, row.id)
     known.reason, known.made_by, known.created_at = reason, user.id, utcnow()
-    audit.note(
-        session,
-        user,
-        Action.VOID,
-        f"/submissions/{row.public_id}/void",
-        course=course.id if course is not None else None,
-        before=before,
-        after={"reason": reason},
-        reason=reason,
-    )
+    _note(session, user, row, before, reason)
     _tell(session, row, f"result for {row.challenge} is void: {reason}")
 
 
-def restore(platform: Platform, user: User, submission: str) -> SubmissionView:
+def restore(platform: Platform, user: User, submission: str, course: str | None = None) -> SubmissionView:
     """The result counts again. Raises NotFound (also where it is not void), NotAllowed."""
     with writing(platform.sessions) as session:
         row = _locked(session, user, submission)
-        course = authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
-        known = session.get(VoidRow, row.id)
-        if known is None:
-            raise NotFound(f"The result of {row.public_id} is not void.")
+        where = _where(session, user, row, course)
+        if where is None:
+            _restore_everywhere(platform, session, user, row)
+        else:
+            _restore_in(session, user, row, where)
+    return get_submission(platform, user, submission)
+
+
+def _restore_everywhere(platform: Platform, session: Session, user: User, row: SubmissionRow) -> None:
+    known = session.get(VoidRow, row.id)
+    if known is None:
+        slugs = [slug for slug, _ in voids.of_courses(session, [row.id]).get(row.id, [])]
+        hint = f"It is in the course {slugs[0]} alone: name it." if slugs else ""
+        raise NotFound(f"The result of {row.public_id} is not void.", hint)
+    _note(session, user, row, known.reason, None)
+    session.delete(known)
+    with corrections.noted(platform, session, user, row, Action.VOID, ""):
+        voids.restore(session, row.id)
+    _tell(session, row, f"result for {row.challenge} counts again")
+
+
+def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequence[CourseRow]) -> None:
+    known = [(it, session.get(CourseVoidRow, (it.id, row.id))) for it in where]
+    present = [(it, found) for it, found in known if found is not None]
+    if not present:
+        everywhere = session.get(VoidRow, row.id) is not None
+        hint = "The platform's staff voided it everywhere: ask them." if everywhere else ""
+        raise NotFound(f"The result of {row.public_id} is not void in {where[0].slug}.", hint)
+    for it, found in present:
+        _note(session, user, row, found.reason, None, it)
+        session.delete(found)
+        _tell(session, row, f"result for {row.challenge} counts again in {it.name}")
+
+
+def _where(
+    session: Session, user: User, row: SubmissionRow, course: str | None
+) -> Sequence[CourseRow] | None:
+    """The courses in which ``user`` decides of the result; None is everywhere. Raises NotFound, NotAllowed."""
+    found = authority.courses_of(session, row)
+    if course is not None:
+        opened = courses.open_in(session, user, course, Action.VOID)
+        if opened.row.id not in {it.id for it in found}:
+            raise NotFound(f"{row.public_id} was not handed in for the course {opened.row.slug}.")
+        return [opened.row]
+    if permissions.may(permissions.standings(session, user), Action.VOID_ANY):
+        return None
+    authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
+    return [it for it in found if permissions.may(permissions.standings(session, user, it.id), Action.VOID)]
+
+
+def _note(
+    session: Session,
+    user: User,
+    row: SubmissionRow,
+    before: str | None,
+    after: str | None,
+    course: CourseRow | None = None,
+) -> None:
+    """In the log of every course in which it counts, whichever voids it; else in the platform's."""
+    only = {"course": course.slug} if course is not None else {}
+    numbers: list[int | None] = [it.id for it in authority.courses_of(session, row)]
+    for number in numbers or [None]:
         audit.note(
             session,
             user,
             Action.VOID,
             f"/submissions/{row.public_id}/void",
-            course=course.id if course is not None else None,
-            before={"reason": known.reason},
-            after={"reason": None},
+            course=number,
+            before={"reason": before},
+            after={"reason": after} | only,
+            reason=after or "",
         )
-        session.delete(known)
-        with corrections.noted(platform, session, user, row, Action.VOID, ""):
-            voids.restore(session, row.id)
-        _tell(session, row, f"result for {row.challenge} counts again")
-    return get_submission(platform, user, submission)
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
@@ -94,14 +170,34 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
         notices.tell(session, mates, NoticeKind.RESULT, f"Your team's {text}", f"/competitions/{slug}")
 
 
-def may(platform: Platform, user: User, submission: str) -> bool:
-    """Whether ``user`` may void it. Raises NotFound."""
+@dataclass(frozen=True)
+class Power:
+    """What somebody decides of a result: ``courses`` are those (slugs) in which they may void it, ``everywhere``
+    whether they may on all boards, too. ``void``: what they void unless they name a course is void already."""
+
+    everywhere: bool
+    courses: Sequence[str]
+    void: bool
+
+
+def power(platform: Platform, user: User, submission: str) -> Power | None:
+    """None: they decide nothing of it. Raises NotFound."""
     with platform.sessions() as session:
+        row = _first(session, user, submission)
         try:
-            authority.check(session, user, _first(session, user, submission), Action.VOID, Action.VOID_ANY)
+            where = _where(session, user, row, None)
         except NotAllowed:
-            return False
-        return True
+            return None
+        mine = [
+            it
+            for it in authority.courses_of(session, row)
+            if permissions.may(permissions.standings(session, user, it.id), Action.VOID)
+        ]
+        if where is None:
+            void = session.get(VoidRow, row.id) is not None
+        else:
+            void = any(session.get(CourseVoidRow, (it.id, row.id)) is not None for it in where)
+        return Power(where is None, [it.slug for it in mine], void)
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:

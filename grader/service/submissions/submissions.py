@@ -26,6 +26,7 @@ from grader.records.models import (
 from grader.records.regrades import Published
 from grader.schemas.report import Flag, Report, Score
 from grader.schemas.submission import (
+    CourseVoided,
     JudgedAgain,
     JudgingReason,
     ProgressView,
@@ -157,7 +158,7 @@ def _assigned(platform: Platform, user: User, name: str, everyone: bool) -> _Ass
             return _Assigned(zone, Taught(opened.row.id, sorted(assignments.challenges_of(opened))))
         row = assignments.find(opened, slug)
         windows = Windows.read(opened.session, opened.row, [row])
-        of_it = Taught(opened.row.id, assignments.assigned_by(opened.session, row))
+        of_it = Taught(opened.row.id, assignments.assigned_by(opened.session, row), row.id)
         return _Assigned(zone, of_it, row.open_at, windows.last_end(row))
 
 
@@ -209,6 +210,14 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
     return row
 
 
+def may_read(session: Session, user: User, submission: str) -> bool:
+    try:
+        find(session, user, submission)
+    except NotFound:
+        return False
+    return True
+
+
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
     """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds. A regrade's
     judgement is once it is published."""
@@ -227,18 +236,17 @@ def teaches(user: User) -> bool:
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """Whether ``user`` is of the staff of a course that assigns the challenge to the submission's author, and may do
-    that there."""
+    """Whether ``user`` is of the staff of a course that the submission was handed in for, and may do that there."""
     return any(Standing(role) in TABLE[action] for _, role in _taught_in(session, user, row))
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """The course (its id) in which ``user`` teaches the submission's author; None where there is none."""
+    """The course (its id) of ``user``'s staff that the submission was handed in for; None where there is none."""
     return next((course for course, _ in _taught_in(session, user, row)), None)
 
 
 def _taught_in(session: Session, user: User, row: SubmissionRow) -> Sequence[tuple[int, str]]:
-    """Courses that assign the challenge to the author, with the role that ``user`` has there."""
+    """Courses that it was handed in for, with the role that ``user`` has on their staff."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)
@@ -267,7 +275,8 @@ def _views(
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
     why = regrades.published(session, [it.id for each in again.values() for it in each])
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
-    void = voids.of(session, {row.rejudge_of or row.id for row in rows})
+    of_rows = {row.rejudge_of or row.id for row in rows}
+    void, in_courses = voids.of(session, of_rows), voids.of_courses(session, of_rows)
     within = competitions.slugs(
         session, [row.competition_id for row in rows if row.competition_id is not None]
     )
@@ -278,6 +287,10 @@ def _views(
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
                 "judged_again": [_judged_again(it, why.get(it.id)) for it in again.get(row.id, [])],
                 "voided": _voided(void.get(row.rejudge_of or row.id)),
+                "course_voids": [
+                    CourseVoided(course=slug, reason=it.reason, at=it.created_at)
+                    for slug, it in in_courses.get(row.rejudge_of or row.id, [])
+                ],
             }
         )
         for row in rows

@@ -5,11 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
 from grader.languages import Language
 from grader.records.engine import writing
-from grader.records.models import NoticeRow, SubmissionRow, new_public_id
+from grader.records.models import (
+    AskedRow,
+    MemberRow,
+    NoticeRow,
+    StayRow,
+    SubmissionRow,
+    new_public_id,
+)
 from grader.schemas.assignment import AssignmentBody, AssignmentView, PartBody
 from grader.schemas.course import RosterBody
 from grader.schemas.notice import NoticeKind
@@ -20,20 +27,32 @@ from grader.service.courses import assignments, rosters
 from grader.service.platform import Platform
 
 NOW = datetime.now(UTC)
+LONG_AGO = NOW - timedelta(days=3_000)
 
 
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
-    """Students of the course ``gpu``, who are told nothing of it: tests count what else they are told."""
+    """Students of the course ``gpu``, who took part from long ago and are told nothing of it: tests count what else
+    they are told."""
     text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
     with writing(platform.sessions) as session:
         session.execute(delete(NoticeRow).where(NoticeRow.kind == NoticeKind.COURSE))
+    take_part(platform, *users)
+
+
+def take_part(platform: Platform, *users: User, since: datetime = LONG_AGO) -> None:
+    """Have them accept their places in all courses, at a time that is past."""
+    with writing(platform.sessions) as session:
+        for member in session.scalars(
+            select(MemberRow).where(MemberRow.user_id.in_([it.id for it in users]))
+        ):
+            session.add(StayRow(member_id=member.id, accepted_at=since))
 
 
 def assign(
     platform: Platform, teacher: User, slug: str = "week1", published: bool = True, **values: Any
 ) -> AssignmentView:
-    """Of the challenge ``scale``, due in a day; times as ``timedelta`` from now."""
+    """Of the challenge ``scale``, due in a day, published before it opened; times as ``timedelta`` from now."""
     given: dict[str, Any] = {
         "title": "Week 1",
         "parts": [PartBody(challenge="scale")],
@@ -45,7 +64,17 @@ def assign(
         if isinstance(given.get(name), timedelta):
             given[name] = (NOW + given[name]).isoformat()
     found = assignments.put_assignment(platform, teacher, "gpu", slug, AssignmentBody(**given))
-    return assignments.publish_assignment(platform, teacher, "gpu", slug) if published else found
+    if not published:
+        return found
+    found = assignments.publish_assignment(platform, teacher, "gpu", slug)
+    asked_since(platform, LONG_AGO)
+    return found
+
+
+def asked_since(platform: Platform, at: datetime) -> None:
+    """As if all that is published now had been published then."""
+    with writing(platform.sessions) as session:
+        session.execute(update(AskedRow).values(asked_at=at))
 
 
 def judged(platform: Platform, user: User, at: timedelta | datetime, **values: Any) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -271,6 +271,9 @@ def test_a_draft_and_the_time_after_leaving_give_staff_nothing_to_read(
     with pytest.raises(NotFound):
         submissions.get_source(platform, bob, mine)
     assignments.publish_assignment(platform, staff, "gpu", "week1")
+    with pytest.raises(NotFound):
+        submissions.get_source(platform, bob, mine)
+    mine = judged(platform, student, datetime.now(UTC))
     assert submissions.get_source(platform, bob, mine).id == mine
     rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=False))
     assert submissions.get_source(platform, bob, mine).id == mine

@@ -4,18 +4,21 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, select, update
 
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.languages import Language
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow, UserRow
+from grader.records.models import AskedRow, MemberRow, StayRow, SubmissionRow, UserRow
 from grader.schemas.assignment import AttemptLimits, Counts, ExtensionBody, PartBody
 from grader.schemas.course import CourseChange, CourseView, MemberChange
 from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartProgress, StudentGrades
 from grader.schemas.report import Verdict
+from grader.schemas.submission import SubmissionFilter
 from grader.service.accounts.accounts import User
 from grader.service.courses import assignments, courses, gradebook, rosters
 from grader.service.platform import Platform
+from grader.service.submissions import submissions
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -269,24 +272,40 @@ def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: U
     assert (ada.name, ada.assignments, ada.most) == ("ada", [], 0)
 
 
-def test_limits_hold_for_what_was_handed_in_before_joining(
-    platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.both_databases
+def test_only_what_was_handed_in_for_it_counts(
+    platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """Or who waits with a join code would try as often, and on whatever device, as they like."""
-    for speedup in (1.0, 1.0, 3.0):
-        judged(platform, student, -6 * HOUR, speedup=speedup)
-
-    def found(**values: Any) -> tuple[float, int]:
-        assign(platform, staff, **values)
-        it = part(platform, staff)
-        return it.points, it.attempts
-
-    assert found() == (100, 3)
-    assert found(attempts=AttemptLimits(total=2)) == (80, 2)
-    assert found(attempts=AttemptLimits(total=3)) == (100, 3)
-    assert found(attempts=AttemptLimits(day=1)) == (80, 1)
-    monkeypatch.setattr(assignments, "served_devices", lambda _: ["cpu", "h200"])
-    assert found(devices=["h200"]) == (0, 0)
+    """The gradebook and the lists agree on what that is: one rule, said in SQL and in Python."""
+    assign(platform, staff, open_at=-10 * DAY, due_at=-2 * DAY)
+    later = ExtensionBody(student="ada", due_at=(NOW - DAY).isoformat())
+    assignments.extend(platform, staff, "gpu", "week1", later)
+    with writing(platform.sessions) as session:
+        session.execute(update(AskedRow).values(asked_at=NOW - 9 * DAY))
+        session.execute(delete(StayRow))
+        students = select(MemberRow).where(MemberRow.role == "student")
+        ada, bob = session.scalars(students.order_by(MemberRow.id))
+        session.add_all(
+            StayRow(member_id=ada.id, accepted_at=NOW + since, left_at=NOW + until if until else None)
+            for since, until in ((-8 * DAY, -6 * DAY), (-4 * DAY, None))
+        )
+        bob.left_at = NOW - 5 * DAY
+        session.add(StayRow(member_id=bob.id, accepted_at=NOW - 20 * DAY))
+    times = [-it * DAY / 2 for it in range(0, 24)]
+    at = {
+        user.name: {it: judged(platform, user, it, speedup=1.0) for it in times} for user in (student, other)
+    }
+    wanted = SubmissionFilter(assignment="gpu/week1")
+    listed = submissions.list_submissions(
+        platform, staff, everyone=True, wanted=wanted, limit=200
+    ).submissions
+    counted = {
+        user.name: sorted(it for it in times if at[user.name][it] in {each.id for each in listed})
+        for user in (student, other)
+    }
+    assert counted["ada"] == [it * DAY / 2 for it in [*range(-16, -11), *range(-8, -1)]]
+    assert counted["bob"] == [it * DAY / 2 for it in range(-18, -9)]
+    assert part(platform, staff).attempts == len(counted["ada"])
 
 
 @pytest.mark.both_databases

@@ -30,7 +30,15 @@ from grader.service.review import regrade, voids
 from grader.service.submissions import submissions
 from grader.service.submissions.quotas import get_quotas
 from grader.service.submissions.submit import submit
-from tests.service.courses.scenes import assign, enrol, grading, judged
+from tests.service.courses.scenes import (
+    LONG_AGO,
+    asked_since,
+    assign,
+    enrol,
+    grading,
+    judged,
+    take_part,
+)
 from tests.service.world import body
 
 pytestmark = pytest.mark.both_databases
@@ -295,6 +303,8 @@ def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff:
     )
     assignments.put_assignment(platform, staff, "other", "week", week)
     assignments.publish_assignment(platform, staff, "other", "week")
+    take_part(platform, student)
+    asked_since(platform, LONG_AGO)
     made = accounts.create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     tom = accounts.user_by_id(platform, made.id)

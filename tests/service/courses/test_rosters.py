@@ -126,7 +126,9 @@ def test_accounts_are_named_and_must_be_there(
     assert take(platform, staff, text, skip_bad=True).counts == {"add": 1}
     assert courses.get_course(platform, student, "gpu").name == "GPU programming"
     (told,) = notices.list_notices(platform, student).notices
-    assert told.text == "teacher added you to the course GPU programming as student."
+    assert told.text.startswith(
+        "teacher added you to the course GPU programming as student. Open its page to take part"
+    )
 
 
 def test_five_hundred_students_in_five_seconds_and_five_thousand_too(platform: Platform, staff: User) -> None:

@@ -17,7 +17,7 @@ from grader.service.accounts.accounts import User, create_user, user_by_id
 from grader.service.courses import courses
 from grader.service.operation import retention
 from grader.service.platform import Platform
-from grader.service.review import similarity
+from grader.service.review import inbox, similarity
 from tests.service.competitions.builders import make as make_competition
 from tests.service.courses.scenes import assign, enrol, judged
 from tests.similarity.test_comparison import CUDA, CUDA_COPY, solutions
@@ -98,7 +98,7 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
     assert similarity.compare(platform, staff, *WEEK).pairs == []
 
 
-def test_of_strangers_only_the_lines_alike_are_told(
+def test_of_strangers_nothing_is_told_but_that_it_resembles(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
     """The teacher of one course looks at what was handed in elsewhere."""
@@ -109,15 +109,22 @@ def test_of_strangers_only_the_lines_alike_are_told(
     stranger = create_user(platform, "stranger", "correct horse")
     secret = "// what nobody else is to read"
     values = {"language": Language.CUDA, "source": f"{CUDA}\n{secret}\n"}
-    judged(platform, stranger, timedelta(days=-20), **values)
+    elsewhere = judged(platform, stranger, timedelta(days=-20), **values)
     similarity.compare(platform, tom, *WEEK)
-    pairs = similarity.read(platform, tom, *WEEK).pairs
-    number = next(it.number for it in pairs if it.right.user == "stranger")
+    report = similarity.read(platform, tom, *WEEK)
+    number = next(it.number for it in report.pairs if it.right.earlier)
     shown = similarity.sources(platform, tom, *WEEK, number)
-    assert "fabsf" in shown.right
-    assert secret not in shown.right
-    assert shown.excerpt
-    assert secret in similarity.sources(platform, staff, *WEEK, number).right
+    assert shown.matches
+    assert (shown.right.strip(), shown.excerpt) == ("", True)
+    for said in (report, shown, inbox.list_items(platform, tom)):
+        assert elsewhere not in said.model_dump_json()
+        assert "stranger" not in said.model_dump_json()
+    whole = similarity.sources(platform, staff, *WEEK, number)
+    assert (whole.pair.right.user, secret in whole.right) == ("stranger", True)
+    # What the course decides of the pair marks nothing that is not its own.
+    body = DecisionBody(decision=Decision.CONFIRMED, reason="It is a copy.")
+    similarity.decide(platform, tom, *WEEK, number, body)
+    assert not marked(platform, elsewhere, staff=False)
 
 
 def test_what_was_handed_in_within_a_competition_is_not_compared(

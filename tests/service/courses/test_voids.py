@@ -7,17 +7,28 @@ import pytest
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.records import activity, attempts, ranks
 from grader.schemas.account import Role
-from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.assignment import AssignmentBody, PartBody
+from grader.schemas.course import CourseBody, CourseRole, CourseView, RosterBody
 from grader.schemas.submission import State, VoidBody
 from grader.service.accounts import accounts
 from grader.service.accounts.accounts import User
 from grader.service.boards import leaderboard
-from grader.service.courses import courses, gradebook
+from grader.service.courses import assignments, courses, gradebook, rosters
+from grader.service.messages import notices
 from grader.service.operation import retention
 from grader.service.platform import Platform
 from grader.service.review import voids
+from grader.service.review.voids import Power
 from grader.service.submissions import submissions
-from tests.service.courses.scenes import assign, enrol, grading, judged
+from tests.service.courses.scenes import (
+    LONG_AGO,
+    asked_since,
+    assign,
+    enrol,
+    grading,
+    judged,
+    take_part,
+)
 
 HOUR = timedelta(hours=1)
 TIMED = {"time_us": 10.0, "ci_lo_us": 9.0, "ci_hi_us": 11.0, "speedup": 3.0}
@@ -90,7 +101,7 @@ def test_what_was_judged_again_is_void_with_it(platform: Platform, staff: User, 
 
 
 def test_who_may(platform: Platform, staff: User, student: User, other: User) -> None:
-    """Teachers of the course; of what belongs to no course the platform's staff."""
+    """Teachers of the course, for that course; the platform's staff."""
     tom = accounts.create_user(platform, "tom", "correct horse")
     stranger = accounts.create_user(platform, "eve", "correct horse", Role.STAFF)
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.ASSISTANT)
@@ -102,14 +113,67 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
         (student, taught, NotAllowed),
         (other, taught, NotFound),
         (assistant, taught, NotAllowed),
-        (stranger, taught, NotAllowed),
         (assistant, elsewhere, NotFound),
     ):
         with pytest.raises(error):
             voids.void(platform, who, which, COPIED)
-    assert not voids.may(platform, assistant, taught)
-    assert voids.may(platform, staff, taught)
-    assert voids.void(platform, stranger, elsewhere, COPIED).voided
+    assert voids.power(platform, assistant, taught) is None
+    assert voids.power(platform, staff, taught) == Power(everywhere=True, courses=["gpu"], void=False)
+    assert voids.power(platform, stranger, taught) == Power(everywhere=True, courses=[], void=False)
+    for which in (taught, elsewhere):
+        assert voids.void(platform, stranger, which, COPIED).voided
+    assert voids.power(platform, staff, taught) == Power(everywhere=True, courses=["gpu"], void=True)
+
+
+@pytest.mark.both_databases
+def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, student: User) -> None:
+    """The boards and another course's points stay as they were; both logs and the student are told."""
+    courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
+    text = f"account\n{student.name}\n"
+    rosters.import_roster(platform, staff, "other", RosterBody(text=text, dry_run=False))
+    take_part(platform, student)
+    week = AssignmentBody(
+        title="Week", parts=[PartBody(challenge="scale")], open_at="2020-01-01", due_at="2999-01-01"
+    )
+    assignments.put_assignment(platform, staff, "other", "week", week)
+    assignments.publish_assignment(platform, staff, "other", "week")
+    asked_since(platform, LONG_AGO)
+    made = accounts.create_user(platform, "tom", "correct horse")
+    courses.set_staff(platform, staff, "other", "tom", CourseRole.INSTRUCTOR)
+    tom = accounts.user_by_id(platform, made.id)
+    assert tom
+    mine = judged(platform, student, -1 * HOUR, **TIMED)
+
+    def points(course: str) -> tuple[float, int]:
+        book = gradebook.get_gradebook(platform, staff, course)
+        (it,) = next(it for it in book.students if it.name == student.name).assignments[0].parts
+        return it.points, it.voided
+
+    assert (points("gpu"), points("other")) == ((100, 0), (100, 0))
+    view = voids.void(platform, tom, mine, COPIED)
+    assert (view.voided, [it.course for it in view.course_voids]) == (None, ["other"])
+    assert (points("gpu"), points("other"), board(platform)) == ((100, 0), (0, 1), [mine])
+    for slug in ("gpu", "other"):
+        entry = courses.get_audit(platform, staff, slug).entries[0]
+        assert (entry.actor, entry.action) == ("tom", "submissions.void")
+        assert entry.after == {"reason": "A copy of another submission.", "course": "other"}
+    told = notices.list_notices(platform, student).notices[0].text
+    assert told == "Your result for scale is void in Another: A copy of another submission."
+    own = gradebook.get_grades(platform, student, "other").assignments[0].parts[0]
+    assert f"Submission {mine} was voided by staff: A copy of another submission." in [
+        it.text for it in own.lines
+    ]
+    courses.create_course(platform, staff, CourseBody(slug="empty", name="Empty"))
+    with pytest.raises(NotFound, match="not handed in for"):
+        voids.void(platform, staff, mine, COPIED.model_copy(update={"course": "empty"}))
+    with pytest.raises(NotFound, match="not void in gpu"):
+        voids.restore(platform, staff, mine, "gpu")
+    voids.restore(platform, tom, mine)
+    assert (points("other"), board(platform)) == ((100, 0), [mine])
+    voids.void(platform, staff, mine, COPIED)
+    assert (points("gpu"), points("other"), board(platform)) == ((0, 1), (0, 1), [])
+    with pytest.raises(NotFound, match="not void in other"):
+        voids.restore(platform, tom, mine)
 
 
 def test_there_must_be_a_result(platform: Platform, staff: User, student: User) -> None:
