@@ -1,4 +1,4 @@
-"""Who was in a course before 0034 takes part in it since it was made, and what was assigned was asked for since it opened."""
+"""Who was in a course before 0034 takes part since it was made; assignments have asked for challenges since they opened."""
 
 from __future__ import annotations
 
