@@ -1,4 +1,4 @@
-"""Who was in a course before 0034 takes part since it was made; assignments have asked for challenges since they opened."""
+"""Who was in a course before 0034 takes part since it was made; an assignment has asked since it opened."""
 
 from __future__ import annotations
 
