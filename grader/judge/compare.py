@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
+from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
 from grader.judge.pieces import Piece
 from grader.judge.worst import Suspects, allowed_error, index_of, text_of, worst_elements
@@ -75,6 +76,16 @@ class Tally:
         if self._found is None:
             return None
         return self._found.model_copy(update={"wrong": self._wrong, "total": self._total})
+
+
+def wrong_result(
+    arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
+) -> Wrong:
+    """All of a result that ``compare`` found to differ."""
+    buffer = arena.buffers[name]
+    it = _compare(arena, buffer.argument, snapshot, question)
+    shape, tolerance = buffer.shape, arena.manifest.tolerance
+    return Wrong(buffer.argument, shape, it.got, it.want, it.wrong, it.poisoned, it.magnitude, tolerance)
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
