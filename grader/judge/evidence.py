@@ -231,12 +231,8 @@ def _rounding(it: Wrong) -> Pattern | None:
     if float((errors / scales.clamp(min=1e-300)).max()) > _ROUNDING:
         return None
     times = float((errors / allowed_error(it.want, it.tolerance, it.magnitude)[it.wrong].clamp(min=1e-300)).max())
-    worst = float((errors / scales.clamp(min=1e-300)).max())
     return Pattern(
-        "rounding",
-        f"The values are nearly right: the largest error is {times:.3g} times what is allowed, and {worst:.2g} of what "
-        "the element is a sum of at most. Rounding does that, not a wrong index.",
-        times,
+        "rounding", f"The values are nearly right: the largest error is {times:.3g} times what is allowed.", times
     )
 
 

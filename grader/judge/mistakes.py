@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     import torch
 
 
+_ROUNDED = (
+    "Errors of this size come from rounding (sums in low precision, or of many terms one after the other, which grow with "
+    "their number), or from a few terms too many or too few."
+)
+
+
 class Reading(Protocol):
     """The mistakes of one language, by what a source says. Each answer is a hint, or empty."""
 
@@ -57,8 +63,11 @@ class Mistakes:
         """``wrong``: none for what was written where nothing may be."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         said = self._reading.of_result(pattern, mismatch, case) if self._reading is not None else ""
-        numbers = pattern.text if pattern is not None and not pattern.kind.startswith("unwritten") else ""
-        return " ".join(part for part in (numbers, said) if part)
+        if pattern is None or pattern.kind.startswith("unwritten"):
+            return said
+        if not said and pattern.kind == "rounding":
+            said = _ROUNDED
+        return " ".join(part for part in (pattern.text, said) if part)
 
     def _pattern(self, wrong: Wrong, case: Case, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
         elements = max((it.numel() for it in (wrong.want, *inputs.values())), default=0)

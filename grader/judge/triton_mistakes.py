@@ -145,13 +145,13 @@ class TritonMistakes:
 
     def _axes(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         found = self._findings("axes", "broadcast")
-        return f"Line {found[0].line}: {found[0].text}." if found else ""
+        return f"{found[0].text}." if found else ""
 
     def _neutral(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         if pattern is not None and pattern.kind not in ("factor", "offset", "tail", "rounding", "repeated"):
             return ""
         found = self._findings("neutral")
-        return f"Line {found[0].line}: {found[0].text}." if found else ""
+        return f"{found[0].text}." if found else ""
 
     def _unshifted_exponential(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         """An overflow, in a kernel that takes exponentials of its inputs and never a maximum."""
@@ -245,6 +245,9 @@ class TritonMistakes:
         if kernel is None:
             return ""
         if failure.type == "out_of_bounds":
+            turned = next((it for it in self._findings("axes") if it.line == line), None)
+            if turned is not None:
+                return f"{turned.text}."
             verb = "load" if " reads " in failure.message.split("\n")[0] else "store"
             mine = [it for it in accesses if (it.operation == "load") == (verb == "load")] or accesses
             return next((said for it in mine if (said := self._mask_of(it, kernel))), "")

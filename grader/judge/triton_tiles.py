@@ -44,23 +44,25 @@ _ONE = Axis(one=True)
 
 @dataclass(frozen=True)
 class Padding:
-    """What lanes beyond the data hold, along ``axes``: a number, or None: it is not known but not the data.
-    ``missing``: a load without ``other`` left it open, and it is 0 in practice. ``line``: that of the load."""
+    """What lanes beyond the data hold along one axis: a number, or None: it is not known. ``missing``: a load without
+    ``other`` left it open, and it is 0 in practice. ``line``: that of the load."""
 
     value: float | None
-    axes: frozenset[int]
     line: int
     missing: bool = False
 
 
+Paddings = dict[int, Padding]
+
+
 @dataclass(frozen=True)
 class Tile:
-    """``axes``: None where the shape is not known. ``masks``: of a condition, the axes that it bounds. ``half``: its
+    """``axes``: None where the shape is not known. ``paddings``: by axis, where a mask bounds it. ``masks``: of a condition, the axes that it bounds. ``half``: its
     elements are float16 or bfloat16. ``constant``: every lane holds it. ``left``: of what a reduction over one axis of
     a tile of two left, the axis that is left, and the reduction's line. ``zeros``: a sum begins with it, in that line."""
 
     axes: tuple[Axis, ...] | None = None
-    padding: Padding | None = None
+    paddings: Paddings = field(default_factory=dict)
     masks: frozenset[int] = frozenset()
     half: bool = False
     constant: float | None = None
@@ -143,8 +145,8 @@ class _Reader:
         whole = ast.BinOp(ast.Name(name, ast.Load()), it.op, it.value)
         ast.copy_location(whole, it)
         tile = self._combine(it.op, before, added, it.lineno)
-        if before.constant == 0 and isinstance(it.op, ast.Add) and added.padding is not None:
-            tile = replace(tile, padding=added.padding)
+        if before.constant == 0 and isinstance(it.op, ast.Add) and added.paddings:
+            tile = replace(tile, paddings=added.paddings)
         if self.loops and isinstance(it.op, ast.Add) and before.half and before.begins:
             self._find("half_sum", it.lineno, f"{name}, which line {before.begins} makes {_HALF}")
         self.names[name] = replace(tile, half=before.half, begins=before.begins, pointer=before.pointer)
@@ -223,9 +225,10 @@ class _Reader:
         if pointer:
             half = a.half or b.half
         masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
+        whole = axes is not None and len(axes) == 2 and not any(it.one for it in axes)
         return Tile(
-            axes, _combined_padding(op, a, b), masks, half, constant, a.left or b.left, a.begins or b.begins,
-            programs if axes == () else frozenset(), pointer,
+            axes, _combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
+            a.begins or b.begins, programs if axes == () else frozenset(), pointer,
         )  # fmt: skip
 
     def _compared(self, a: Tile, b: Tile, line: int) -> Tile:
@@ -248,7 +251,7 @@ class _Reader:
             wrong = "[None, :]" if axis == 0 else "[:, None]"
             self._find(
                 "broadcast", line,
-                f"tl.{operation} with axis={1 - axis} in line {made} leaves one value for each {kept[0]}, and {wrong} "
+                f"Line {line}: tl.{operation} with axis={1 - axis} in line {made} leaves one value for each {kept[0]}, and {wrong} "
                 f"spreads it along the other axis: use {kept[1]}",
             )  # fmt: skip
 
@@ -263,9 +266,11 @@ class _Reader:
             if one.clashes(other):
                 self._find(
                     "axes", line,
-                    f"along axis {place}, one operand is indexed by {one.name} and the other by {other.name}",
+                    f"In line {line}, along axis {place}, one operand is indexed by {one.name} and the other by {other.name}",
                 )  # fmt: skip
-        return tuple(other if one.one or not one.programs else one for one, other in zip(a, b, strict=True))
+        return tuple(
+            one if other.one or (one.programs and not one.one) else other for one, other in zip(a, b, strict=True)
+        )
 
     def _indexed(self, tile: Tile, place: ast.expr) -> Tile:
         """``[:, None]``, ``[None, :]`` and the like."""
@@ -289,7 +294,7 @@ class _Reader:
             tile,
             axes=tuple(axes),
             masks=frozenset(moved[it] for it in tile.masks if it in moved),
-            padding=_moved(tile.padding, moved),
+            paddings=_moved(tile.paddings, moved),
         )
 
     def _called(self, call: ast.Call) -> Tile:
@@ -356,12 +361,11 @@ class _Reader:
             return Tile(axes=pointer.axes, half=pointer.half)
         bounds = self._tile(mask)
         self._fitted(pointer.axes, bounds.axes, call.lineno)
-        padding = None
-        if bounds.masks:
-            value = 0.0 if other is None else self._tile(other).constant
-            known = other is None or value is not None
-            padding = Padding(value, bounds.masks, call.lineno, other is None) if known else None
-        return Tile(axes=pointer.axes, half=pointer.half, padding=padding)
+        value = 0.0 if other is None else self._tile(other).constant
+        padding = Padding(value, call.lineno, other is None)
+        known = other is None or value is not None
+        paddings = dict.fromkeys(bounds.masks, padding) if known else {}
+        return Tile(axes=pointer.axes, half=pointer.half, paddings=paddings)
 
     def _stored(self, call: ast.Call) -> None:
         if len(call.args) < 2:
@@ -374,7 +378,7 @@ class _Reader:
                     cure = ": store tl.trans of it, or load it as it is to be stored" if turned else ""
                     self._find(
                         "axes", call.lineno,
-                        f"along axis {place}, the pointers are indexed by {to.name} and the value by {of.name}{cure}",
+                        f"In line {call.lineno}, along axis {place}, the pointers are indexed by {to.name} and the value by {of.name}{cure}",
                     )  # fmt: skip
                     return
         if mask := argument(call, 2, "mask"):
@@ -395,15 +399,13 @@ class _Reader:
             return Tile()
         bounds, a, b = (self._tile(it) for it in call.args)
         axes = self._fitted(bounds.axes, a.axes, call.lineno) if a.axes != () else bounds.axes
-        padding = a.padding
-        if bounds.masks:
-            of_b = b.padding.value if b.padding is not None else b.constant
-            origin = a.padding or b.padding
-            line = origin.line if origin is not None else call.lineno
-            padding = Padding(of_b, bounds.masks, line) if of_b is not None else None
-        elif b.constant is None and b.padding is None:
-            padding = None
-        return Tile(axes=axes, padding=padding, half=a.half or b.half, left=a.left)
+        paddings = {}
+        if bounds.masks or b.constant is not None:
+            for axis in bounds.masks | set(a.paddings):
+                of_b = b.paddings[axis].value if axis in b.paddings else b.constant
+                if of_b is not None:
+                    paddings[axis] = Padding(of_b, a.paddings[axis].line if axis in a.paddings else call.lineno)
+        return Tile(axes=axes, paddings=paddings, half=a.half or b.half, left=a.left)
 
     def _multiplied(self, call: ast.Call) -> Tile:
         if len(call.args) < 2:
@@ -412,8 +414,7 @@ class _Reader:
         sum_so_far = argument(call, 2, "acc")
         before = self._tile(sum_so_far) if sum_so_far is not None else None
         for tile, axis, other in ((a, 1, b), (b, 0, a)):
-            clean = other.padding is not None and 1 - axis in other.padding.axes and other.padding.value == 0
-            if not clean:
+            if 1 - axis not in other.paddings or other.paddings[1 - axis].value != 0:
                 self._check_padding("dot", tile, (axis,), call.lineno)
         kind = argument(call, 99, "out_dtype")
         half = before.half if before is not None and kind is None else kind is not None and _is_half(kind)
@@ -426,12 +427,14 @@ class _Reader:
     def _extreme(self, operation: str, a: Tile, b: Tile, line: int) -> Tile:
         pick = max if operation == "maximum" else min
         axes = self._fitted(a.axes, b.axes, line)
-        paddings = [it for it in (a.padding, b.padding) if it is not None]
-        values = [it.padding.value if it.padding is not None else it.constant for it in (a, b)]
-        padding = None
-        if paddings and all(it is not None for it in values):
-            padding = replace(paddings[0], value=pick(values))  # type: ignore[type-var]
-        return Tile(axes=axes, padding=padding, half=a.half and b.half)
+        paddings = {}
+        for axis in set(a.paddings) | set(b.paddings):
+            origin = a.paddings.get(axis) or b.paddings[axis]
+            values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
+            known = [it for it in values if it is not None]
+            if len(known) == 2:
+                paddings[axis] = replace(origin, value=pick(known))
+        return Tile(axes=axes, paddings=paddings, half=a.half and b.half)
 
     def _reduced(self, call: ast.Call, operation: str, tile: Tile) -> Tile:
         axis = argument(call, 1, "axis")
@@ -451,11 +454,11 @@ class _Reader:
         kept = [place for place in range(rank) if place not in gone]
         left = (kept[0], call.lineno, operation) if rank == 2 and len(kept) == 1 else None
         moved = {place: number for number, place in enumerate(kept)}
-        return Tile(axes=tuple(tile.axes[it] for it in kept), padding=_moved(tile.padding, moved), left=left)
+        return Tile(axes=tuple(tile.axes[it] for it in kept), paddings=_moved(tile.paddings, moved), left=left)
 
     def _check_padding(self, operation: str, tile: Tile, gone: tuple[int, ...], line: int) -> None:
-        padding = tile.padding
-        if padding is None or not padding.axes & set(gone):
+        padding = next((tile.paddings[it] for it in gone if it in tile.paddings), None)
+        if padding is None:
             return
         neutral, value = _NEUTRAL[operation], padding.value
         if value is not None and (value == neutral or (math.isinf(neutral) and value * neutral >= _AS_INFINITE)):
@@ -463,17 +466,22 @@ class _Reader:
         if operation.startswith("arg") and value is not None and math.isinf(value):
             return
         wanted = {0.0: "0", -math.inf: '-float("inf")', math.inf: 'float("inf")'}[neutral]
-        what = "something else than data" if value is None else f"{value:g}"
-        cause = (
-            f"the load in line {padding.line} has a mask and no other="
-            if padding.missing
-            else f"they come from line {padding.line}"
-        )
-        self._find(
-            "neutral", line,
-            f"lanes that the mask switches off hold {what} in tl.{operation} ({cause}), and take part in it: there they "
-            f"must hold {wanted}",
-        )  # fmt: skip
+        if value is None:
+            said = (
+                f"tl.{operation} in line {line} takes the lanes behind the mask, too: line {padding.line} fills them, and "
+                f"by then they no longer hold {wanted}. Put tl.where(mask, ..., {wanted}) before it"
+            )
+        elif padding.missing:
+            said = (
+                f"The load in line {padding.line} has a mask and no other=, so the lanes behind the mask hold {value:g} or "
+                f"anything else, and tl.{operation} in line {line} takes them, too. Pass other={wanted} there"
+            )
+        else:
+            said = (
+                f"The lanes behind the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} takes "
+                f"them, too: there they must hold {wanted}"
+            )
+        self._find("neutral", line, said)
 
 
 _HALF = "float16 or bfloat16"
@@ -540,14 +548,11 @@ def _is_index(value: ast.expr) -> bool:
 def _turned(tile: Tile) -> Tile:
     if tile.axes is None or len(tile.axes) != 2:
         return Tile(half=tile.half)
-    return Tile(axes=tile.axes[::-1], padding=_moved(tile.padding, {0: 1, 1: 0}), half=tile.half)
+    return Tile(axes=tile.axes[::-1], paddings=_moved(tile.paddings, {0: 1, 1: 0}), half=tile.half)
 
 
-def _moved(padding: Padding | None, places: dict[int, int]) -> Padding | None:
-    if padding is None:
-        return None
-    axes = frozenset(places[it] for it in padding.axes if it in places)
-    return replace(padding, axes=axes) if axes else None
+def _moved(paddings: Paddings, places: dict[int, int]) -> Paddings:
+    return {places[axis]: padding for axis, padding in paddings.items() if axis in places}
 
 
 def _mapped(tile: Tile, function: Callable[[float], float]) -> Tile:
@@ -557,8 +562,8 @@ def _mapped(tile: Tile, function: Callable[[float], float]) -> Tile:
         except (ValueError, OverflowError):
             return None
 
-    padding = replace(tile.padding, value=applied(tile.padding.value)) if tile.padding is not None else None
-    return replace(tile, padding=padding, constant=applied(tile.constant), left=tile.left)
+    paddings = {axis: replace(it, value=applied(it.value)) for axis, it in tile.paddings.items()}
+    return replace(tile, paddings=paddings, constant=applied(tile.constant))
 
 
 def _computed(op: ast.operator, a: float | None, b: float | None) -> float | None:
@@ -581,29 +586,27 @@ def _computed(op: ast.operator, a: float | None, b: float | None) -> float | Non
     return None if math.isnan(found) else found
 
 
-def _combined_padding(op: ast.operator, a: Tile, b: Tile) -> Padding | None:
-    """What lanes beyond the data hold after an operation. A plain number or a row's own value may be any number that is
-    finite."""
-    origin = a.padding or b.padding
-    if origin is None:
-        return None
-    values = [it.padding.value if it.padding is not None else it.constant for it in (a, b)]
-    known = [it.padding is not None or it.constant is not None for it in (a, b)]
-    axes = (a.padding.axes if a.padding else frozenset()) | (b.padding.axes if b.padding else frozenset())
+def _combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
+    return {axis: _combined_padding(op, a, b, axis) for axis in set(a.paddings) | set(b.paddings)}
+
+
+def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
+    """What lanes beyond the data hold after an operation. Data may be any number that is finite."""
+    values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
+    known = [axis in it.paddings or it.constant is not None for it in (a, b)]
     value: float | None = None
     if all(known):
-        value = _computed(op, *values)
-        if 0.0 in values and isinstance(op, ast.Mult):
-            value = 0.0
+        value = 0.0 if 0.0 in values and isinstance(op, ast.Mult) else _computed(op, *values)
     else:
-        only = values[0] if known[0] else values[1]
-        if only is not None:
-            infinite, first = math.isinf(only) or abs(only) >= _AS_INFINITE, known[0]
-            match op:
-                case ast.Mult() | ast.Div() if only == 0 and (first or isinstance(op, ast.Mult)):
-                    value = 0.0
-                case ast.Add() if infinite:
-                    value = only
-                case ast.Sub() if infinite:
-                    value = only if first else -only
-    return replace(origin, value=value, axes=axes)
+        only, first = (values[0], True) if known[0] else (values[1], False)
+        infinite = only is not None and (math.isinf(only) or abs(only) >= _AS_INFINITE)
+        match op:
+            case ast.Mult() if only == 0:
+                value = 0.0
+            case ast.Div() if only == 0 and first:
+                value = 0.0
+            case ast.Add() if infinite:
+                value = only
+            case ast.Sub() if infinite and only is not None:
+                value = only if first else -only
+    return replace(a.paddings.get(axis) or b.paddings[axis], value=value)
