@@ -78,9 +78,7 @@ class Tally:
         return self._found.model_copy(update={"wrong": self._wrong, "total": self._total})
 
 
-def wrong_result(
-    arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
-) -> Wrong:
+def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question) -> Wrong:
     """All of a result that ``compare`` found to differ."""
     buffer = arena.buffers[name]
     it = _compare(arena, buffer.argument, snapshot, question)

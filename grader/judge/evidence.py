@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 # Fewer wrong elements may fit a pattern by chance.
 _FEWEST = 8
+# Of inputs with fewer elements, several questions may have the same answer.
+_TELLING = 32
 _TILES = (128, 64, 32, 16, 8)
 # A constant factor is one to this relative precision.
 _SAME_FACTOR = 2e-3
 # Errors of rounding: of half's 11 bits in a few terms, and in sums of many.
 _ROUNDING = 2.0**-5
+_ROUNDING_ALONE = 2.0**-9
 # Rounded inputs explain errors if against them the error is so many times smaller.
 _EXPLAINED = 8.0
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
@@ -50,9 +53,15 @@ class Wrong:
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         """Whether every element of ``got`` passes for ``want``."""
+        import torch
+
         from grader.judge.compare import wrong_elements
 
-        return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.tolerance).any())
+        scale = None
+        if self.magnitude is not None:
+            finite = self.magnitude[torch.isfinite(self.magnitude)]
+            scale = finite.double().max().expand(got.numel()) if finite.numel() else None
+        return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.tolerance, scale).any())
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,18 @@ class Pattern:
 
 def pattern_of(it: Wrong) -> Pattern | None:
     """The first that fits."""
-    for find in (_unwritten, _zeros, _turned, _turned_tiles, _repeated, _shifted, _factor, _offset, _rounding, _tail):
+    for find in (
+        _unwritten,
+        _zeros,
+        _turned,
+        _turned_tiles,
+        _repeated,
+        _shifted,
+        _factor,
+        _offset,
+        _rounding,
+        _tail,
+    ):
         if (found := find(it)) is not None:
             return found
     return None
@@ -87,7 +107,9 @@ def _unwritten(it: Wrong) -> Pattern | None:
     total = it.poisoned.numel()
     if count == total - first:
         place = ", ".join(map(str, index_of(first, it.shape)))
-        return Pattern("unwritten_tail", f"{name} is written up to its element [{place}], and not from there on.", first)
+        return Pattern(
+            "unwritten_tail", f"{name} is written up to its element [{place}], and not from there on.", first
+        )
     if len(it.shape) == 2:
         empty = it.poisoned.reshape(it.shape)
         for axis, word in ((0, "column"), (1, "row")):
@@ -96,14 +118,18 @@ def _unwritten(it: Wrong) -> Pattern | None:
                 begin = int(torch.nonzero(lost)[0])
                 if bool(lost[begin:].all()):
                     return Pattern(
-                        f"unwritten_{word}s", f"Of {name}, every {word} from {begin} on was never written.", begin
+                        f"unwritten_{word}s",
+                        f"Of {name}, every {word} from {begin} on was never written.",
+                        begin,
                     )
     written = torch.nonzero(~it.poisoned).reshape(-1)
     if written.numel() >= 2 and int(written[0]) == 0:
         steps = written.diff()
         if int(steps.min()) == int(steps.max()) > 1:
             step = int(steps[0])
-            return Pattern("unwritten_steps", f"Only each {step}th element of {name} was written, from 0 on.", step)
+            return Pattern(
+                "unwritten_steps", f"Only each {step}th element of {name} was written, from 0 on.", step
+            )
     return Pattern("unwritten", f"{count:,} of {total:,} elements of {name} were never written.")
 
 
@@ -126,7 +152,9 @@ def _turned(it: Wrong) -> Pattern | None:
         return None
     if it.agrees(it.got, want.transpose(1, 2)):
         name = it.argument.name
-        return Pattern("turned", f"{name} holds the right values with rows and columns exchanged: it is transposed.")
+        return Pattern(
+            "turned", f"{name} holds the right values with rows and columns exchanged: it is transposed."
+        )
     return None
 
 
@@ -157,10 +185,16 @@ def _repeated(it: Wrong) -> Pattern | None:
     if got is None or want is None or int(it.wrong.sum()) < _FEWEST:
         return None
     name = it.argument.name
+    if got.is_floating_point() and not bool(got.isfinite().all()):
+        return None
     if it.agrees(got, got[:, :1].expand_as(got)) and not it.agrees(want, want[:, :1].expand_as(want)):
-        return Pattern("rows_repeated", f"Every row of {name} is the same: the row's number does not reach it.")
+        return Pattern(
+            "rows_repeated", f"Every row of {name} is the same: the row's number does not reach it."
+        )
     if it.agrees(got, got[:, :, :1].expand_as(got)) and not it.agrees(want, want[:, :, :1].expand_as(want)):
-        return Pattern("columns_repeated", f"Every column of {name} is the same: the column's number does not reach it.")
+        return Pattern(
+            "columns_repeated", f"Every column of {name} is the same: the column's number does not reach it."
+        )
     return None
 
 
@@ -176,7 +210,9 @@ def _shifted(it: Wrong) -> Pattern | None:
         if it.agrees(kept, moved):
             places = "1 place" if abs(by) == 1 else f"{abs(by)} places" if abs(by) != row else "1 row"
             side = "early" if by > 0 else "late"
-            return Pattern("shifted", f"The values of {it.argument.name} are right and {places} too {side}.", by)
+            return Pattern(
+                "shifted", f"The values of {it.argument.name} are right and {places} too {side}.", by
+            )
     return None
 
 
@@ -198,7 +234,9 @@ def _factor(it: Wrong) -> Pattern | None:
         return None
     if factor == -1 or abs(factor + 1) < _SAME_FACTOR:
         return Pattern("factor", f"Every element of {it.argument.name} has the wrong sign.", -1)
-    return Pattern("factor", f"Every element of {it.argument.name} is {factor:.4g} times what is right.", factor)
+    return Pattern(
+        "factor", f"Every element of {it.argument.name} is {factor:.4g} times what is right.", factor
+    )
 
 
 def _offset(it: Wrong) -> Pattern | None:
@@ -213,7 +251,9 @@ def _offset(it: Wrong) -> Pattern | None:
     if by == 0 or abs(by) < 1e-4 * scale or float((off - by).abs().max()) > _SAME_FACTOR * abs(by):
         return None
     words = "greater" if by > 0 else "less"
-    return Pattern("offset", f"Every element of {it.argument.name} is {abs(by):.4g} {words} than what is right.", by)
+    return Pattern(
+        "offset", f"Every element of {it.argument.name} is {abs(by):.4g} {words} than what is right.", by
+    )
 
 
 def _rounding(it: Wrong) -> Pattern | None:
@@ -223,16 +263,29 @@ def _rounding(it: Wrong) -> Pattern | None:
     if not it.want.is_floating_point():
         return None
     got, want = it.got.double(), it.want.double()
+    if bool((got == 0).all()):
+        return None
     if not bool((torch.isfinite(got) | ~it.wrong).all()) or not bool(torch.isfinite(want[it.wrong]).all()):
         return None
     own = want.abs()
-    scale = it.magnitude.double().abs() if it.magnitude is not None else own.clamp(min=float(_typical(own)))
+    few = it.want.numel() < _FEWEST
+    scale = (
+        own
+        if few
+        else it.magnitude.double().abs()
+        if it.magnitude is not None
+        else own.clamp(min=float(_typical(own)))
+    )
     errors, scales = (got - want).abs()[it.wrong], scale[it.wrong]
-    if float((errors / scales.clamp(min=1e-300)).max()) > _ROUNDING:
+    if float((errors / scales.clamp(min=1e-300)).max()) > (_ROUNDING_ALONE if few else _ROUNDING):
         return None
-    times = float((errors / allowed_error(it.want, it.tolerance, it.magnitude)[it.wrong].clamp(min=1e-300)).max())
+    times = float(
+        (errors / allowed_error(it.want, it.tolerance, it.magnitude)[it.wrong].clamp(min=1e-300)).max()
+    )
     return Pattern(
-        "rounding", f"The values are nearly right: the largest error is {times:.3g} times what is allowed.", times
+        "rounding",
+        f"The values are nearly right: the largest error is {times:.3g} times what is allowed.",
+        times,
     )
 
 
@@ -252,7 +305,9 @@ def _tail(it: Wrong) -> Pattern | None:
     if first < _FEWEST or places.numel() < 0.5 * (total - first):
         return None
     place = ", ".join(map(str, index_of(first, it.shape)))
-    return Pattern("tail", f"{it.argument.name} is right up to its element [{place}], and wrong from there on.", first)
+    return Pattern(
+        "tail", f"{it.argument.name} is right up to its element [{place}], and wrong from there on.", first
+    )
 
 
 # Other questions
@@ -263,12 +318,17 @@ def answers_another(
 ) -> Pattern | None:
     """The question that the result answers instead. ``rounding``: the errors are small, so only inputs in lower
     precision are tried; else other uses of the arguments."""
+    if max(given.numel() for given in inputs.values()) < _TELLING:
+        return None
     if not it.want.is_floating_point() and it.want.numel() < _FEWEST:
         return None  # an integer may be the same by chance
     tries = _rounded_inputs(case, inputs) if rounding else _other_uses(challenge, case, inputs)
     for pattern, asked, given in itertools.islice(tries, limits.OTHER_QUESTIONS):
         try:
-            answer = right_answers(challenge, asked, given)[it.argument.name].reshape(-1)[: it.got.numel()]
+            answer = right_answers(challenge, asked, given)[it.argument.name]
+            if pattern.kind == "other_axis":
+                answer = answer.transpose(-1, -2)
+            answer = answer.reshape(-1)[: it.got.numel()]
         except (GraderError, RuntimeError):  # the reference may refuse arguments that no case has
             continue
         if rounding:
@@ -293,7 +353,11 @@ def _rounded_inputs(case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[
         given = {**inputs, **{name: _rounded(it, kind) for name, it in floats.items()}}
         words = {"tf32": "TF32 (10 bits after the point)"}.get(kind, kind)
         yield (
-            Pattern("rounded_inputs", f"The result is that of inputs which are rounded to {words} first.", names=(kind,)),
+            Pattern(
+                "rounded_inputs",
+                f"The result is that of inputs which are rounded to {words} first.",
+                names=(kind,),
+            ),
             case,
             given,
         )
@@ -328,12 +392,17 @@ def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
         a, b = inputs[one.name], inputs[other.name]
         if a.shape == b.shape and a.dtype is b.dtype:
             text = f"The result is right if {one.name} and {other.name} change places."
-            yield Pattern("exchanged", text, names=(one.name, other.name)), case, {**inputs, one.name: b, other.name: a}
+            yield (
+                Pattern("exchanged", text, names=(one.name, other.name)),
+                case,
+                {**inputs, one.name: b, other.name: a},
+            )
     for first, second in itertools.combinations(manifest.scalars, 2):
-        a, b = scalars[first.name], scalars[second.name]
+        one_value, other_value = scalars[first.name], scalars[second.name]
         text = f"The result is right if {first.name} and {second.name} change places."
-        asked = replace(case, scalars={**case.scalars, first.name: b, second.name: a})
+        asked = replace(case, scalars={**case.scalars, first.name: other_value, second.name: one_value})
         yield Pattern("exchanged", text, names=(first.name, second.name)), asked, inputs
+    yield from _other_axis(challenge, case, inputs)
     for arg in read:
         values = inputs[arg.name]
         if values.dim() >= 2 and min(values.shape[-2:]) > 1:
@@ -344,3 +413,16 @@ def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
                 f"[i, j] is at i * {arg.shape[-1]} + j, and was read at j * {arg.shape[-2]} + i."
             )
             yield Pattern("read_turned", text, names=(arg.name,)), case, {**inputs, arg.name: turned}
+
+
+def _other_axis(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
+    """Rows and columns change places in all that is read and written, where all of that are matrices of one shape."""
+    manifest = challenge.manifest
+    shapes = {tuple(arg.shape) for arg in manifest.buffers}
+    if len(shapes) != 1 or len(manifest.sizes) != 2 or tuple(manifest.sizes) not in shapes:
+        return
+    rows, columns = manifest.sizes
+    asked = replace(case, sizes={rows: case.sizes[columns], columns: case.sizes[rows]})
+    given = {name: values.transpose(0, 1).contiguous() for name, values in inputs.items()}
+    text = f"The result is right if it is made column by column: {rows} and {columns} change their roles."
+    yield Pattern("other_axis", text), asked, given

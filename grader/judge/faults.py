@@ -211,7 +211,8 @@ def of_mismatch(
     """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: what the source does
     wrong, where that is known; ``adds``: whether it may compute with what an output held before."""
     general = _mismatch_hint(mismatch, case, empty_launches, adds)
-    ran = not empty_launches or mismatch.kind != "unwritten"
+    # An empty grid at a size of 0 is the mistake; at other sizes it has a cause.
+    ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
     hint = mistake if mistake and ran and mismatch.kind != "late" else general
     return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), hint)
 

@@ -52,7 +52,11 @@ class Mistakes:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        return TritonMistakes.of(self.challenge.manifest, self.source) if self.language is Language.TRITON else None
+        return (
+            TritonMistakes.of(self.challenge.manifest, self.source)
+            if self.language is Language.TRITON
+            else None
+        )
 
     def of_failure(self, failure: Failure) -> str:
         return self._reading.of_failure(failure) if self._reading is not None else ""
@@ -71,11 +75,13 @@ class Mistakes:
 
     def _pattern(self, wrong: Wrong, case: Case, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
         elements = max((it.numel() for it in (wrong.want, *inputs.values())), default=0)
-        if self._explained >= limits.EXPLAINED_CASES or elements > limits.EXPLAINED_ELEMENTS or not elements:
+        if elements > limits.EXPLAINED_ELEMENTS or not elements:
             return None
-        self._explained += 1
         found = pattern_of(wrong)
+        if self._explained >= limits.EXPLAINED_CASES:
+            return found
         if found is None or found.kind in ("rounding", "tail", "factor", "offset", "repeated"):
+            self._explained += 1
             rounding = found is not None and found.kind == "rounding"
             other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)
             return other or found

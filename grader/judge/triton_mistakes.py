@@ -8,15 +8,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.challenge.cases import Case
-from grader.challenge.model import DType, Kind, Manifest
+from grader.challenge.model import Argument, DType, Kind, Manifest
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
-from grader.judge.triton_source import Access, Kernel, Launch, TritonSource, operation_of, read, walk
+from grader.judge.triton_source import (
+    Access,
+    Kernel,
+    Launch,
+    TritonSource,
+    argument,
+    operation_of,
+    read,
+    walk,
+)
 from grader.judge.triton_tiles import Finding, constants_of, findings_of
 from grader.schemas.report import Mismatch
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
+# In place of a mismatch, for rules that look at the source alone.
+_NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
 
 @dataclass
@@ -40,7 +51,11 @@ class TritonMistakes:
         rules = (
             self._result_not_written,
             self._grid_too_small,
+            self._bounds_of_one_index,
+            self._axes_of_programs,
             self._axes,
+            self._strides,
+            self._reduced_axis,
             self._neutral,
             self._unshifted_exponential,
             self._sums_in_half,
@@ -56,7 +71,9 @@ class TritonMistakes:
             return ""
         name = self._parameter_of(name)
         for node in walk(*solve.body):
-            if isinstance(node, ast.Assign) and any(isinstance(it, ast.Name) and it.id == name for it in node.targets):
+            if isinstance(node, ast.Assign) and any(
+                isinstance(it, ast.Name) and it.id == name for it in node.targets
+            ):
                 return (
                     f"Line {node.lineno} gives the name {name} to another tensor; the judge reads the one that solve was "
                     f"called with. Write into that: have a kernel store to {name}, or {name}.copy_(...)."
@@ -98,7 +115,9 @@ class TritonMistakes:
                     f"{axes} dimension{'s' * (axes > 1)}: there it is always 0."
                 )
             if axes > 1 and None not in kernel.program_axes and not _calls_helpers(kernel, self.source):
-                missing = [it for it in range(axes) if it not in kernel.program_axes and not _is_one_at(launch, it)]
+                missing = [
+                    it for it in range(axes) if it not in kernel.program_axes and not _is_one_at(launch, it)
+                ]
                 if missing:
                     return (
                         f"The grid in line {launch.line} has {axes} dimensions, and the kernel {kernel.name} never asks "
@@ -127,21 +146,108 @@ class TritonMistakes:
         constants = constants_of(self.source.tree)
         found = []
         for kernel in self.source.kernels.values():
-            pointers, halves = self._buffers_of(kernel)
-            found += findings_of(kernel, frozenset(pointers), frozenset(halves), constants)
+            found += findings_of(kernel, self._pointers_of(kernel), constants)
         return [it for it in found if it.kind in kinds]
 
-    def _buffers_of(self, kernel: Kernel) -> tuple[set[str], set[str]]:
-        """Parameters that are pointers, and those whose elements have 16 bits, by what launches pass."""
+    def _given(self, kernel: Kernel) -> dict[str, Argument]:
+        """The challenge's arguments that a kernel's parameters are, by what launches pass."""
         arguments = {self._parameter_of(it.name): it for it in self.manifest.args}
-        pointers, halves = {it.parameter for it in kernel.accesses if it.parameter}, set()
+        found = {}
         for launch in self.source.launches:
             for parameter, value in launch.given.items() if launch.kernel is kernel else ():
-                argument = arguments.get(value.id) if isinstance(value, ast.Name) else None
-                if argument is not None and argument.kind.buffer:
-                    pointers.add(parameter)
-                    halves |= {parameter} if argument.dtype in _HALVES else set()
-        return pointers, halves
+                if isinstance(value, ast.Name) and value.id in arguments:
+                    found[parameter] = arguments[value.id]
+        return found
+
+    def _pointers_of(self, kernel: Kernel) -> dict[str, DType | None]:
+        """Parameters that are pointers, with the type of their elements where it is known."""
+        found: dict[str, DType | None] = {it.parameter: None for it in kernel.accesses if it.parameter}
+        given = self._given(kernel)
+        return found | {name: it.dtype for name, it in given.items() if it.kind.buffer}
+
+    def _axes_of_programs(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
+        """A program id that counts rows, on an axis of the grid that counts columns."""
+        for launch in self.source.launches:
+            kernel, axes = launch.kernel, launch.axes
+            grid = launch.grid.body if isinstance(launch.grid, ast.Lambda) else launch.grid
+            if axes < 2 or not isinstance(grid, ast.Tuple):
+                continue
+            counted = [_names(it) for it in grid.elts]
+            for vector, axis, bound in _bounded_by_programs(kernel):
+                value = launch.given.get(bound)
+                if not isinstance(value, ast.Name) or axis >= axes or value.id in counted[axis]:
+                    continue
+                other = next((place for place, names in enumerate(counted) if value.id in names), None)
+                if other is not None:
+                    return (
+                        f"{vector} is made of tl.program_id({axis}) and compared with {bound}, but axis {axis} of the grid "
+                        f"in line {launch.line} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis {other}."
+                    )
+        return ""
+
+    def _strides(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
+        return next(self._wrong_strides(), "")
+
+    def _wrong_strides(self, line: int = 0) -> Iterator[str]:
+        """Rows of a matrix that are multiplied by another size than its columns'; ``line``: of one access alone."""
+        for kernel in self.source.kernels.values():
+            given = self._given(kernel)
+            sizes = {name: it.name for name, it in given.items() if it.kind is Kind.SIZE}
+            for access in kernel.accesses:
+                matrix = given.get(access.parameter)
+                if matrix is None or len(matrix.shape) != 2 or (line and access.line != line):
+                    continue
+                right = matrix.shape[1]
+                if right not in sizes.values():
+                    continue
+                factors = _factors(_resolved(access.pointer, kernel, everything=True), set(sizes))
+                used = {sizes[it] for it in factors}
+                if used and right not in used:
+                    wrong = next(iter(factors))
+                    told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
+                    yield (
+                        f"The tl.{access.operation} in line {access.line} multiplies a row of {matrix.name} by {told}: "
+                        f"{matrix.name} has the shape [{', '.join(matrix.shape)}], so its element [i, j] is at "
+                        f"i * {right} + j."
+                    )
+
+    def _bounds_of_one_index(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
+        """The same indices are compared with two sizes."""
+        for kernel in self.source.kernels.values():
+            sizes = {name for name, it in self._given(kernel).items() if it.kind is Kind.SIZE}
+            seen: dict[str, tuple[str, int]] = {}
+            for it in walk(*kernel.node.body):
+                if not isinstance(it, ast.Compare) or len(it.ops) != 1 or not isinstance(it.ops[0], ast.Lt):
+                    continue
+                bound, left = it.comparators[0], it.left
+                vector = _names(left) if _expanded(left) else set()
+                if isinstance(bound, ast.Name) and bound.id in sizes and len(vector) == 1:
+                    name = vector.pop()
+                    before = seen.setdefault(name, (bound.id, it.lineno))
+                    if before[0] != bound.id:
+                        return (
+                            f"Line {before[1]} compares {name} with {before[0]}, and line {it.lineno} compares it with "
+                            f"{bound.id}: one of the masks bounds the wrong axis."
+                        )
+        return ""
+
+    def _reduced_axis(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
+        if pattern is None or pattern.kind != "other_axis":
+            return ""
+        for kernel in self.source.kernels.values():
+            for call in walk(*kernel.node.body):
+                if isinstance(call, ast.Call) and _operation(call) in (
+                    "sum",
+                    "max",
+                    "min",
+                    "argmax",
+                    "argmin",
+                    "cumsum",
+                ):
+                    axis = argument(call, 1, "axis")
+                    if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
+                        return f"Line {call.lineno} reduces along axis={axis.value}: is it the other one?"
+        return ""
 
     def _axes(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         found = self._findings("axes", "broadcast")
@@ -195,14 +301,20 @@ class TritonMistakes:
         return ""
 
     def _unused_argument(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
-        if pattern is not None and pattern.kind not in ("ignored", "factor", "offset", "tail", "rounding"):
+        if pattern is not None and pattern.kind in (
+            "turned",
+            "turned_tiles",
+            "shifted",
+            "read_turned",
+            "exchanged",
+        ):
             return ""
-        for argument in self.manifest.args:
-            if argument.kind not in (Kind.INPUT, Kind.INOUT, Kind.SCALAR):
+        for given in self.manifest.args:
+            if given.kind not in (Kind.INPUT, Kind.INOUT, Kind.SCALAR):
                 continue
-            if pattern is not None and pattern.kind == "ignored" and argument.name not in pattern.names:
+            if pattern is not None and pattern.kind == "ignored" and given.name not in pattern.names:
                 continue
-            if said := self._unused(self._parameter_of(argument.name)):
+            if said := self._unused(self._parameter_of(given.name)):
                 return said
         return ""
 
@@ -216,7 +328,8 @@ class TritonMistakes:
         for launch in self.source.launches:
             for parameter, value in launch.given.items():
                 if isinstance(value, ast.Name) and value.id == name and parameter not in launch.kernel.used:
-                    return f"The kernel {launch.kernel.name} never uses its parameter {parameter}, which is {name}."
+                    told = f"{parameter}, which is {name}" if parameter != name else name
+                    return f"The kernel {launch.kernel.name} never uses its parameter {told}."
         return ""
 
     def _stores_outside(self, name: str) -> str:
@@ -236,7 +349,14 @@ class TritonMistakes:
         line = failure.line or 0
         if failure.kind == "checker":
             return self._of_checker(failure, line)
-        rules = (self._no_grid, self._indexed_pointer, self._missing_argument, self._not_constant)
+        rules = (
+            self._no_grid,
+            self._parameter_order,
+            self._indexed_pointer,
+            self._missing_argument,
+            self._not_constant,
+            self._by_message,
+        )
         return next((said for rule in rules if (said := rule(failure, line))), "")
 
     def _of_checker(self, failure: Failure, line: int) -> str:
@@ -248,6 +368,11 @@ class TritonMistakes:
             turned = next((it for it in self._findings("axes") if it.line == line), None)
             if turned is not None:
                 return f"{turned.text}."
+            if stride := next(self._wrong_strides(line), ""):
+                return stride
+            unlike = self._bounds_of_one_index(None, _NO_MISMATCH)
+            if f"line {line} " in unlike.lower():
+                return unlike
             verb = "load" if " reads " in failure.message.split("\n")[0] else "store"
             mine = [it for it in accesses if (it.operation == "load") == (verb == "load")] or accesses
             return next((said for it in mine if (said := self._mask_of(it, kernel))), "")
@@ -283,12 +408,11 @@ class TritonMistakes:
             )
         wide = _expanded(_resolved(access.pointer, kernel))
         bounded = _expanded(mask)
-        if missing := sorted(wide - bounded):
-            if bounded:
-                return (
-                    f"The mask of the {what} bounds {' and '.join(sorted(bounded))} alone, and the pointer uses "
-                    f"{missing[0]}, too: a tile at the edge needs both, joined by &."
-                )
+        if (missing := sorted(wide - bounded)) and bounded:
+            return (
+                f"The mask of the {what} bounds {' and '.join(sorted(bounded))} alone, and the pointer uses "
+                f"{missing[0]}, too: a tile at the edge needs both, joined by &."
+            )
         return (
             f"The mask of the {what} lets offsets past the end through: compare the very offsets that the pointer uses "
             "with the size of that array."
@@ -304,6 +428,8 @@ class TritonMistakes:
                 f"The kernel {kernel.name} never asks tl.program_id: every program does the same work, and stores to the "
                 "same elements."
             )
+        if said := self._grid_too_small(None, _NO_MISMATCH):
+            return said
         for store in here:
             loaded = any(it.operation == "load" and it.parameter == store.parameter for it in kernel.accesses)
             if loaded and not _names(_resolved(store.pointer, kernel)) & _program_names(kernel):
@@ -316,12 +442,16 @@ class TritonMistakes:
                     f"The address of the tl.store in line {store.line} is the same in every program: it does not depend "
                     "on tl.program_id. Use tl.atomic_add, or an element for each program and a second kernel."
                 )
-        return ""
+        return self._bounds_of_one_index(None, _NO_MISMATCH)
 
     def _no_grid(self, failure: Failure, line: int) -> str:
         solve = self.source.solve
         for node in walk(*solve.body) if solve is not None else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.source.kernels:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in self.source.kernels
+            ):
                 name = node.func.id
                 return (
                     f"Line {node.lineno} calls the kernel {name} like a function: a launch names its grid in brackets, "
@@ -334,7 +464,11 @@ class TritonMistakes:
         if kernel is None:
             return ""
         for node in walk(*kernel.node.body):
-            if not isinstance(node, ast.Subscript) or node.lineno != line or not isinstance(node.value, ast.Name):
+            if (
+                not isinstance(node, ast.Subscript)
+                or node.lineno != line
+                or not isinstance(node.value, ast.Name)
+            ):
                 continue
             name = node.value.id
             if name in kernel.parameters and name not in kernel.constants and not _only_expands(node.slice):
@@ -349,15 +483,35 @@ class TritonMistakes:
         for launch in self.source.launches:
             if launch.line <= line <= launch.line + 8 or not line:
                 arguments = launch.kernel.node.args
-                optional = arguments.args[len(arguments.args) - len(arguments.defaults) :] if arguments.defaults else []
+                optional = (
+                    arguments.args[len(arguments.args) - len(arguments.defaults) :]
+                    if arguments.defaults
+                    else []
+                )
                 without = {it.arg for it in optional}
-                missing = [it for it in launch.kernel.parameters if it not in launch.given and it not in without]
+                missing = [
+                    it for it in launch.kernel.parameters if it not in launch.given and it not in without
+                ]
                 if missing and "argument" in failure.message and not self._is_tuned(launch.kernel):
                     return f"The launch in line {launch.line} gives {launch.kernel.name} no {' and no '.join(missing)}."
         return ""
 
+    def _parameter_order(self, failure: Failure, line: int) -> str:
+        names = [it.name for it in self.manifest.args]
+        solve = self.source.solve
+        own = [it.arg for it in solve.args.args] if solve is not None else []
+        if own == names or sorted(own) != sorted(names):
+            return ""
+        return f"solve takes ({', '.join(own)}), and the challenge passes ({', '.join(names)}): the order is its own."
+
+    def _by_message(self, failure: Failure, line: int) -> str:
+        return next((hint for pattern, hint in _BY_MESSAGE if pattern.search(failure.message)), "")
+
     def _is_tuned(self, kernel: Kernel) -> bool:
-        return any("autotune" in ast.unparse(it) or "heuristics" in ast.unparse(it) for it in kernel.node.decorator_list)
+        return any(
+            "autotune" in ast.unparse(it) or "heuristics" in ast.unparse(it)
+            for it in kernel.node.decorator_list
+        )
 
     def _not_constant(self, failure: Failure, line: int) -> str:
         kernel = self.source.kernel_at(line)
@@ -386,6 +540,33 @@ class TritonMistakes:
             isinstance(it, ast.AugAssign) or (isinstance(it, ast.Attribute) and it.attr.endswith("_"))
             for it in walk(*solve.body)
         )
+
+
+# What Triton's compiler says, and what helps.
+_BY_MESSAGE = (
+    (
+        re.compile(r"arange's range must be a power of 2"),
+        "Take the next power of two, triton.next_power_of_2(...), and mask what is beyond the size.",
+    ),
+    (
+        re.compile(r"Boolean value of Tensor with more than one value|bool\(.*tensor|logical (?:and|or)"),
+        "A tile has a condition for each element: and, or, not and if do not take it. Use & and | with parentheses, ~, "
+        "tl.where, or mask=.",
+    ),
+    (
+        re.compile(r"incompatible dimensions|Cannot broadcast|Cannot make_shape_compatible"),
+        "The shapes do not fit. What a reduction leaves, and tl.arange, has one axis: [:, None] makes a column of it, and "
+        "[None, :] a row.",
+    ),
+    (
+        re.compile(r"Pointer argument .* cannot be accessed from Triton|cpu tensor"),
+        "A kernel takes tensors of the GPU: make it with device=x.device for an argument x of solve.",
+    ),
+    (
+        re.compile(r"out of resource: shared memory"),
+        "The tiles need more shared memory than a multiprocessor has: smaller blocks, or a smaller num_stages.",
+    ),
+)
 
 
 def _operation(call: ast.Call) -> str:
@@ -422,7 +603,9 @@ def _divided_down(grid: ast.expr) -> str:
 
 
 def _reads(body: list[ast.stmt], name: str) -> bool:
-    return any(isinstance(it, ast.Name) and it.id == name and isinstance(it.ctx, ast.Load) for it in walk(*body))
+    return any(
+        isinstance(it, ast.Name) and it.id == name and isinstance(it.ctx, ast.Load) for it in walk(*body)
+    )
 
 
 def _names(it: ast.AST) -> set[str]:
@@ -442,20 +625,55 @@ class _Substitute(ast.NodeTransformer):
     def __init__(self, values: dict[str, ast.expr]) -> None:
         self.values = values
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - the name that ast asks for
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.values.get(node.id, node)
 
 
-def _resolved(it: ast.expr, kernel: Kernel) -> ast.expr:
-    """With names of masks and pointers replaced by what they were given, two deep: names of indices stay."""
+def _resolved(it: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
+    """With names of masks and pointers replaced by what they were given, two deep: names of indices stay, but with
+    ``everything``."""
     values = {
         name: value
         for name, value in _assigned(kernel).items()
-        if any(isinstance(node, (ast.Compare, ast.Subscript)) for node in walk(value)) and name not in _names(value)
+        if (everything or any(isinstance(node, (ast.Compare, ast.Subscript)) for node in walk(value)))
+        and name not in _names(value)
     }
     for _ in range(2):
         it = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
     return it
+
+
+def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
+    """The sizes that something in a pointer's arithmetic is multiplied by; none where there is more than one."""
+    found: set[str] = set()
+    for it in walk(pointer):
+        if isinstance(it, ast.BinOp) and isinstance(it.op, ast.Mult):
+            found |= (_names(it.left) if isinstance(it.left, ast.Name) else set()) & sizes
+            found |= (_names(it.right) if isinstance(it.right, ast.Name) else set()) & sizes
+    return found if len(found) == 1 else set()
+
+
+def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
+    """Vectors of indices, the axis of the program id in each, and the parameter that it is compared with."""
+    assigned = _assigned(kernel)
+    axes: dict[str, set[int]] = {}
+    for _ in range(3):
+        for name, value in assigned.items():
+            found = set()
+            for it in walk(value):
+                axis = argument(it, 0, "axis") if operation_of(it) == "program_id" else None  # type: ignore[arg-type]
+                if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
+                    found.add(axis.value)
+                if isinstance(it, ast.Name) and it.id != name:
+                    found |= axes.get(it.id, set())
+            axes[name] = found
+    for it in walk(*kernel.node.body):
+        if isinstance(it, ast.Compare) and len(it.ops) == 1 and isinstance(it.ops[0], ast.Lt):
+            bound, names = it.comparators[0], _names(it.left)
+            if isinstance(bound, ast.Name) and bound.id in kernel.parameters and len(names) == 1:
+                name = names.pop()
+                if len(axes.get(name, ())) == 1:
+                    yield name, next(iter(axes[name])), bound.id
 
 
 def _program_names(kernel: Kernel) -> set[str]:
@@ -482,10 +700,12 @@ def _expanded(it: ast.AST) -> set[str]:
     found = set()
     for node in walk(it):
         if isinstance(node, ast.Subscript) and _only_expands(node.slice):
-            found |= {name for name in _names(node.value)}
+            found |= set(_names(node.value))
     return found
 
 
 def _only_expands(place: ast.expr) -> bool:
     parts = place.elts if isinstance(place, ast.Tuple) else [place]
-    return any(_is_none(it) for it in parts) and all(_is_none(it) or isinstance(it, ast.Slice) for it in parts)
+    return any(_is_none(it) for it in parts) and all(
+        _is_none(it) or isinstance(it, ast.Slice) for it in parts
+    )

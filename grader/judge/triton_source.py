@@ -48,12 +48,16 @@ class Kernel:
         """Parameters that are compile-time constants."""
         arguments = self.node.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        return {it.arg for it in every if it.annotation is not None and "constexpr" in ast.unparse(it.annotation)}
+        return {
+            it.arg for it in every if it.annotation is not None and "constexpr" in ast.unparse(it.annotation)
+        }
 
     @property
     def used(self) -> set[str]:
         """Names that its body reads."""
-        return {it.id for it in walk(*self.node.body) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load)}
+        return {
+            it.id for it in walk(*self.node.body) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load)
+        }
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,11 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 def operation_of(call: ast.AST) -> str:
     """``load`` of ``tl.load(...)``; empty for what calls nothing of a module's."""
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+    if (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+    ):
         return call.func.attr if call.func.value.id in ("tl", "language", "libdevice") else ""
     return ""
 
@@ -132,11 +140,15 @@ def _read(tree: ast.Module, source: str) -> TritonSource:
             found.kernels[node.name] = _kernel(node)
         if node.name == "solve":
             found.solve = node
-    for node in walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
-            kernel = found.kernels.get(node.func.value.id)
+    for call in walk(tree):
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Subscript)
+            and isinstance(call.func.value, ast.Name)
+        ):
+            kernel = found.kernels.get(call.func.value.id)
             if kernel is not None:
-                found.launches.append(_launch(node, node.func.slice, kernel))
+                found.launches.append(_launch(call, call.func.slice, kernel))
     return found
 
 

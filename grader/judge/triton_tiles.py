@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from grader.challenge.model import DType
 from grader.judge.triton_source import Kernel, argument, operation_of
 
 # Beyond it, a finite number serves as infinity.
@@ -84,8 +85,7 @@ class Finding:
 @dataclass
 class _Reader:
     kernel: Kernel
-    halves: frozenset[str]
-    pointers: frozenset[str]
+    pointers: Mapping[str, DType | None]
     constants: dict[str, float]
     names: dict[str, Tile] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -129,11 +129,15 @@ class _Reader:
 
     def _bind(self, name: str, value: ast.expr, tile: Tile) -> None:
         axes = tile.axes
-        if axes is not None and len(axes) == 1 and not tile.pointer and axes[0].name in ("", "arange"):
+        if (axes is not None and len(axes) == 1 and not tile.pointer and axes[0].name in ("", "arange")) or (
+            axes is not None and len(axes) == 1 and axes[0].programs and not tile.pointer and _is_index(value)
+        ):
             tile = replace(tile, axes=(replace(axes[0], name=name),))
-        elif axes is not None and len(axes) == 1 and axes[0].programs and not tile.pointer and _is_index(value):
-            tile = replace(tile, axes=(replace(axes[0], name=name),))
-        if axes == () and tile.programs and any(isinstance(it, (ast.FloorDiv, ast.Mod)) for it in ast.walk(value)):
+        if (
+            axes == ()
+            and tile.programs
+            and any(isinstance(it, (ast.FloorDiv, ast.Mod)) for it in ast.walk(value))
+        ):
             # A program's row and column, made of one number.
             tile = replace(tile, programs=frozenset({name}))
         self._check_half(name, value, tile)
@@ -199,7 +203,7 @@ class _Reader:
         if name in self.names:
             return self.names[name]
         if name in self.pointers:
-            return Tile(axes=(), pointer=True, half=name in self.halves)
+            return Tile(axes=(), pointer=True, half=self.pointers[name] in _HALVES)
         if name in self.constants:
             return Tile(axes=(), constant=self.constants[name])
         if name in self.kernel.parameters:
@@ -220,8 +224,12 @@ class _Reader:
         pointer = a.pointer or b.pointer
         if axes is not None and len(axes) == 1 and not pointer:
             # A program's number moves a vector of indices.
-            axes = (replace(axes[0], programs=axes[0].programs | (programs if not axes[0].one else frozenset())),)
-        half = (a.half or a.constant is not None) and (b.half or b.constant is not None) and (a.half or b.half)
+            axes = (
+                replace(axes[0], programs=axes[0].programs | (programs if not axes[0].one else frozenset())),
+            )
+        half = (
+            (a.half or a.constant is not None) and (b.half or b.constant is not None) and (a.half or b.half)
+        )
         if pointer:
             half = a.half or b.half
         masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
@@ -269,15 +277,18 @@ class _Reader:
                     f"In line {line}, along axis {place}, one operand is indexed by {one.name} and the other by {other.name}",
                 )  # fmt: skip
         return tuple(
-            one if other.one or (one.programs and not one.one) else other for one, other in zip(a, b, strict=True)
+            one if other.one or (one.programs and not one.one) else other
+            for one, other in zip(a, b, strict=True)
         )
 
     def _indexed(self, tile: Tile, place: ast.expr) -> Tile:
         """``[:, None]``, ``[None, :]`` and the like."""
         parts = place.elts if isinstance(place, ast.Tuple) else [place]
         kinds = ["new" if isinstance(it, ast.Constant) and it.value is None else "kept" for it in parts]
-        if tile.axes is None or kinds.count("kept") != len(tile.axes) or not all(
-            isinstance(it, (ast.Slice, ast.Constant)) for it in parts
+        if (
+            tile.axes is None
+            or kinds.count("kept") != len(tile.axes)
+            or not all(isinstance(it, (ast.Slice, ast.Constant)) for it in parts)
         ):
             return Tile(half=tile.half)
         old = iter(range(len(tile.axes)))
@@ -363,9 +374,16 @@ class _Reader:
         self._fitted(pointer.axes, bounds.axes, call.lineno)
         value = 0.0 if other is None else self._tile(other).constant
         padding = Padding(value, call.lineno, other is None)
-        known = other is None or value is not None
+        # Counts and places: 0 is as low as they go.
+        whole = bool(call.args) and self._is_whole(call.args[0])
+        known = (other is None or value is not None) and not whole
         paddings = dict.fromkeys(bounds.masks, padding) if known else {}
         return Tile(axes=pointer.axes, half=pointer.half, paddings=paddings)
+
+    def _is_whole(self, pointer: ast.expr) -> bool:
+        names = (it.id for it in ast.walk(pointer) if isinstance(it, ast.Name))
+        kinds = [self.pointers[it] for it in names if it in self.pointers]
+        return any(it is not None and not it.floating for it in kinds)
 
     def _stored(self, call: ast.Call) -> None:
         if len(call.args) < 2:
@@ -404,7 +422,9 @@ class _Reader:
             for axis in bounds.masks | set(a.paddings):
                 of_b = b.paddings[axis].value if axis in b.paddings else b.constant
                 if of_b is not None:
-                    paddings[axis] = Padding(of_b, a.paddings[axis].line if axis in a.paddings else call.lineno)
+                    paddings[axis] = Padding(
+                        of_b, a.paddings[axis].line if axis in a.paddings else call.lineno
+                    )
         return Tile(axes=axes, paddings=paddings, half=a.half or b.half, left=a.left)
 
     def _multiplied(self, call: ast.Call) -> Tile:
@@ -454,14 +474,18 @@ class _Reader:
         kept = [place for place in range(rank) if place not in gone]
         left = (kept[0], call.lineno, operation) if rank == 2 and len(kept) == 1 else None
         moved = {place: number for number, place in enumerate(kept)}
-        return Tile(axes=tuple(tile.axes[it] for it in kept), paddings=_moved(tile.paddings, moved), left=left)
+        return Tile(
+            axes=tuple(tile.axes[it] for it in kept), paddings=_moved(tile.paddings, moved), left=left
+        )
 
     def _check_padding(self, operation: str, tile: Tile, gone: tuple[int, ...], line: int) -> None:
         padding = next((tile.paddings[it] for it in gone if it in tile.paddings), None)
         if padding is None:
             return
         neutral, value = _NEUTRAL[operation], padding.value
-        if value is not None and (value == neutral or (math.isinf(neutral) and value * neutral >= _AS_INFINITE)):
+        if value is not None and (
+            value == neutral or (math.isinf(neutral) and value * neutral >= _AS_INFINITE)
+        ):
             return
         if operation.startswith("arg") and value is not None and math.isinf(value):
             return
@@ -485,14 +509,15 @@ class _Reader:
 
 
 _HALF = "float16 or bfloat16"
+_HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
 def findings_of(
-    kernel: Kernel, pointers: frozenset[str], halves: frozenset[str], constants: dict[str, float]
+    kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
 ) -> list[Finding]:
-    """What looks wrong in a kernel. ``pointers`` and ``halves``: parameters that are, and that point to elements of 16
-    bits; ``constants``: numbers that the module gives names."""
-    reader = _Reader(kernel, halves, pointers, constants)
+    """What looks wrong in a kernel. ``pointers``: parameters that are, with the type of their elements where it is
+    known; ``constants``: numbers that the module gives names."""
+    reader = _Reader(kernel, pointers, constants)
     try:
         reader.run(kernel.node.body)
     except RecursionError:
@@ -509,9 +534,9 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
             value = it.value
             if isinstance(value, ast.Call) and operation_of(value) == "constexpr" and value.args:
                 value = value.args[0]
-            number = _number(value)
-            if isinstance(target, ast.Name) and number is not None:
-                found[target.id] = number
+            plain = _number(value)
+            if isinstance(target, ast.Name) and plain is not None:
+                found[target.id] = plain
     return found
 
 
@@ -520,8 +545,8 @@ def _number(it: ast.expr | None) -> float | None:
         case ast.Constant(value=int() | float() as value):
             return float(value)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            value = _number(operand)
-            return -value if value is not None else None
+            positive = _number(operand)
+            return -positive if positive is not None else None
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as text)]):
             return {"inf": math.inf, "-inf": -math.inf}.get(text.lower())
         case ast.Attribute(value=ast.Name(id="math"), attr="inf"):

@@ -138,6 +138,9 @@ def _line(number: Any) -> int:
 # How Triton writes an exception of its own into the message of another.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
+# How it writes a number that is known when it compiles.
+_CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
+
 
 def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
     """What Triton's compiler refuses, where that is in the student's file: the line and the message. The deepest such
@@ -146,10 +149,7 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
     if not links:
         return None
     path = next(
-        code.co_filename
-        for link in chain
-        for code in _codes(link)
-        if code.co_filename.endswith(SOURCE_NAME)
+        code.co_filename for link in chain for code in _codes(link) if code.co_filename.endswith(SOURCE_NAME)
     )
     file = linecache.getlines(path)
     places = [_place_of(link, file) for link in links]
@@ -164,7 +164,7 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
     text = file[line - 1].rstrip()
     indent = len(text) - len(text.lstrip())
     caret = " " * (4 + max(column - indent, 0)) + "^"
-    said = " ".join(said.split("\n")).strip() or "Triton does not say why."
+    said = _CONSTANT.sub(r"\1", " ".join(said.split("\n"))).strip() or "Triton does not say why."
     return line, f"{said}\n    {text.strip()[:_LINE_CHARS]}\n{caret[: _LINE_CHARS + 5]}"
 
 

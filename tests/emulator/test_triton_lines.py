@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -115,8 +114,8 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
                 pointers = dict.fromkeys(("a", "b", "out"), f"*{triton_type}")
                 kernels[name] = ({**pointers, "n": "i32"}, {"BLOCK": block})
     text += OTHERS
-    floats = {it: "*fp32" for it in ("a", "b", "t", "out")}
-    halves = {it: "*fp16" for it in ("a", "b")}
+    floats = dict.fromkeys(("a", "b", "t", "out"), "*fp32")
+    halves = dict.fromkeys(("a", "b"), "*fp16")
     kernels["reduces"] = ({it: floats[it] for it in ("a", "t", "out")} | {"n": "i32"}, {"BLOCK": 512})
     kernels["agrees"] = ({it: floats[it] for it in ("a", "out")} | {"n": "i32"}, {"BLOCK": 512})
     kernels["multiplies"] = (halves | {"out": "*fp32", "k": "i32"}, {"B": 64})
