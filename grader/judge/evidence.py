@@ -173,7 +173,8 @@ def _turned_tiles(it: Wrong) -> Pattern | None:
         if it.agrees(part, turned) and not it.agrees(part, right):
             return Pattern(
                 "turned_tiles",
-                f"Each tile of {size} x {size} of {it.argument.name} is transposed within itself: the tiles are in their "
+                f"Each tile of {size} x {size} of {it.argument.name} is transposed within itself: the tiles are in "
+                "their "
                 "places, and in each of them rows and columns are exchanged.",
                 size,
             )
@@ -267,15 +268,10 @@ def _rounding(it: Wrong) -> Pattern | None:
         return None
     if not bool((torch.isfinite(got) | ~it.wrong).all()) or not bool(torch.isfinite(want[it.wrong]).all()):
         return None
-    own = want.abs()
-    few = it.want.numel() < _FEWEST
-    scale = (
-        own
-        if few
-        else it.magnitude.double().abs()
-        if it.magnitude is not None
-        else own.clamp(min=float(_typical(own)))
-    )
+    own, few = want.abs(), it.want.numel() < _FEWEST
+    # An element near 0 may be the sum of terms that are not.
+    least = 0.0 if few else float(_typical(own))
+    scale = (own if few or it.magnitude is None else it.magnitude.double().abs()).clamp(min=least)
     errors, scales = (got - want).abs()[it.wrong], scale[it.wrong]
     if float((errors / scales.clamp(min=1e-300)).max()) > (_ROUNDING_ALONE if few else _ROUNDING):
         return None

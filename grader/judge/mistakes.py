@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 _ROUNDED = (
-    "Errors of this size come from rounding (sums in low precision, or of many terms one after the other, which grow with "
+    "Errors of this size come from rounding (sums in low precision, or of many terms one after the other, which "
+    "grow with "
     "their number), or from a few terms too many or too few."
 )
 

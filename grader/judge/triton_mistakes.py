@@ -41,6 +41,21 @@ class TritonMistakes:
         source = read(text)
         return cls(manifest, source) if source is not None else None
 
+    def suspicions(self) -> list[str]:
+        """What looks wrong in the source by itself, whatever comes of it."""
+        rules = (
+            self._result_not_written,
+            self._grid_too_small,
+            self._bounds_of_one_index,
+            self._axes_of_programs,
+            self._axes,
+            self._strides,
+            self._neutral,
+            self._unused_argument,
+        )
+        half = [it.text for it in self._findings("half_sum")]
+        return [said for rule in rules if (said := rule(None, _NO_MISMATCH))] + half
+
     # Wrong results
 
     def of_result(self, pattern: Pattern | None, mismatch: Mismatch, case: Case) -> str:
@@ -75,7 +90,8 @@ class TritonMistakes:
                 isinstance(it, ast.Name) and it.id == name for it in node.targets
             ):
                 return (
-                    f"Line {node.lineno} gives the name {name} to another tensor; the judge reads the one that solve was "
+                    f"Line {node.lineno} gives the name {name} to another tensor; the judge reads the one that solve "
+                    "was "
                     f"called with. Write into that: have a kernel store to {name}, or {name}.copy_(...)."
                 )
         for node in walk(*solve.body):
@@ -111,7 +127,8 @@ class TritonMistakes:
             unknown = [it for it in kernel.program_axes if it is not None and axes and it >= axes]
             if unknown:
                 return (
-                    f"The kernel {kernel.name} asks tl.program_id({unknown[0]}), and the grid in line {launch.line} has "
+                    f"The kernel {kernel.name} asks tl.program_id({unknown[0]}), and the grid in line {launch.line} "
+                    "has "
                     f"{axes} dimension{'s' * (axes > 1)}: there it is always 0."
                 )
             if axes > 1 and None not in kernel.program_axes and not _calls_helpers(kernel, self.source):
@@ -120,13 +137,15 @@ class TritonMistakes:
                 ]
                 if missing:
                     return (
-                        f"The grid in line {launch.line} has {axes} dimensions, and the kernel {kernel.name} never asks "
+                        f"The grid in line {launch.line} has {axes} dimensions, and the kernel {kernel.name} never "
+                        "asks "
                         f"tl.program_id({missing[0]}): programs along that axis do the same work."
                     )
         for launch in self.source.launches:
             if divided := _divided_down(self._grid_of(launch)):
                 return (
-                    f"The grid in line {launch.line} divides down ({divided}), so the last, partial block has no program: "
+                    f"The grid in line {launch.line} divides down ({divided}), so the last, partial block has no "
+                    "program: "
                     "use triton.cdiv."
                 )
         return ""
@@ -180,7 +199,8 @@ class TritonMistakes:
                 other = next((place for place, names in enumerate(counted) if value.id in names), None)
                 if other is not None:
                     return (
-                        f"{vector} is made of tl.program_id({axis}) and compared with {bound}, but axis {axis} of the grid "
+                        f"{vector} is made of tl.program_id({axis}) and compared with {bound}, but axis {axis} of "
+                        "the grid "
                         f"in line {launch.line} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis {other}."
                     )
         return ""
@@ -338,9 +358,9 @@ class TritonMistakes:
         for launch in self.source.launches:
             for access in launch.kernel.accesses:
                 value = launch.given.get(access.parameter)
-                if access.operation != "load" and isinstance(value, ast.Name) and value.id == stored:
-                    if said := self._mask_of(access, launch.kernel):
-                        return said
+                stores = access.operation != "load" and isinstance(value, ast.Name) and value.id == stored
+                if stores and (said := self._mask_of(access, launch.kernel)):
+                    return said
         return ""
 
     # Errors
@@ -425,7 +445,8 @@ class TritonMistakes:
         launched = [it for it in self.source.launches if it.kernel is kernel]
         if not kernel.program_axes and here:
             return (
-                f"The kernel {kernel.name} never asks tl.program_id: every program does the same work, and stores to the "
+                f"The kernel {kernel.name} never asks tl.program_id: every program does the same work, and stores to "
+                "the "
                 "same elements."
             )
         if said := self._grid_too_small(None, _NO_MISMATCH):
@@ -434,12 +455,14 @@ class TritonMistakes:
             loaded = any(it.operation == "load" and it.parameter == store.parameter for it in kernel.accesses)
             if loaded and not _names(_resolved(store.pointer, kernel)) & _program_names(kernel):
                 return (
-                    f"Every program loads, adds and stores {store.parameter} at the same address, in line {store.line}: "
+                    f"Every program loads, adds and stores {store.parameter} at the same address, in line "
+                    f"{store.line}: "
                     f"between one program's load and store, another's comes. tl.atomic_add does it in one step."
                 )
             if not _names(_resolved(store.pointer, kernel)) & _program_names(kernel) and launched:
                 return (
-                    f"The address of the tl.store in line {store.line} is the same in every program: it does not depend "
+                    f"The address of the tl.store in line {store.line} is the same in every program: it does not "
+                    "depend "
                     "on tl.program_id. Use tl.atomic_add, or an element for each program and a second kernel."
                 )
         return self._bounds_of_one_index(None, _NO_MISMATCH)
@@ -555,7 +578,8 @@ _BY_MESSAGE = (
     ),
     (
         re.compile(r"incompatible dimensions|Cannot broadcast|Cannot make_shape_compatible"),
-        "The shapes do not fit. What a reduction leaves, and tl.arange, has one axis: [:, None] makes a column of it, and "
+        "The shapes do not fit. What a reduction leaves, and tl.arange, has one axis: [:, None] makes a column of "
+        "it, and "
         "[None, :] a row.",
     ),
     (
@@ -596,8 +620,10 @@ def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
 def _divided_down(grid: ast.expr) -> str:
     """A floor division that rounds nothing up, as text."""
     for it in walk(grid):
-        if isinstance(it, ast.BinOp) and isinstance(it.op, ast.FloorDiv):
-            if not isinstance(it.left, (ast.BinOp, ast.UnaryOp)):
+        match it:
+            case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
+                continue
+            case ast.BinOp(op=ast.FloorDiv()):
                 return ast.unparse(it)
     return ""
 
@@ -689,9 +715,11 @@ def _program_names(kernel: Kernel) -> set[str]:
 def _loop_around(access: Access, kernel: Kernel) -> str:
     """The variable of the loop that an access is in."""
     for it in walk(*kernel.node.body):
-        if isinstance(it, ast.For) and isinstance(it.target, ast.Name):
-            if it.lineno <= access.line <= (it.end_lineno or it.lineno):
-                return it.target.id
+        match it:
+            case ast.For(target=ast.Name(id=name)) if (
+                it.lineno <= access.line <= (it.end_lineno or it.lineno)
+            ):
+                return name
     return ""
 
 

@@ -58,9 +58,10 @@ Paddings = dict[int, Padding]
 
 @dataclass(frozen=True)
 class Tile:
-    """``axes``: None where the shape is not known. ``paddings``: by axis, where a mask bounds it. ``masks``: of a condition, the axes that it bounds. ``half``: its
-    elements are float16 or bfloat16. ``constant``: every lane holds it. ``left``: of what a reduction over one axis of
-    a tile of two left, the axis that is left, and the reduction's line. ``zeros``: a sum begins with it, in that line."""
+    """``axes``: None where the shape is not known. ``paddings``: by axis, where a mask bounds it. ``masks``: of a
+    condition, the axes that it bounds. ``half``: its elements are float16 or bfloat16. ``constant``: every lane holds
+    it. ``left``: of what a reduction of a tile of two axes left: that axis, the reduction's line and its name.
+    ``begins``: the line that made it of one number, as a sum begins. ``programs``: of a number, what it depends on."""
 
     axes: tuple[Axis, ...] | None = None
     paddings: Paddings = field(default_factory=dict)
@@ -259,7 +260,8 @@ class _Reader:
             wrong = "[None, :]" if axis == 0 else "[:, None]"
             self._find(
                 "broadcast", line,
-                f"Line {line}: tl.{operation} with axis={1 - axis} in line {made} leaves one value for each {kept[0]}, and {wrong} "
+                f"Line {line}: tl.{operation} with axis={1 - axis} in line {made} leaves one value for each "
+                f"{kept[0]}, and {wrong} "
                 f"spreads it along the other axis: use {kept[1]}",
             )  # fmt: skip
 
@@ -274,7 +276,8 @@ class _Reader:
             if one.clashes(other):
                 self._find(
                     "axes", line,
-                    f"In line {line}, along axis {place}, one operand is indexed by {one.name} and the other by {other.name}",
+                    f"In line {line}, along axis {place}, one operand is indexed by {one.name} and the other by "
+                    f"{other.name}",
                 )  # fmt: skip
         return tuple(
             one if other.one or (one.programs and not one.one) else other
@@ -396,7 +399,8 @@ class _Reader:
                     cure = ": store tl.trans of it, or load it as it is to be stored" if turned else ""
                     self._find(
                         "axes", call.lineno,
-                        f"In line {call.lineno}, along axis {place}, the pointers are indexed by {to.name} and the value by {of.name}{cure}",
+                        f"In line {call.lineno}, along axis {place}, the pointers are indexed by {to.name} and the "
+                        f"value by {of.name}{cure}",
                     )  # fmt: skip
                     return
         if mask := argument(call, 2, "mask"):
@@ -492,17 +496,20 @@ class _Reader:
         wanted = {0.0: "0", -math.inf: '-float("inf")', math.inf: 'float("inf")'}[neutral]
         if value is None:
             said = (
-                f"tl.{operation} in line {line} takes the lanes behind the mask, too: line {padding.line} fills them, and "
+                f"tl.{operation} in line {line} takes the lanes behind the mask, too: line {padding.line} fills "
+                "them, and "
                 f"by then they no longer hold {wanted}. Put tl.where(mask, ..., {wanted}) before it"
             )
         elif padding.missing:
             said = (
-                f"The load in line {padding.line} has a mask and no other=, so the lanes behind the mask hold {value:g} or "
+                f"The load in line {padding.line} has a mask and no other=, so the lanes behind the mask hold "
+                f"{value:g} or "
                 f"anything else, and tl.{operation} in line {line} takes them, too. Pass other={wanted} there"
             )
         else:
             said = (
-                f"The lanes behind the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} takes "
+                f"The lanes behind the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} "
+                "takes "
                 f"them, too: there they must hold {wanted}"
             )
         self._find("neutral", line, said)

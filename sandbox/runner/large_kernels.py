@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-# Of a module, in its text: selections, of which that argmax has 385 for 128 elements a thread and 769 for 256, and lines.
-# A matrix product in float32 has 98 and 5,470, and is compiled as ever.
+# Of a module's text: selections, of which that argmax has 385 for 128 elements a thread and 769 for 256, and lines. A
+# matrix product in float32 has 98 and 5,470, and is compiled as ever.
 _MANY_SELECTIONS, _MANY_LINES = 500, 8000
 
 
