@@ -13,7 +13,7 @@ from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
 from grader.judge.pieces import Piece
-from grader.judge.worst import Suspects, allowed_error, index_of, text_of, worst_elements
+from grader.judge.worst import Suspects, index_of, text_of, worst_elements, wrong_elements
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -218,22 +218,6 @@ def _wrong_in(
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
     return _Compared(got, want, wrong, poisoned, scale, first)
-
-
-def wrong_elements(
-    got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Which elements are wrong (bool, flat). Integers must be equal. A float passes when
-    ``|got - want| <= atol + rtol * magnitude``; NaN passes where and only where NaN is right; infinities need the
-    same sign. ``magnitude`` is ``|want|`` unless given."""
-    import torch
-
-    if not want.is_floating_point():
-        return got != want
-    got64, want64 = got.double(), want.double()
-    finite = torch.isfinite(got64) & torch.isfinite(want64)
-    near = finite & ((got64 - want64).abs() <= allowed_error(want64, tolerance, magnitude))
-    return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
 def trespass(arena: Arena, question: Question) -> Mismatch | None:

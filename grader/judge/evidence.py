@@ -17,7 +17,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Tolerance
 from grader.errors import GraderError
 from grader.judge.oracle import right_answers, scalar_values
-from grader.judge.worst import allowed_error, index_of
+from grader.judge.worst import allowed_error, index_of, wrong_elements
 
 if TYPE_CHECKING:
     import torch
@@ -54,8 +54,6 @@ class Wrong:
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         """Whether every element of ``got`` passes for ``want``."""
         import torch
-
-        from grader.judge.compare import wrong_elements
 
         scale = None
         if self.magnitude is not None:
