@@ -110,6 +110,13 @@ JUDGING_CLOCK_SECONDS = 3600.0
 # theirs differs: every swap of two among four sizes, every order of three.
 SIZE_ORDERS = 6
 
+# Of a wrong result, the judge asks the reference this many other questions, to tell which one it answers: an argument
+# that does not count, two that change places, a matrix read by columns. Each takes a reference's call, of the sizes
+# below; only the first failing cases are worth it, as the rest repeat them.
+OTHER_QUESTIONS = 24
+EXPLAINED_CASES = 3
+EXPLAINED_ELEMENTS = 1 << 18
+
 # Times a submission is judged again after something outside killed its box. Then it is our failure, and another
 # worker may take it.
 KILLED_BOXES = 2

@@ -22,10 +22,11 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import Overlay, drawn_specials, overlays
 from grader.errors import ChallengeInvalid
-from grader.judge.compare import counted, wrong_elements
+from grader.judge.compare import counted
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
 from grader.judge.oracle import Question, ask, workload_case
 from grader.judge.timing import fewest_rounds, rare_counts
+from grader.judge.worst import wrong_elements
 from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
+from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
 from grader.judge.pieces import Piece
-from grader.judge.worst import Suspects, allowed_error, index_of, text_of, worst_elements
+from grader.judge.worst import Suspects, index_of, text_of, worst_elements, wrong_elements
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ class Tally:
         if self._found is None:
             return None
         return self._found.model_copy(update={"wrong": self._wrong, "total": self._total})
+
+
+def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question) -> Wrong:
+    """All of a result that ``compare`` found to differ."""
+    buffer = arena.buffers[name]
+    it = _compare(arena, buffer.argument, snapshot, question)
+    shape, tolerance = buffer.shape, arena.manifest.tolerance
+    return Wrong(buffer.argument, shape, it.got, it.want, it.wrong, it.poisoned, it.magnitude, tolerance)
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
@@ -209,22 +218,6 @@ def _wrong_in(
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
     return _Compared(got, want, wrong, poisoned, scale, first)
-
-
-def wrong_elements(
-    got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Which elements are wrong (bool, flat). Integers must be equal. A float passes when
-    ``|got - want| <= atol + rtol * magnitude``; NaN passes where and only where NaN is right; infinities need the
-    same sign. ``magnitude`` is ``|want|`` unless given."""
-    import torch
-
-    if not want.is_floating_point():
-        return got != want
-    got64, want64 = got.double(), want.double()
-    finite = torch.isfinite(got64) & torch.isfinite(want64)
-    near = finite & ((got64 - want64).abs() <= allowed_error(want64, tolerance, magnitude))
-    return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
 def trespass(arena: Arena, question: Question) -> Mismatch | None:

@@ -12,11 +12,12 @@ from grader.challenge.loader import Challenge
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, compare_in_pieces, trespass
+from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
 from grader.judge.device import Device
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
+from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
@@ -28,7 +29,7 @@ class Suite:
     """The cases of one submission. ``start`` makes a box with the submission loaded. ``warm_up``: an untimed call goes
     ahead of each case's own, because the first call at new sizes compiles. ``answer`` gives what is right where the
     caller keeps it; ``stop_at_failure`` leaves out what comes after the first case that failed; ``told_sizes`` is which
-    sizes ``solve`` is passed where these are not the case's own.
+    sizes ``solve`` is passed where these are not the case's own; ``mistakes`` names those of the source, where given.
 
     ``start`` raises LoadFailed where that fails; the first start is the caller's business.
     """
@@ -44,6 +45,7 @@ class Suite:
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
+    mistakes: Mistakes | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
@@ -201,18 +203,30 @@ class Suite:
     def _examine(
         self, arena: Arena, question: Question | LargeQuestion, case: Case, answer: Answer, memory_bytes: int
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
+        # What hidden cases show is not for the author: they have no need of more than the verdict.
+        mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
-            return faults.of_exception(answer.failure, "solve ran", memory_bytes), None
+            mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
+            return faults.of_exception(answer.failure, "solve ran", memory_bytes, mistake), None
+        snapshot = None
         if isinstance(question, LargeQuestion):
             mismatch = question.examine(arena)
-        elif case.on is not None:
-            mismatch = trespass(arena, question) or compare_in_pieces(arena, question)
-        else:
+        elif (mismatch := trespass(arena, question)) is None and case.on is not None:
+            mismatch = compare_in_pieces(arena, question)
+        elif mismatch is None:
             snapshot = arena.snapshot()
-            mismatch = trespass(arena, question) or compare(arena, snapshot, question)
+            mismatch = compare(arena, snapshot, question)
         if mismatch is None:
             return None, None
-        return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch
+        if mistakes is None:
+            return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch
+        wrong = None
+        if snapshot is not None and isinstance(question, Question):
+            wrong = wrong_result(arena, mismatch.argument, snapshot, question)
+        inputs = question.inputs if isinstance(question, Question) else {}
+        mistake = mistakes.of_result(wrong, mismatch, case, inputs)
+        adds = mistakes.adds_to(mismatch.argument)
+        return faults.of_mismatch(mismatch, case, answer.empty_launches, mistake, adds), mismatch
 
     def _record(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader import limits
 from grader.challenge.cases import Case, Category
@@ -160,8 +160,14 @@ def _hint_of_end(end: BoxEnd) -> str:
     return _ENDED_ITSELF
 
 
-def of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have."""
+def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
+    """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have;
+    ``mistake``: what the source does wrong, where that is known."""
+    found = _of_exception(failure, doing, memory_bytes)
+    return replace(found, hint=mistake) if mistake else found
+
+
+def _of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     if failure.kind == "memory":
         return out_of_memory(failure, doing, memory_bytes)
     if failure.kind == "cuda":
@@ -169,6 +175,10 @@ def of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     if failure.kind == "checker":
         where = f"Line {failure.line}: " if failure.line else ""
         return CaseFault(CaseVerdict.RUNTIME_ERROR, f"{where}{failure.message}", failure.hint)
+    if failure.kind == "compilation":
+        where = f"Line {failure.line}: " if failure.line else ""
+        text = f"{where}Triton cannot compile this: {message_of(failure)}\n{failure.trace}".rstrip()
+        return CaseFault(CaseVerdict.RUNTIME_ERROR, text, hint_of(failure))
     where = f" (line {failure.line})" if failure.line else ""
     text = f"{failure.type} while {doing}{where}: {message_of(failure)}".rstrip(": ")
     detail = f"{text}\n{failure.trace}".rstrip()
@@ -195,11 +205,16 @@ def _of_cuda(failure: Failure, doing: str) -> CaseFault:
     return CaseFault(verdict, detail, failure.hint or _CUDA_HINTS.get(failure.type, ""))
 
 
-def of_mismatch(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> CaseFault:
-    """An output that differs, an input that was changed, or a write out of bounds."""
-    return CaseFault(
-        CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), _mismatch_hint(mismatch, case, empty_launches)
-    )
+def of_mismatch(
+    mismatch: Mismatch, case: Case, empty_launches: list[str], mistake: str = "", adds: bool = True
+) -> CaseFault:
+    """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: what the source does
+    wrong, where that is known; ``adds``: whether it may compute with what an output held before."""
+    general = _mismatch_hint(mismatch, case, empty_launches, adds)
+    # An empty grid at a size of 0 is the mistake; at other sizes it has a cause.
+    ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
+    hint = mistake if mistake and ran and mismatch.kind != "late" else general
+    return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), hint)
 
 
 def _mismatch_words(mismatch: Mismatch) -> str:
@@ -244,7 +259,7 @@ COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
 _CLEAR = "set it to 0 first, in the same stream, or to the lowest or highest value where it takes a maximum or minimum"
 
 
-def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) -> str:
+def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], adds: bool) -> str:
     zero = [name for name, size in case.sizes.items() if size == 0]
     if mismatch.kind == "late":
         return (
@@ -263,13 +278,13 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
         return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
         covers = "Check that the grid covers every element, also the last partial block."
-        if 2 * mismatch.wrong < mismatch.total:
+        if 2 * mismatch.wrong < mismatch.total or not adds:
             return covers
         return (
             f"{covers} Or was something added to it, or a maximum or minimum taken with it? That can leave it like "
             f"this, too: {mismatch.argument} is not cleared for you. {COMING}"
         )
-    if mismatch.kind == "not_cleared":
+    if mismatch.kind == "not_cleared" and adds:
         return (
             f"The kernel computed with what {mismatch.argument} held before the call. {mismatch.argument} is not "
             f"cleared for you: {_CLEAR}. {COMING}"
@@ -277,6 +292,8 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str]) ->
     if mismatch.kind == "out_of_bounds":
         return "A store without a mask, or a mask that compares with the wrong size, does this."
     if mismatch.kind == "nan" and mismatch.expected not in _NOT_FINITE and case.category not in _SPECIAL:
+        if not adds:
+            return "No NaN belongs here: look for 0 / 0, inf - inf and inf / inf."
         return (
             f"No NaN belongs here. Where the kernel adds to {mismatch.argument} (atomicAdd, tl.atomic_add, +=): "
             f"{mismatch.argument} is not cleared for you, {_CLEAR}. Else look for 0 / 0, inf - inf and inf / inf. "

@@ -28,7 +28,7 @@ class Message(BaseModel):
 class Failure(Message):
     """An exception, as the runner describes it: shown to its author, never trusted."""
 
-    kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker"]
+    kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation"]
     type: Word
     message: Text
     line: Small | None = None

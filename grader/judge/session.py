@@ -32,6 +32,7 @@ from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.kept_control import KeptControl
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.messages import Unfreed
+from grader.judge.mistakes import Mistakes
 from grader.judge.modelled import Modelled
 from grader.judge.phases import phase
 from grader.judge.request import Request
@@ -298,6 +299,7 @@ class Session:
             on_case=self._tell_case,
             device=self.device,
             warm_up=self.device.warm_up_cases(self.request.language),
+            mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:

@@ -72,6 +72,7 @@ class _Trial:
             on_case=lambda *_: None,
             fresh_boxes=0,
             stop_at_failure=True,
+            mistakes=None,
             reports=[],
             own_seconds=[],
             _ended=[],

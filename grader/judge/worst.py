@@ -49,6 +49,22 @@ def allowed_error(
     return tolerance.atol + tolerance.rtol * scale
 
 
+def wrong_elements(
+    got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Which elements are wrong (bool, flat). Integers must be equal. A float passes when
+    ``|got - want| <= atol + rtol * magnitude``; NaN passes where and only where NaN is right; infinities need the
+    same sign. ``magnitude`` is ``|want|`` unless given."""
+    import torch
+
+    if not want.is_floating_point():
+        return got != want
+    got64, want64 = got.double(), want.double()
+    finite = torch.isfinite(got64) & torch.isfinite(want64)
+    near = finite & ((got64 - want64).abs() <= allowed_error(want64, tolerance, magnitude))
+    return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
+
+
 def worst_elements(
     suspects: Suspects, shape: tuple[int, ...], tolerance: Tolerance | None = None, first_place: int = 0
 ) -> list[WorstElement]:

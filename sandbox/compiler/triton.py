@@ -22,7 +22,14 @@ from grader.sandbox.compiler.nvcc import compile_spec
 PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
 # What decides what lies in the cache, and under which name.
-_RECIPE = (PROGRAM, "kernel_cache.py", "triton_loader.py", "host_compiler.py", "triton_driver.py")
+_RECIPE = (
+    PROGRAM,
+    "kernel_cache.py",
+    "triton_loader.py",
+    "host_compiler.py",
+    "triton_driver.py",
+    "large_kernels.py",
+)
 # Text for the most part; the quickest level halves it three times.
 _LEVEL = 1
 

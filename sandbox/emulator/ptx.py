@@ -97,6 +97,8 @@ class Module:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+# Around inline assembly. Within it LLVM counts a line of the source further for each line of the assembly's text.
+_ASSEMBLY = re.compile(r"//[ \t]*(begin|end) inline asm\b[^\n]*")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)")
 _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
 # How many functions of headers may be inlined into each other.
@@ -171,6 +173,7 @@ def number(text: str) -> int | None:
 
 class _Parser:
     def __init__(self, text: str) -> None:
+        text = _ASSEMBLY.sub(r".inline_asm \1", text)
         text = _COMMENT.sub("", text) if "/*" in text or "//" in text else text
         target = re.search(r"\.target\s+(\w+)", text)
         if target is None:
@@ -250,12 +253,18 @@ class _Parser:
         begins: list[int] = []
         inner = 0
         text = ""
+        in_assembly = False
         for line in self._lines:
             stripped = line.strip()
             if not stripped:
                 continue
+            if stripped.startswith(".inline_asm "):
+                in_assembly = stripped.endswith("begin")
+                continue
             if stripped.startswith((".loc ", ".loc\t")):
-                place = self._place(stripped)
+                if in_assembly:
+                    continue
+                place = self._place(stripped, function.place.file)
                 if function.place is NOWHERE:
                     function.place = place
                 continue
@@ -302,24 +311,32 @@ class _Parser:
                     self._statement(function, statement.strip(), place, scopes, inner)
         raise BadPtx(f"the function {function.name} has no end")
 
-    def _place(self, text: str) -> Place:
+    def _place(self, text: str, kernels_file: int) -> Place:
         found = _LOC.match(text)
         if found is None:
             return NOWHERE
         at = (int(found[1]), int(found[2]), int(found[3]))
         if found[4] and (inlined := _INLINED.search(found[4])):
             self._callers[at] = (int(inlined[1]), int(inlined[2]), int(inlined[3]))
-            # A function of a header that was inlined: what the student wrote is where it was called. The compiler tells
-            # of callers before it tells of what is inlined there.
+            # A function of a library that was inlined: what the student wrote is where it was called. The compiler
+            # names callers before what is inlined there.
             for _ in range(_MOST_INLINED):
-                if not self._is_header(at[0]) or at not in self._callers:
+                if not self._is_library(at[0], kernels_file) or at not in self._callers:
                     break
                 at = self._callers[at]
+        if self._is_python(at[0]) and self._is_library(at[0], kernels_file):
+            return NOWHERE
         return self._places.setdefault(at[:2], Place(*at[:2]))
 
-    def _is_header(self, file: int) -> bool:
+    def _is_library(self, file: int, kernels_file: int) -> bool:
+        """Whether it is not the student's: a header, or Python beside the file that a kernel begins in."""
         name = self.module.files.get(file, "")
+        if self._is_python(file):
+            return file != (kernels_file or file)
         return "/include/" in name or name.endswith((".h", ".hpp", ".inl", ".cuh"))
+
+    def _is_python(self, file: int) -> bool:
+        return self.module.files.get(file, "").endswith(".py")
 
     def _statement(
         self, function: Function, text: str, place: Place, scopes: list[dict[str, str]], inner: int

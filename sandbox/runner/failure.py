@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import linecache
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -37,8 +38,8 @@ class Described(Exception):
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """``kind`` is memory, syntax, import, cuda, checker or exception; ``line`` is the last line of the student's own
-    file.
+    """``kind`` is memory, syntax, import, cuda, checker, compilation or exception; ``line`` is the last line of the
+    student's own file. Of a compilation, ``message`` is the compiler's sentence, the line's text and a caret.
 
     An error of CUDA's own has CUDA's name of it as its ``type``. Raises nothing.
     """
@@ -51,8 +52,11 @@ def describe(error: BaseException) -> dict[str, Any]:
     syntax = issubclass(type(root), SyntaxError)
     line = _answer(lambda: root.lineno, None) if syntax else (frames[-1][0] if frames else None)  # type: ignore[attr-defined]
     trace = "".join(f"  line {number or '?'} in {name}: {text}\n" for number, name, text in frames)
+    kind = _kind(root, message)
+    if kind == "exception" and (refused := _answer(lambda: _refused(chain), None)) is not None:
+        kind, (line, message) = "compilation", refused
     return {
-        "kind": _kind(root, message),
+        "kind": kind,
         "type": printable(" ".join(_type_of(root).split()), _TYPE),
         "message": printable(message, _TEXT),
         "line": _line(line) or None,
@@ -129,6 +133,58 @@ def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
 def _line(number: Any) -> int:
     """``number`` where a file may have such a line, else 0."""
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
+
+
+# How Triton writes an exception of its own into the message of another.
+_WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
+
+# How it writes a number that is known when it compiles.
+_CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
+
+
+def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
+    """What Triton's compiler refuses, where that is in the student's file: the line and the message. The deepest such
+    place counts, as helpers and Triton's library are compiled within the kernel that calls them."""
+    links = [it for it in chain if any(_name(kind) == "CompilationError" for kind in type(it).__mro__)]
+    if not links:
+        return None
+    path = next(
+        code.co_filename for link in chain for code in _codes(link) if code.co_filename.endswith(SOURCE_NAME)
+    )
+    file = linecache.getlines(path)
+    places = [_place_of(link, file) for link in links]
+    found = next((it for it in reversed(places) if it), None)
+    if found is None:
+        return None
+    line, column = found
+    last = chain[-1]
+    said = _exact(last.error_message or "") if last in links else _exact(str(last))  # type: ignore[attr-defined]
+    if written := _WRITTEN_OUT.match(said):
+        said = f"{written[1]}: {written[3]}"
+    text = file[line - 1].rstrip()
+    indent = len(text) - len(text.lstrip())
+    caret = " " * (4 + max(column - indent, 0)) + "^"
+    said = _CONSTANT.sub(r"\1", " ".join(said.split("\n"))).strip() or "Triton does not say why."
+    return line, f"{said}\n    {text.strip()[:_LINE_CHARS]}\n{caret[: _LINE_CHARS + 5]}"
+
+
+def _place_of(error: Any, file: list[str]) -> tuple[int, int] | None:
+    """The line and column in the student's file of what a CompilationError is about: it counts from the function's
+    first line, and knows its text without the indent."""
+    source = [it.strip() for it in _exact(error.src).split("\n")]
+    number, column = int(error.node.lineno), int(error.node.col_offset)
+    for start in range(len(file)):
+        if [it.strip() for it in file[start : start + number]] == source[:number]:
+            text = file[start]
+            return start + number, column + len(text) - len(text.lstrip())
+    return None
+
+
+def _codes(error: BaseException) -> Iterator[types.CodeType]:
+    place: types.TracebackType | None = _OWN["__traceback__"].__get__(error)
+    while place is not None:
+        yield place.tb_frame.f_code
+        place = place.tb_next
 
 
 def _is_cuda(error: BaseException) -> bool:

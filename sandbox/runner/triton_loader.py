@@ -15,6 +15,7 @@ import compiling
 import host_compiler
 import interpreted
 import kernel_cache
+import large_kernels
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
@@ -147,6 +148,7 @@ def prepare_client() -> EmptyLaunches:
     import emulated_triton
 
     emulated_triton.use()
+    large_kernels.use()
     torch.cuda.synchronize = lambda device=None: None
     _name_by_version()
     _warm()
@@ -163,6 +165,8 @@ def import_compiler() -> None:
         import torch  # noqa: F401 - loaded now, as what follows
     with timed("triton"):
         import triton.language  # noqa: F401
+
+        large_kernels.use()
     with timed("headers"):
         host_compiler.use()
 
@@ -211,6 +215,7 @@ def prepare_without_gpu() -> None:
     import torch  # noqa: F401 - loaded now, as what follows
     import triton.language  # noqa: F401
 
+    large_kernels.use()
     _name_by_version()
 
 

@@ -12,9 +12,9 @@ from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Tolerance
 from grader.judge.arena import Arena
-from grader.judge.compare import changed_input, compare, wrong_elements
+from grader.judge.compare import changed_input, compare
 from grader.judge.oracle import Question
-from grader.judge.worst import Suspects, worst_elements
+from grader.judge.worst import Suspects, worst_elements, wrong_elements
 from grader.schemas.report import Mismatch, WorstElement
 
 INF, NAN = float("inf"), float("nan")

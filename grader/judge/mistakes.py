@@ -1,0 +1,92 @@
+"""Names the mistake behind a wrong answer or an error: what the numbers show, and what the source does there.
+
+A rule says something only if both fit. ``of_result`` and ``of_failure`` are for every language; what reads a source is
+of one language each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from grader import limits
+from grader.challenge.cases import Case
+from grader.challenge.loader import Challenge
+from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
+from grader.judge.messages import Failure
+from grader.judge.triton_mistakes import TritonMistakes
+from grader.languages import Language
+from grader.schemas.report import Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+
+_ROUNDED = (
+    "Errors of this size come from rounding (sums in low precision, or of many terms one after the other, which "
+    "grow with "
+    "their number), or from a few terms too many or too few."
+)
+
+
+class Reading(Protocol):
+    """The mistakes of one language, by what a source says. Each answer is a hint, or empty."""
+
+    def of_result(self, pattern: Pattern | None, mismatch: Mismatch, case: Case) -> str: ...
+
+    def of_failure(self, failure: Failure) -> str: ...
+
+    def adds_to(self, result: str) -> bool:
+        """Whether a kernel may compute with what the result held before the call."""
+
+
+@dataclass
+class Mistakes:
+    """Of one submission."""
+
+    challenge: Challenge
+    language: Language
+    source: str
+    _explained: int = field(default=0, init=False)
+
+    @cached_property
+    def _reading(self) -> Reading | None:
+        return (
+            TritonMistakes.of(self.challenge.manifest, self.source)
+            if self.language is Language.TRITON
+            else None
+        )
+
+    def of_failure(self, failure: Failure) -> str:
+        return self._reading.of_failure(failure) if self._reading is not None else ""
+
+    def of_result(
+        self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
+    ) -> str:
+        """``wrong``: none for what was written where nothing may be."""
+        pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
+        said = self._reading.of_result(pattern, mismatch, case) if self._reading is not None else ""
+        if pattern is None or pattern.kind.startswith("unwritten"):
+            return said
+        if not said and pattern.kind == "rounding":
+            said = _ROUNDED
+        return " ".join(part for part in (pattern.text, said) if part)
+
+    def _pattern(self, wrong: Wrong, case: Case, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+        elements = max((it.numel() for it in (wrong.want, *inputs.values())), default=0)
+        if elements > limits.EXPLAINED_ELEMENTS or not elements:
+            return None
+        found = pattern_of(wrong)
+        if self._explained >= limits.EXPLAINED_CASES:
+            return found
+        if found is None or found.kind in ("rounding", "tail", "factor", "offset", "repeated"):
+            self._explained += 1
+            rounding = found is not None and found.kind == "rounding"
+            other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)
+            return other or found
+        return found
+
+    def adds_to(self, result: str) -> bool:
+        return self._reading is None or self._reading.adds_to(result)

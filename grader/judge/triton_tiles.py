@@ -1,0 +1,644 @@
+"""Follows the tiles of a Triton kernel through its text: what lanes beyond the data hold, which axis is which, and in
+what precision sums are made. Nothing is executed: each line is read once, and what is not understood is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from grader.challenge.model import DType
+from grader.judge.triton_source import Kernel, argument, operation_of
+
+# Beyond it, a finite number serves as infinity.
+_AS_INFINITE = 1e9
+_UNARY: dict[str, Callable[[float], float]] = {
+    "exp": math.exp, "exp2": lambda it: 2.0**it, "abs": abs, "sqrt": math.sqrt, "log": math.log,
+    "sigmoid": lambda it: 1 / (1 + math.exp(-it)),
+}  # fmt: skip
+# What a lane must hold so that a reduction is the same without it.
+_NEUTRAL = {
+    "sum": 0.0, "cumsum": 0.0, "xor_sum": 0.0, "dot": 0.0,
+    "max": -math.inf, "argmax": -math.inf, "min": math.inf, "argmin": math.inf,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Of a tile. ``name``: the vector of indices that it is made of; ``programs``: the program ids in these; ``one``:
+    of extent 1, it fits every other."""
+
+    name: str = ""
+    programs: frozenset[str] = frozenset()
+    one: bool = False
+
+    def clashes(self, other: Axis) -> bool:
+        """Whether the two are indices of different things for certain."""
+        known = bool(self.programs) and bool(other.programs) and self.name != other.name
+        return known and not (self.one or other.one) and not self.programs & other.programs
+
+
+_ONE = Axis(one=True)
+
+
+@dataclass(frozen=True)
+class Padding:
+    """What lanes beyond the data hold along one axis: a number, or None: it is not known. ``missing``: a load without
+    ``other`` left it open, and it is 0 in practice. ``line``: that of the load."""
+
+    value: float | None
+    line: int
+    missing: bool = False
+
+
+Paddings = dict[int, Padding]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """``axes``: None where the shape is not known. ``paddings``: by axis, where a mask bounds it. ``masks``: of a
+    condition, the axes that it bounds. ``half``: its elements are float16 or bfloat16. ``constant``: every lane holds
+    it. ``left``: of what a reduction of a tile of two axes left: that axis, the reduction's line and its name.
+    ``begins``: the line that made it of one number, as a sum begins. ``programs``: of a number, what it depends on."""
+
+    axes: tuple[Axis, ...] | None = None
+    paddings: Paddings = field(default_factory=dict)
+    masks: frozenset[int] = frozenset()
+    half: bool = False
+    constant: float | None = None
+    left: tuple[int, int, str] | None = None
+    begins: int = 0
+    programs: frozenset[str] = frozenset()
+    pointer: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """``kind``: neutral, axes, broadcast, half_sum. ``line``: where; ``text``: what is said of it."""
+
+    kind: str
+    line: int
+    text: str
+
+
+@dataclass
+class _Reader:
+    kernel: Kernel
+    pointers: Mapping[str, DType | None]
+    constants: dict[str, float]
+    names: dict[str, Tile] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    loops: int = 0
+
+    # Statements
+
+    def run(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, it: ast.stmt) -> None:
+        match it:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                self._bind(name, it.value, self._tile(it.value))
+            case ast.AnnAssign(target=ast.Name(id=name)) if it.value is not None:
+                self._bind(name, it.value, self._tile(it.value))
+            case ast.Assign():
+                self._tile(it.value)
+                for target in it.targets:
+                    for part in ast.walk(target):
+                        if isinstance(part, ast.Name):
+                            self.names[part.id] = Tile()
+            case ast.AugAssign(target=ast.Name(id=name)):
+                self._add_up(name, it)
+            case ast.For():
+                self.loops += 1
+                if isinstance(it.target, ast.Name):
+                    self.names[it.target.id] = Tile(axes=())
+                self.run(it.body)
+                self.loops -= 1
+            case ast.While():
+                self.loops += 1
+                self.run(it.body)
+                self.loops -= 1
+            case ast.If():
+                self.run(it.body)
+                self.run(it.orelse)
+            case ast.Expr() | ast.Return() if it.value is not None:
+                self._tile(it.value)
+
+    def _bind(self, name: str, value: ast.expr, tile: Tile) -> None:
+        axes = tile.axes
+        if (axes is not None and len(axes) == 1 and not tile.pointer and axes[0].name in ("", "arange")) or (
+            axes is not None and len(axes) == 1 and axes[0].programs and not tile.pointer and _is_index(value)
+        ):
+            tile = replace(tile, axes=(replace(axes[0], name=name),))
+        if (
+            axes == ()
+            and tile.programs
+            and any(isinstance(it, (ast.FloorDiv, ast.Mod)) for it in ast.walk(value))
+        ):
+            # A program's row and column, made of one number.
+            tile = replace(tile, programs=frozenset({name}))
+        self._check_half(name, value, tile)
+        self.names[name] = tile
+
+    def _add_up(self, name: str, it: ast.AugAssign) -> None:
+        before = self.names.get(name, Tile())
+        added = self._tile(it.value)
+        whole = ast.BinOp(ast.Name(name, ast.Load()), it.op, it.value)
+        ast.copy_location(whole, it)
+        tile = self._combine(it.op, before, added, it.lineno)
+        if before.constant == 0 and isinstance(it.op, ast.Add) and added.paddings:
+            tile = replace(tile, paddings=added.paddings)
+        if self.loops and isinstance(it.op, ast.Add) and before.half and before.begins:
+            self._find("half_sum", it.lineno, f"{name}, which line {before.begins} makes {_HALF}")
+        self.names[name] = replace(tile, half=before.half, begins=before.begins, pointer=before.pointer)
+
+    def _check_half(self, name: str, value: ast.expr, tile: Tile) -> None:
+        """``acc = acc + x`` and ``acc = tl.dot(x, y, acc)`` in a loop."""
+        before = self.names.get(name)
+        if not self.loops or before is None or not before.half or not before.begins or not tile.half:
+            return
+        if any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(value)):
+            self._find("half_sum", value.lineno, f"{name}, which line {before.begins} makes {_HALF}")
+
+    def _find(self, kind: str, line: int, text: str) -> None:
+        found = Finding(kind, line, text)
+        if found not in self.findings:
+            self.findings.append(found)
+
+    # Expressions
+
+    def _tile(self, it: ast.expr) -> Tile:
+        match it:
+            case ast.Constant(value=bool()):
+                return Tile(axes=())
+            case ast.Constant(value=int() | float() as value):
+                return Tile(axes=(), constant=float(value))
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.UnaryOp(operand=operand):
+                return self._negated(it, self._tile(operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._combine(op, self._tile(left), self._tile(right), it.lineno)
+            case ast.Compare(left=left, comparators=[right]):
+                return self._compared(self._tile(left), self._tile(right), it.lineno)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    self._tile(value)
+                return Tile()
+            case ast.Subscript(value=value):
+                return self._indexed(self._tile(value), it.slice)
+            case ast.Call():
+                return self._called(it)
+            case ast.Attribute(value=value, attr="T"):
+                return _turned(self._tile(value))
+            case ast.IfExp(body=body, orelse=orelse):
+                self._tile(orelse)
+                return self._tile(body)
+        return Tile()
+
+    def _named(self, name: str) -> Tile:
+        if name in self.names:
+            return self.names[name]
+        if name in self.pointers:
+            return Tile(axes=(), pointer=True, half=self.pointers[name] in _HALVES)
+        if name in self.constants:
+            return Tile(axes=(), constant=self.constants[name])
+        if name in self.kernel.parameters:
+            return Tile(axes=())
+        return Tile()
+
+    def _negated(self, it: ast.UnaryOp, tile: Tile) -> Tile:
+        if isinstance(it.op, ast.USub):
+            return _mapped(tile, lambda value: -value)
+        return tile if isinstance(it.op, (ast.UAdd, ast.Invert)) else Tile(axes=tile.axes)
+
+    def _combine(self, op: ast.operator, a: Tile, b: Tile, line: int) -> Tile:
+        constant = _computed(op, a.constant, b.constant) if a.axes == () == b.axes else None
+        self._check_left(a, b, line)
+        self._check_left(b, a, line)
+        axes = self._fitted(a.axes, b.axes, line)
+        programs = a.programs | b.programs
+        pointer = a.pointer or b.pointer
+        if axes is not None and len(axes) == 1 and not pointer:
+            # A program's number moves a vector of indices.
+            axes = (
+                replace(axes[0], programs=axes[0].programs | (programs if not axes[0].one else frozenset())),
+            )
+        half = (
+            (a.half or a.constant is not None) and (b.half or b.constant is not None) and (a.half or b.half)
+        )
+        if pointer:
+            half = a.half or b.half
+        masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
+        whole = axes is not None and len(axes) == 2 and not any(it.one for it in axes)
+        return Tile(
+            axes, _combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
+            a.begins or b.begins, programs if axes == () else frozenset(), pointer,
+        )  # fmt: skip
+
+    def _compared(self, a: Tile, b: Tile, line: int) -> Tile:
+        axes = self._fitted(a.axes, b.axes, line)
+        if axes is None:
+            return Tile()
+        wide = {place for place, axis in enumerate(axes) if not axis.one}
+        return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
+
+    def _check_left(self, a: Tile, b: Tile, line: int) -> None:
+        """What a reduction left is spread over a tile like that which it came from."""
+        if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
+            return
+        placed = [place for place, axis in enumerate(a.axes) if not axis.one]
+        if len(placed) != 1 or b.left is not None or any(it.one for it in b.axes):
+            return
+        axis, made, operation = a.left
+        if placed[0] != axis:
+            kept = ("row", "[:, None]") if axis == 0 else ("column", "[None, :]")
+            wrong = "[None, :]" if axis == 0 else "[:, None]"
+            self._find(
+                "broadcast", line,
+                f"Line {line}: tl.{operation} with axis={1 - axis} in line {made} leaves one value for each "
+                f"{kept[0]}, and {wrong} "
+                f"spreads it along the other axis: use {kept[1]}",
+            )  # fmt: skip
+
+    def _fitted(
+        self, a: tuple[Axis, ...] | None, b: tuple[Axis, ...] | None, line: int
+    ) -> tuple[Axis, ...] | None:
+        if a == () or b == ():
+            return b if a == () else a
+        if a is None or b is None or len(a) != len(b):
+            return None
+        for place, (one, other) in enumerate(zip(a, b, strict=True)):
+            if one.clashes(other):
+                self._find(
+                    "axes", line,
+                    f"In line {line}, along axis {place}, one operand is indexed by {one.name} and the other by "
+                    f"{other.name}",
+                )  # fmt: skip
+        return tuple(
+            one if other.one or (one.programs and not one.one) else other
+            for one, other in zip(a, b, strict=True)
+        )
+
+    def _indexed(self, tile: Tile, place: ast.expr) -> Tile:
+        """``[:, None]``, ``[None, :]`` and the like."""
+        parts = place.elts if isinstance(place, ast.Tuple) else [place]
+        kinds = ["new" if isinstance(it, ast.Constant) and it.value is None else "kept" for it in parts]
+        if (
+            tile.axes is None
+            or kinds.count("kept") != len(tile.axes)
+            or not all(isinstance(it, (ast.Slice, ast.Constant)) for it in parts)
+        ):
+            return Tile(half=tile.half)
+        old = iter(range(len(tile.axes)))
+        moved: dict[int, int] = {}
+        axes = []
+        for here, kind in enumerate(kinds):
+            if kind == "new":
+                axes.append(_ONE)
+            else:
+                before = next(old)
+                moved[before] = here
+                axes.append(tile.axes[before])
+        return replace(
+            tile,
+            axes=tuple(axes),
+            masks=frozenset(moved[it] for it in tile.masks if it in moved),
+            paddings=_moved(tile.paddings, moved),
+        )
+
+    def _called(self, call: ast.Call) -> Tile:
+        operation = operation_of(call)
+        if not operation and isinstance(call.func, ast.Attribute) and not _is_module(call.func.value):
+            return self._method(call, call.func)
+        if not operation:
+            return self._plain_call(call)
+        match operation:
+            case "program_id":
+                axis = argument(call, 0, "axis")
+                known = isinstance(axis, ast.Constant)
+                return Tile(axes=(), programs=frozenset({f"program_id({axis.value})"} if known else ()))  # type: ignore[union-attr]
+            case "arange":
+                return Tile(axes=(Axis("arange"),))
+            case "load":
+                return self._loaded(call)
+            case "store":
+                self._stored(call)
+                return Tile()
+            case "zeros" | "full":
+                return self._made(call, operation)
+            case "where":
+                return self._chosen(call)
+            case "dot":
+                return self._multiplied(call)
+            case "trans" if len(call.args) == 1:
+                return _turned(self._tile(call.args[0]))
+            case "maximum" | "minimum" if len(call.args) == 2:
+                a, b = (self._tile(it) for it in call.args)
+                return self._extreme(operation, a, b, call.lineno)
+        if operation in _NEUTRAL and call.args:
+            return self._reduced(call, operation, self._tile(call.args[0]))
+        if operation in _UNARY and call.args:
+            return _mapped(self._tile(call.args[0]), _UNARY[operation])
+        tiles = [self._tile(it) for it in call.args]
+        return Tile(axes=tiles[0].axes if len(tiles) == 1 else None)
+
+    def _method(self, call: ast.Call, method: ast.Attribute) -> Tile:
+        tile = self._tile(method.value)
+        if method.attr in _NEUTRAL:
+            moved = ast.Call(method, [method.value, *call.args], call.keywords)
+            return self._reduced(ast.copy_location(moved, call), method.attr, tile)
+        if method.attr == "to" and call.args:
+            return replace(tile, half=_is_half(call.args[0]))
+        if method.attr in _UNARY:
+            return _mapped(tile, _UNARY[method.attr])
+        for it in call.args:
+            self._tile(it)
+        return Tile()
+
+    def _plain_call(self, call: ast.Call) -> Tile:
+        if isinstance(call.func, ast.Name) and call.func.id == "float" and call.args:
+            value = _number(call)
+            return Tile(axes=(), constant=value)
+        for it in call.args:
+            self._tile(it)
+        return Tile()
+
+    def _loaded(self, call: ast.Call) -> Tile:
+        pointer = self._tile(call.args[0]) if call.args else Tile()
+        mask, other = argument(call, 1, "mask"), argument(call, 2, "other")
+        if mask is None:
+            return Tile(axes=pointer.axes, half=pointer.half)
+        bounds = self._tile(mask)
+        self._fitted(pointer.axes, bounds.axes, call.lineno)
+        value = 0.0 if other is None else self._tile(other).constant
+        padding = Padding(value, call.lineno, other is None)
+        # Counts and places: 0 is as low as they go.
+        whole = bool(call.args) and self._is_whole(call.args[0])
+        known = (other is None or value is not None) and not whole
+        paddings = dict.fromkeys(bounds.masks, padding) if known else {}
+        return Tile(axes=pointer.axes, half=pointer.half, paddings=paddings)
+
+    def _is_whole(self, pointer: ast.expr) -> bool:
+        names = (it.id for it in ast.walk(pointer) if isinstance(it, ast.Name))
+        kinds = [self.pointers[it] for it in names if it in self.pointers]
+        return any(it is not None and not it.floating for it in kinds)
+
+    def _stored(self, call: ast.Call) -> None:
+        if len(call.args) < 2:
+            return
+        pointer, value = self._tile(call.args[0]), self._tile(call.args[1])
+        if pointer.axes and value.axes and len(pointer.axes) == len(value.axes):
+            for place, (to, of) in enumerate(zip(pointer.axes, value.axes, strict=True)):
+                if to.clashes(of):
+                    turned = len(value.axes) == 2 and not value.axes[1 - place].clashes(to)
+                    cure = ": store tl.trans of it, or load it as it is to be stored" if turned else ""
+                    self._find(
+                        "axes", call.lineno,
+                        f"In line {call.lineno}, along axis {place}, the pointers are indexed by {to.name} and the "
+                        f"value by {of.name}{cure}",
+                    )  # fmt: skip
+                    return
+        if mask := argument(call, 2, "mask"):
+            self._fitted(pointer.axes, self._tile(mask).axes, call.lineno)
+
+    def _made(self, call: ast.Call, operation: str) -> Tile:
+        shape = argument(call, 0, "shape")
+        parts = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
+        value = argument(call, 1, "value") if operation == "full" else ast.Constant(0.0)
+        dtype = argument(call, 1 if operation == "zeros" else 2, "dtype")
+        constant = self._tile(value).constant if value is not None else None
+        return Tile(
+            axes=tuple(Axis() for _ in parts), constant=constant, half=_is_half(dtype), begins=call.lineno
+        )
+
+    def _chosen(self, call: ast.Call) -> Tile:
+        if len(call.args) != 3:
+            return Tile()
+        bounds, a, b = (self._tile(it) for it in call.args)
+        axes = self._fitted(bounds.axes, a.axes, call.lineno) if a.axes != () else bounds.axes
+        paddings = {}
+        if bounds.masks or b.constant is not None:
+            for axis in bounds.masks | set(a.paddings):
+                of_b = b.paddings[axis].value if axis in b.paddings else b.constant
+                if of_b is not None:
+                    paddings[axis] = Padding(
+                        of_b, a.paddings[axis].line if axis in a.paddings else call.lineno
+                    )
+        return Tile(axes=axes, paddings=paddings, half=a.half or b.half, left=a.left)
+
+    def _multiplied(self, call: ast.Call) -> Tile:
+        if len(call.args) < 2:
+            return Tile()
+        a, b = (self._tile(it) for it in call.args[:2])
+        sum_so_far = argument(call, 2, "acc")
+        before = self._tile(sum_so_far) if sum_so_far is not None else None
+        for tile, axis, other in ((a, 1, b), (b, 0, a)):
+            if 1 - axis not in other.paddings or other.paddings[1 - axis].value != 0:
+                self._check_padding("dot", tile, (axis,), call.lineno)
+        kind = argument(call, 99, "out_dtype")
+        half = before.half if before is not None and kind is None else kind is not None and _is_half(kind)
+        if kind is not None and half:
+            self._find("half_sum", call.lineno, f"tl.dot, to which out_dtype gives {_HALF}")
+        if a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
+            return Tile(half=half, begins=before.begins if before else 0)
+        return Tile(axes=(a.axes[0], b.axes[1]), half=half, begins=before.begins if before else 0)
+
+    def _extreme(self, operation: str, a: Tile, b: Tile, line: int) -> Tile:
+        pick = max if operation == "maximum" else min
+        axes = self._fitted(a.axes, b.axes, line)
+        paddings = {}
+        for axis in set(a.paddings) | set(b.paddings):
+            origin = a.paddings.get(axis) or b.paddings[axis]
+            values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
+            known = [it for it in values if it is not None]
+            if len(known) == 2:
+                paddings[axis] = replace(origin, value=pick(known))
+        return Tile(axes=axes, paddings=paddings, half=a.half and b.half)
+
+    def _reduced(self, call: ast.Call, operation: str, tile: Tile) -> Tile:
+        axis = argument(call, 1, "axis")
+        if operation == "cumsum" and axis is None:
+            axis = ast.Constant(0)
+        value = _number(axis) if axis is not None else None
+        rank = len(tile.axes) if tile.axes is not None else 0
+        if axis is not None and (value is None or not -rank <= value < rank):
+            return Tile()
+        gone = tuple(range(rank)) if value is None else (int(value) % rank,)
+        if operation != "cumsum":
+            self._check_padding(operation, tile, gone, call.lineno)
+        if operation == "sum" and tile.half and tile.axes:
+            self._find("half_sum", call.lineno, f"tl.sum of values that are {_HALF}")
+        if operation == "cumsum" or tile.axes is None:
+            return Tile(axes=tile.axes)
+        kept = [place for place in range(rank) if place not in gone]
+        left = (kept[0], call.lineno, operation) if rank == 2 and len(kept) == 1 else None
+        moved = {place: number for number, place in enumerate(kept)}
+        return Tile(
+            axes=tuple(tile.axes[it] for it in kept), paddings=_moved(tile.paddings, moved), left=left
+        )
+
+    def _check_padding(self, operation: str, tile: Tile, gone: tuple[int, ...], line: int) -> None:
+        padding = next((tile.paddings[it] for it in gone if it in tile.paddings), None)
+        if padding is None:
+            return
+        neutral, value = _NEUTRAL[operation], padding.value
+        if value is not None and (
+            value == neutral or (math.isinf(neutral) and value * neutral >= _AS_INFINITE)
+        ):
+            return
+        if operation.startswith("arg") and value is not None and math.isinf(value):
+            return
+        wanted = {0.0: "0", -math.inf: '-float("inf")', math.inf: 'float("inf")'}[neutral]
+        if value is None:
+            said = (
+                f"tl.{operation} in line {line} takes the lanes behind the mask, too: line {padding.line} fills "
+                "them, and "
+                f"by then they no longer hold {wanted}. Put tl.where(mask, ..., {wanted}) before it"
+            )
+        elif padding.missing:
+            said = (
+                f"The load in line {padding.line} has a mask and no other=, so the lanes behind the mask hold "
+                f"{value:g} or "
+                f"anything else, and tl.{operation} in line {line} takes them, too. Pass other={wanted} there"
+            )
+        else:
+            said = (
+                f"The lanes behind the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} "
+                "takes "
+                f"them, too: there they must hold {wanted}"
+            )
+        self._find("neutral", line, said)
+
+
+_HALF = "float16 or bfloat16"
+_HALVES = (DType.FLOAT16, DType.BFLOAT16)
+
+
+def findings_of(
+    kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
+) -> list[Finding]:
+    """What looks wrong in a kernel. ``pointers``: parameters that are, with the type of their elements where it is
+    known; ``constants``: numbers that the module gives names."""
+    reader = _Reader(kernel, pointers, constants)
+    try:
+        reader.run(kernel.node.body)
+    except RecursionError:
+        return []
+    return reader.findings
+
+
+def constants_of(tree: ast.Module) -> dict[str, float]:
+    """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))`` of a module."""
+    found = {}
+    for it in tree.body:
+        if isinstance(it, (ast.Assign, ast.AnnAssign)) and it.value is not None:
+            target = it.targets[0] if isinstance(it, ast.Assign) else it.target
+            value = it.value
+            if isinstance(value, ast.Call) and operation_of(value) == "constexpr" and value.args:
+                value = value.args[0]
+            plain = _number(value)
+            if isinstance(target, ast.Name) and plain is not None:
+                found[target.id] = plain
+    return found
+
+
+def _number(it: ast.expr | None) -> float | None:
+    match it:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            positive = _number(operand)
+            return -positive if positive is not None else None
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as text)]):
+            return {"inf": math.inf, "-inf": -math.inf}.get(text.lower())
+        case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
+            return math.inf
+    return None
+
+
+def _is_half(dtype: ast.expr | None) -> bool:
+    return isinstance(dtype, ast.Attribute) and dtype.attr in ("float16", "bfloat16")
+
+
+def _is_module(it: ast.expr) -> bool:
+    """``tl.extra.cuda.libdevice``, say."""
+    while isinstance(it, ast.Attribute):
+        it = it.value
+    return isinstance(it, ast.Name) and it.id in ("tl", "triton", "libdevice", "math")
+
+
+def _is_index(value: ast.expr) -> bool:
+    """Whether indices are made there, rather than moved on."""
+    return any(operation_of(it) == "arange" for it in ast.walk(value))
+
+
+def _turned(tile: Tile) -> Tile:
+    if tile.axes is None or len(tile.axes) != 2:
+        return Tile(half=tile.half)
+    return Tile(axes=tile.axes[::-1], paddings=_moved(tile.paddings, {0: 1, 1: 0}), half=tile.half)
+
+
+def _moved(paddings: Paddings, places: dict[int, int]) -> Paddings:
+    return {places[axis]: padding for axis, padding in paddings.items() if axis in places}
+
+
+def _mapped(tile: Tile, function: Callable[[float], float]) -> Tile:
+    def applied(value: float | None) -> float | None:
+        try:
+            return None if value is None else function(value)
+        except (ValueError, OverflowError):
+            return None
+
+    paddings = {axis: replace(it, value=applied(it.value)) for axis, it in tile.paddings.items()}
+    return replace(tile, paddings=paddings, constant=applied(tile.constant))
+
+
+def _computed(op: ast.operator, a: float | None, b: float | None) -> float | None:
+    if a is None or b is None:
+        return None
+    try:
+        match op:
+            case ast.Add():
+                found = a + b
+            case ast.Sub():
+                found = a - b
+            case ast.Mult():
+                found = a * b
+            case ast.Div():
+                found = a / b
+            case _:
+                return None
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return None if math.isnan(found) else found
+
+
+def _combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
+    return {axis: _combined_padding(op, a, b, axis) for axis in set(a.paddings) | set(b.paddings)}
+
+
+def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
+    """What lanes beyond the data hold after an operation. Data may be any number that is finite."""
+    values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
+    known = [axis in it.paddings or it.constant is not None for it in (a, b)]
+    value: float | None = None
+    if all(known):
+        value = 0.0 if 0.0 in values and isinstance(op, ast.Mult) else _computed(op, *values)
+    else:
+        only, first = (values[0], True) if known[0] else (values[1], False)
+        infinite = only is not None and (math.isinf(only) or abs(only) >= _AS_INFINITE)
+        match op:
+            case ast.Mult() if only == 0:
+                value = 0.0
+            case ast.Div() if only == 0 and first:
+                value = 0.0
+            case ast.Add() if infinite:
+                value = only
+            case ast.Sub() if infinite and only is not None:
+                value = only if first else -only
+    return replace(a.paddings.get(axis) or b.paddings[axis], value=value)

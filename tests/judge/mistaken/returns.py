@@ -1,0 +1,6 @@
+import triton
+import triton.language as tl
+
+
+def solve(a, b, out, n):
+    return a + b

@@ -1,0 +1,206 @@
+"""The hint that a wrong Triton kernel gets on the emulated board names its mistake.
+
+The kernels are in ``mistaken``; one box judges them all, a case each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.challenge.catalogue import Catalogue
+from grader.device_kinds import EMULATED
+from grader.judge.correctness import Suite
+from grader.judge.device import make_device
+from grader.judge.launch import Launcher
+from grader.judge.mistakes import Mistakes
+from grader.judge.request import Request
+from grader.judge.runner_client import RunnerClient
+from grader.judge.triton_mistakes import TritonMistakes
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseReport, CaseVerdict
+from tests.components import need
+
+ROOT = Path(__file__).parents[2]
+KERNELS = Path(__file__).parent / "mistaken"
+# Challenge, case, and what the case's words and hint say.
+TABLE: dict[str, tuple[str, str, str, str]] = {
+    "no_mask": (
+        "vector_add",
+        "basic",
+        "Line 8: Program 0 reads 16 bytes",
+        "The tl.load in line 8 has no mask",
+    ),
+    "store_without_mask": (
+        "saxpy",
+        "basic",
+        "Line 11: Program 1 writes",
+        "The tl.store in line 11 has no mask",
+    ),
+    "mask_lets_one_through": ("softmax", "odd", "behind the end of x", "lets i <= cols through"),
+    "one_axis_masked": (
+        "transpose",
+        "one_element",
+        "Line 9: ",
+        "bounds y alone, and the pointer uses x, too",
+    ),
+    "mask_without_loop": ("matmul", "prime", "Line 12: ", "does not contain k0, which the pointer does"),
+    "mask_of_other_size": ("transpose", "basic", "never written", "Line 9 compares x with w, and line 10"),
+    "missing_other": ("softmax", "odd", "", "a mask and no other=, so the lanes"),
+    "other_zero": ("softmax", "odd", "", "hold 0 (line 9), and tl.max in line 10 takes them"),
+    "argmax_of_padding": ("argmax_rows", "all_negative", "", "tl.argmax in line 10 takes them, too"),
+    "deviation_of_padding": ("layernorm", "odd", "", "line 10 fills them, and by then they no longer hold 0"),
+    "returns": ("vector_add", "basic", "never written", "solve returns its result in line 6"),
+    "rebinds_out": ("vector_add", "basic", "never written", "Line 6 gives the name out to another tensor"),
+    "no_pid": ("vector_add", "n_1025", "never written", "never asks tl.program_id"),
+    "axis_beyond_grid": ("relu", "basic", "never written", "the grid in line 13 has 1 dimension"),
+    "grid_divides_down": ("relu", "basic", "never written", "divides down (n // 256)"),
+    "program_ids_exchanged": (
+        "matmul",
+        "basic",
+        "never written",
+        "r is made of tl.program_id(1) and compared with M",
+    ),
+    "one_program_id": ("matmul", "basic", "Nothing orders programs", "never asks tl.program_id(1)"),
+    "index_pointer": ("vector_add", "basic", "Line 8: Triton cannot compile this: ", "out is a pointer"),
+    "no_grid": ("vector_add", "basic", "line 13", "a launch names its grid in brackets, add["),
+    "argument_missing": ("relu", "basic", "", "The launch in line 13 gives clip no count"),
+    "no_constexpr": (
+        "relu",
+        "basic",
+        "Line 7: Triton cannot compile this: arange's",
+        "write W: tl.constexpr",
+    ),
+    "no_power_of_two": ("relu", "basic", "Line 7: Triton cannot compile this: ", "triton.next_power_of_2"),
+    "shapes_do_not_fit": (
+        "softmax",
+        "basic",
+        "incompatible dimensions at index 1: 64 and 16",
+        "[:, None] makes a column",
+    ),
+    "unknown_name": (
+        "relu",
+        "basic",
+        "Line 7: Triton cannot compile this: NameError: zero is not defined",
+        "",
+    ),
+    "other_order": (
+        "saxpy",
+        "basic",
+        "",
+        "solve takes (alpha, x, y, n), and the challenge passes (x, y, alpha, n)",
+    ),
+    "dot_fp16_acc": ("matmul_fp16", "basic", "", "adds up in acc, which line 10 makes float16"),
+    "half_dot": ("matmul_fp16", "basic", "", "adds up in tl.dot, to which out_dtype gives float16"),
+    "tf32": ("matmul", "basic", "", "rounds float32 to TF32"),
+    "race_store": ("reduce_sum", "n_1025", "Nothing orders programs", "tl.atomic_add does it in one step"),
+    "every_program_stores": (
+        "reduce_sum",
+        "basic",
+        "Nothing orders programs",
+        "is the same in every program",
+    ),
+    "wrong_stride": ("transpose", "basic", "", "Each tile of 32 x 32 of out is transposed within itself"),
+    "read_by_columns": (
+        "matmul",
+        "basic",
+        "",
+        "The result is right if b is read with rows and columns exchanged",
+    ),
+    "broadcast_along_wrong_axis": (
+        "softmax",
+        "basic",
+        "",
+        "leaves one value for each row, and [None, :] spreads it",
+    ),
+    "wrong_axis": ("softmax", "basic", "", "change their roles. Line 12 reduces along axis=0"),
+    "beta_forgotten": ("layernorm", "basic", "", "never uses its parameter bias, which is beta"),
+    "alpha_forgotten": ("saxpy", "basic", "", "The result is right for alpha = 1, whatever alpha is."),
+    "shifted": ("inclusive_scan", "basic", "", "The values of out are right and 1 place too late"),
+    "no_maximum": ("softmax", "plus_1000", "nan", "subtract the row's maximum first"),
+}
+
+
+class SharedBox:
+    """Judges one case of one source after the other, in one box as long as that lives."""
+
+    def __init__(self, boxes: BoxMaker) -> None:
+        self._boxes = boxes
+        self._device = make_device(EMULATED)
+        self._client: RunnerClient | None = None
+        self._catalogue = Catalogue(ROOT)
+
+    def judge(self, source: str, slug: str, name: str) -> CaseReport:
+        challenge = self._catalogue.load(slug)
+        cases = [it for it in challenge.cases if it.name == name]
+        request = Request(challenge, Language.TRITON, source, EMULATED, seed_key=bytes(32), cases=cases)
+        launcher = Launcher(request, self._device, self._boxes, lambda: None)
+        if self._client is None:
+            self._client = launcher.submission()
+        else:
+            launcher.load(self._client)
+        suite = Suite(
+            challenge=challenge,
+            cases=cases,
+            seed_of=request.seed_of,
+            start=launcher.submission,
+            on_case=lambda *_: None,
+            device=self._device,
+            mistakes=Mistakes(challenge, Language.TRITON, source),
+        )
+        self._client = suite.run(self._client)
+        return suite.reports[0]
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+
+@pytest.fixture(scope="module")
+def shared(local_boxes: BoxMaker) -> Iterator[SharedBox]:
+    need("emulator")
+    box = SharedBox(local_boxes)
+    yield box
+    box.close()
+
+
+def test_every_kernel_is_in_the_table() -> None:
+    assert {it.stem for it in KERNELS.glob("*.py")} == set(TABLE)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_hint_names_the_mistake(shared: SharedBox, name: str) -> None:
+    slug, case, detail, hint = TABLE[name]
+    found = shared.judge((KERNELS / f"{name}.py").read_text(), slug, case)
+    assert found.verdict is not CaseVerdict.ACCEPTED
+    assert detail in found.detail
+    assert hint in found.hint
+
+
+def test_a_refused_kernel_shows_its_line_and_column(shared: SharedBox) -> None:
+    found = shared.judge((KERNELS / "unknown_name.py").read_text(), "relu", "basic")
+    headline, line, caret = found.detail.split("\n")[:3]
+    assert headline == "Line 7: Triton cannot compile this: NameError: zero is not defined"
+    assert line == "    return tl.maximum(v, zero)"
+    assert caret.index("^") == line.index("zero)")
+
+
+RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.py"), *ROOT.glob("benchmarks/variants/*/*.py")])
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda it: f"{it.parts[-3]}-{it.parent.name}-{it.stem}")
+def test_the_source_of_a_right_kernel_looks_right(path: Path) -> None:
+    """Rules that look at the source alone find nothing in it, whatever the numbers may be."""
+    slug = path.parts[-3] if path.parent.name == "staff" else path.parent.name
+    mistakes = TritonMistakes.of(Catalogue(ROOT).load(slug).manifest, path.read_text())
+    assert mistakes is not None
+    assert mistakes.suspicions() == []
+
+
+def test_a_source_that_nests_too_deeply_is_not_read() -> None:
+    manifest = Catalogue(ROOT).load("relu").manifest
+    assert TritonMistakes.of(manifest, "x = " + "-" * 100_000 + "1") is None
+    assert TritonMistakes.of(manifest, "x = 1" + "+1" * 30_000) is None
