@@ -25,6 +25,8 @@ CONTROL = (
     "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP ASYNC "
     "HEAP TEXTURE"
 ).split()
+# As enum nop: the size of a NOP.
+SLEEPS, PREFETCHES, PREFETCHES_BULK = 1, 2, 3
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
 # Local memory of kernels whose functions call themselves, in bytes a thread.
@@ -1479,8 +1481,6 @@ def _trap(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> No
 @_handles(
     "brkpt",
     "pmevent",
-    "prefetch",
-    "prefetchu",
     "applypriority",
     "discard",
     "setmaxnreg",
@@ -1492,7 +1492,17 @@ def _nothing(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) ->
 
 @_handles("nanosleep")
 def _nanosleep(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
-    k.control("NOP", imm=1)  # others have a turn
+    k.control("NOP", size=SLEEPS)
+
+
+@_handles("prefetch", "prefetchu")
+def _prefetch(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    """Into the second-level cache, whatever level it says."""
+    if _space(m) not in (GENERIC, GLOBAL) or "tensormap" in m:
+        k.control("NOP")
+        return
+    base, at, wide = k.memory(o[0], GLOBAL)
+    k.control("NOP", size=PREFETCHES, a=base, imm=at, wide=wide)
 
 
 @_handles("createpolicy")
@@ -1858,6 +1868,8 @@ def _multiply(
 # Of textures and surfaces: axes, and whether a layer comes first.
 _GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (1, 1), "a2d": (2, 1)}
 _BEYOND = ("trap", "clamp", "zero")
+_TEXTURES = ("tex", "suld", "sust")
+TEXTURE_STORED = _TEXTURES.index("sust")
 
 
 def _object_and_places(k: _Kernel, text: str, kind: str) -> tuple[int, list[int]]:
@@ -1868,7 +1880,7 @@ def _object_and_places(k: _Kernel, text: str, kind: str) -> tuple[int, list[int]
     return k.register(name), [k.value(it, kind) for it in split_operands(places.strip("{}"))]
 
 
-@_handles("tex", "suld", "sust")
+@_handles(*_TEXTURES)
 def _texture(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     geometry = next((it for it in m if it in _GEOMETRIES), None)
     if geometry is None or (i.name != "tex" and m[0] != "b"):
@@ -1895,7 +1907,7 @@ def _texture(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> No
     places = (places + [places[0]] * 4)[:4]
     beyond = next((_BEYOND.index(it) for it in m if it in _BEYOND), 0)
     words = [
-        ("tex", "suld", "sust").index(i.name), axes, layered, by_floats, size, beyond, len(units), item,
+        _TEXTURES.index(i.name), axes, layered, by_floats, size, beyond, len(units), item,
         *(units + [NONE] * 4)[:4], *places,
     ]  # fmt: skip
     k.granule = min(k.granule, size)

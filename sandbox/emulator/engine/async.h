@@ -43,6 +43,7 @@ void async_knows(struct warp *, uint32_t slot, uint32_t epoch);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
+uint32_t bulk_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
 /* Lets what completes an mbarrier come to pass. */

@@ -107,6 +107,7 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     struct heap *heap = engine->heap;
     struct region *region = heap ? region_of(engine, heap->address) : NULL;
     uint32_t granule = w->block->launch->kernel->granule;
+    if (w->block->launch->profile && heap) profile_heap(w, r, mask, heap->address);
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t value = u64_of(w, r->a)[lane];

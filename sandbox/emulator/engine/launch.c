@@ -89,7 +89,7 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {

@@ -168,9 +168,13 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
 
 /* Counts an access. */
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
-    if (p->region == NULL) { profile_local(w, r, p->mask, size, access); return; }
+    if (p->region == NULL) { profile_local(w, r, p->offsets, p->mask, size, access); return; }
     if (p->region->constant) { profile_constant(w, r, p->offsets, p->mask); return; }
-    if (p->region->owner) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
+    if (p->region->owner) {
+        profile_shared(w, r, p->offsets, p->mask, size, access);
+        if (p->region->owner != w->block) profile_remote(w, r, p->mask, size, access);
+        return;
+    }
     uint64_t addresses[LANES];
     for (int i = 0; i < LANES; i++) addresses[i] = p->region->address + p->offsets[i];
     profile_global(w, r, addresses, p->mask, size, access);
@@ -387,7 +391,12 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
     struct row read = *r;
     read.space = GLOBAL;
-    if (w->block->launch->profile && mask) profile_global(w, r, from, mask, r->size, COPIES);
+    if (w->block->launch->profile && mask) {
+        struct row none = *r;
+        none.d = none.b = none.c = none.e = NONE;
+        profile_global(w, r, from, mask, r->size, COPIES);
+        profile_shared(w, &none, to, mask, r->size, WRITES);
+    }
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];
@@ -404,6 +413,21 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
         *late_room(w) = late;
     }
     return 0;
+}
+
+void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    uint32_t inside = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        uint64_t size = r->size == PREFETCHES ? 1 : u32_of(w, r->b)[i];
+        struct region *region = address[i] < SHARED_BASE ? region_of(w->block->launch->engine, address[i]) : NULL;
+        if (!region || region->freed || region->size - (address[i] - region->address) < size) continue;
+        inside |= 1u << i;
+        if (r->size == PREFETCHES_BULK) profile_bulk(w, address[i], size, FETCHES, true);
+    }
+    if (inside && r->size == PREFETCHES) profile_global(w, r, address, inside, 1, FETCHES);
 }
 
 static int arrives(struct warp *w, const struct late *it, struct row *row) {

@@ -296,7 +296,7 @@ static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t ta
         w->stack[i] += r->c;
         if (++w->call_depth[i] > MOST_CALLS || w->stack[i] > w->block->launch->kernel->local_bytes) { fault(w, r, STACK_OVERFLOW, i, NULL, 0, 0, false); return false; }
     }
-    if (r->flags & RECURSIVE) save_frame(w, r, mask);
+    if (r->flags & RECURSIVE) { save_frame(w, r, mask); if (w->block->launch->profile) profile_frame(w, r->b); }
     put(w, r->d, mask, w->pc + 1);
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     w->active = mask;
@@ -307,7 +307,7 @@ static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t ta
 static bool returns(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t back[LANES];
     memcpy(back, u32_of(w, r->d), sizeof back);
-    if (r->flags & RECURSIVE) restore_frame(w, r, mask);
+    if (r->flags & RECURSIVE) { restore_frame(w, r, mask); if (w->block->launch->profile) profile_frame(w, r->b); }
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     while (mask) {
         uint32_t pc = back[__builtin_ctz(mask)], same = 0;
@@ -393,7 +393,10 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             w->undefined[r->a] = 0;
         }
         switch (r->op) {
-        case OP_NOP: if (r->imm) w->loops = MOST_LOOPS - 1; w->pc++; break;
+        case OP_NOP:
+            if (r->size == SLEEPS) w->loops = MOST_LOOPS - 1;
+            else if (r->size && profile) memory_prefetch(w, r, mask);
+            w->pc++; break;
         case OP_LOAD:
             if (w->any_undefined) { const uint32_t outs[4] = {r->d, r->b, r->c, r->e}; for (uint32_t k = 0; k < r->count; k++) if (outs[k] != NONE) w->undefined[outs[k]] &= ~mask; }
             if (memory_load(w, r, mask)) { status = STOPPED; goto out; }
