@@ -319,9 +319,11 @@ class Engine:
 
     # ---- code ----
 
-    def load(self, text: str) -> Loaded:
-        """Raises ptx.BadPtx."""
+    def load(self, text: str, most: int = ptx.MOST_GLOBAL) -> Loaded:
+        """``most``: bytes that its variables may have. Raises ptx.BadPtx, MemoryError."""
         module = ptx.parse(text)
+        if sum(it.size for it in module.variables.values() if it.space in ("global", "const")) > most:
+            raise MemoryError
         loaded = Loaded(module, {})
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
