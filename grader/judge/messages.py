@@ -26,8 +26,8 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, never trusted. ``ours``: a program of ours failed, in a
-    process where nothing of a submission runs: only emulated devices have one."""
+    """An exception, as the runner describes it: shown to its author, never trusted. ``ours``: a program of ours failed
+    that runs apart from the submission, as only emulated devices have one."""
 
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "ours"]
     type: Word

@@ -607,8 +607,10 @@ class _Kernel:
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
         """An operation of alu.ops; ``operands``: a, b, c and e, as many as it has."""
         number, arity = self.operations.get(name, (0, 0))
-        if d == NONE or not arity or len(operands) < arity or NONE in operands[:arity] or len(operands) > 4:
-            raise Unsupported(self.instruction.opcode, self.instruction.place, f"not as {name}")
+        if not arity:
+            raise Unsupported(self.instruction.opcode, self.instruction.place)
+        if d == NONE or len(operands) < arity or NONE in operands[:arity] or len(operands) > 4:
+            raise self.malformed("has too few operands, or too many")
         a, b, c, e = (*operands, *[NONE] * (4 - len(operands)))
         self.row(number + len(CONTROL), d, a, b, c, e, imm, flags=flags)
 
@@ -660,10 +662,10 @@ class _Kernel:
 
     def value(self, text: str, kind: str) -> int:
         """A source operand of a type: a register, an immediate, a special register or an address."""
+        size = 8 if SIZES[kind] == 8 else 4
         unit = self.frame.registers.get(text)
         if unit is not None:
             return unit
-        size = 8 if SIZES[kind] == 8 else 4
         literal = number(text)
         if literal is not None:
             if kind == "pred":
@@ -701,7 +703,9 @@ class _Kernel:
             return self.constant(0, size)
         if name not in self.specials:
             if name not in _SPECIALS:
-                raise Unsupported(f"%{name}", self.instruction.place)
+                raise self.malformed(
+                    f"names '%{name}', which is neither declared nor a special register known here"
+                )
             self.specials[name] = self._take(1)
         return self.specials[name]
 
