@@ -219,7 +219,7 @@ class Engine:
     """``threads``: how many of the host's run blocks; None: all that this process may use."""
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
-        """Raises EngineMissing."""
+        """Raises EngineMissing, MemoryError."""
         self._c = _open(library)
         if tuple(self._c.engine_sizes(it) for it in range(4)) != (
             ROW.size,
@@ -230,6 +230,8 @@ class Engine:
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
+        if not self._engine:
+            raise MemoryError
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0

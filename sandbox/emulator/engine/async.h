@@ -22,7 +22,7 @@ struct mbarrier {
 };
 
 /* A copy into shared memory that has not come to pass, in the block whose mbarrier it completes. ``data``: what it
- * writes; NULL: what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
+ * writes; or, where it has one, what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;

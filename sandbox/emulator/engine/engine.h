@@ -268,7 +268,8 @@ struct engine {
     struct heap *heap;
     struct textures *textures;
     char *printed;
-    size_t printed_size, printed_room;
+    size_t printed_size;
+    uint32_t printed_room;
     atomic_flag print_lock;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
@@ -298,6 +299,15 @@ extern alu_function *const alu_table[];
 extern const char *const alu_names[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
+
+/* allocate.c: NULL where there is no memory. ``grown``: an array of elements of ``size`` bytes with room for twice as many,
+ * or for the ``first``; where there is none, it is as it was. */
+#define CHECKED __attribute__((warn_unused_result))
+CHECKED void *allocate(size_t count, size_t size); /* zeros */
+CHECKED void *allocate_aligned(size_t size);       /* the same, at a multiple of UNIT */
+CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
+/* Ends the launch. */
+void out_of_memory(struct launch *);
 
 /* memory.c: 0, or the kind of the fault, which is then recorded. */
 int memory_load(struct warp *, const struct row *, uint32_t mask);
@@ -342,8 +352,9 @@ enum access { READS, WRITES, UPDATES, COPIES, FETCHES };
 void cache_delete(struct cache *);
 void places_delete(struct places *);
 void schedule_delete(struct schedule *);
-void profile_block_new(struct block *);
-void profile_begin(struct engine *, struct profile *);
+/* False: there is no memory. */
+CHECKED bool profile_block_new(struct block *);
+CHECKED bool profile_begin(struct engine *, struct profile *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);

@@ -377,10 +377,11 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 /* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
-static struct late *late_room(struct warp *w) {
+CHECKED static struct late *late_room(struct warp *w) {
     if (w->late_count == w->late_room) {
-        w->late_room = w->late_room ? 2 * w->late_room : 64;
-        w->late = realloc(w->late, w->late_room * sizeof *w->late);
+        struct late *more = grown(w->late, &w->late_room, 64, sizeof *more);
+        if (!more) { out_of_memory(w->block->launch); return NULL; }
+        w->late = more;
     }
     return &w->late[w->late_count++];
 }
@@ -410,7 +411,9 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             memcpy(late.data, p.data + p.offsets[lane], bytes);
             if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
         }
-        *late_room(w) = late;
+        struct late *room = late_room(w);
+        if (!room) return 1;
+        *room = late;
     }
     return 0;
 }
@@ -478,7 +481,9 @@ int memory_late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t to = address[lane] >= SHARED_BASE ? address[lane] & 0xffffffff : address[lane];
-        *late_room(w) = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
+        struct late *it = late_room(w);
+        if (!it) return 1;
+        *it = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
         w->late_arrivals++;
     }
     return 0;

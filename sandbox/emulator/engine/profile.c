@@ -36,15 +36,27 @@ struct cache {
 struct places { uint64_t place[PLACES], count[PLACES]; bool any; };
 void places_delete(struct places *it) { free(it); }
 
-static struct cache *cache_new(uint32_t sets, uint32_t ways) {
-    struct cache *it = calloc(1, sizeof *it);
-    size_t count = (size_t)sets * ways;
-    *it = (struct cache){.sets = sets, .ways = ways, .lines = calloc(count, 8), .used = calloc(count, 8), .sectors = calloc(count, 1)};
-    return it;
-}
 void cache_delete(struct cache *it) {
     if (it == NULL) return;
     free(it->lines); free(it->used); free(it->sectors); free(it->dirty); free(it->owner); free(it->touched); free(it);
+}
+static struct cache *cache_new(uint32_t sets, uint32_t ways) {
+    struct cache *it = allocate(1, sizeof *it);
+    size_t count = (size_t)sets * ways;
+    if (!it) return NULL;
+    *it = (struct cache){.sets = sets, .ways = ways, .lines = allocate(count, 8), .used = allocate(count, 8), .sectors = allocate(count, 1)};
+    if (it->lines && it->used && it->sectors) return it;
+    cache_delete(it);
+    return NULL;
+}
+static struct cache *second_new(void) {
+    struct cache *it = cache_new(L2_SETS, L2_WAYS);
+    size_t count = (size_t)L2_SETS * L2_WAYS;
+    if (!it) return NULL;
+    it->dirty = allocate(count, 1); it->owner = allocate(count, 8); it->touched = allocate(count, 8);
+    if (it->dirty && it->owner && it->touched) return it;
+    cache_delete(it);
+    return NULL;
 }
 static void cache_clear(struct cache *it) { memset(it->sectors, 0, (size_t)it->sets * it->ways); memset(it->used, 0, 8 * (size_t)it->sets * it->ways); }
 
@@ -130,7 +142,7 @@ struct schedule {
 void schedule_delete(struct schedule *it) { free(it); }
 
 static bool schedule_begin(struct engine *engine, struct profile *profile) {
-    if (!engine->schedule && !(engine->schedule = malloc(sizeof *engine->schedule))) return false;
+    if (!engine->schedule && !(engine->schedule = allocate(1, sizeof *engine->schedule))) return false;
     struct schedule *it = engine->schedule;
     if (profile->resident > MOST_RESIDENT) profile->resident = MOST_RESIDENT;
     if (profile->multiprocessors > MOST_MULTIPROCESSORS) profile->multiprocessors = MOST_MULTIPROCESSORS;
@@ -190,23 +202,19 @@ static void schedule_block(const struct block *block, uint64_t chain) {
 }
 
 /* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
-void profile_begin(struct engine *engine, struct profile *profile) {
-    if (engine->second == NULL) {
-        engine->second = cache_new(L2_SETS, L2_WAYS);
-        engine->second->dirty = calloc((size_t)L2_SETS * L2_WAYS, 1);
-        engine->second->owner = calloc((size_t)L2_SETS * L2_WAYS, 8);
-        engine->second->touched = calloc((size_t)L2_SETS * L2_WAYS, 8);
-        engine->places = calloc(1, sizeof *engine->places);
-    }
-    schedule_begin(engine, profile);
+bool profile_begin(struct engine *engine, struct profile *profile) {
+    if (!engine->second) engine->second = second_new();
+    if (!engine->places) engine->places = allocate(1, sizeof *engine->places);
+    if (!engine->second || !engine->places || !schedule_begin(engine, profile)) return false;
     if (profile->fresh) { cache_clear(engine->second); memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS); }
     memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
+    return true;
 }
 
-void profile_block_new(struct block *block) {
+bool profile_block_new(struct block *block) {
     uint64_t sets = block->launch->profile->l1_lines / L1_WAYS;
-    block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS);
+    return (block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS)) != NULL;
 }
 
 void profile_block_begins(struct block *block) {

@@ -20,18 +20,20 @@ struct texture {
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
     float border[4];
 };
-struct textures { struct texture *each; uint32_t count; };
+struct textures { struct texture *each; uint32_t count, room; };
 
 /* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
 struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
 
 uint64_t engine_texture(struct engine *engine, const struct texture *it) {
-    if (!engine->textures && !(engine->textures = calloc(1, sizeof *engine->textures))) return 0;
+    if (!engine->textures && !(engine->textures = allocate(1, sizeof *engine->textures))) return 0;
     struct textures *all = engine->textures;
     if (all->count >= MOST_OBJECTS) return 0;
-    struct texture *more = realloc(all->each, (all->count + 1) * sizeof *more);
-    if (!more) return 0;
-    all->each = more;
+    if (all->count == all->room) {
+        struct texture *more = grown(all->each, &all->room, 16, sizeof *more);
+        if (!more) return 0;
+        all->each = more;
+    }
     all->each[all->count] = *it;
     return FIRST_OBJECT + all->count++;
 }

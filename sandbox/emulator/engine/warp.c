@@ -260,14 +260,15 @@ static void redux(struct warp *w, const struct row *r, uint32_t mask) {
     put(w, r->d, mask, result);
 }
 
-static void save_frame(struct warp *w, const struct row *r, uint32_t mask) {
-    if (w->saved_count == w->saved_room) {
-        w->saved_room = w->saved_room ? 2 * w->saved_room : 16;
-        w->saved = realloc(w->saved, w->saved_room * sizeof *w->saved);
-    }
+CHECKED static bool save_frame(struct warp *w, const struct row *r, uint32_t mask) {
+    struct saved *more = w->saved_count < w->saved_room ? w->saved : grown(w->saved, &w->saved_room, 16, sizeof *more);
+    if (more) w->saved = more;
+    uint8_t *data = allocate(r->b, UNIT);
+    if (!more || !data) { free(data); out_of_memory(w->block->launch); return false; }
     struct saved *it = &w->saved[w->saved_count++];
-    *it = (struct saved){mask, r->a, r->b, malloc((size_t)r->b * UNIT + 1)};
+    *it = (struct saved){mask, r->a, r->b, data};
     memcpy(it->data, w->file + (size_t)r->a * UNIT, (size_t)r->b * UNIT);
+    return true;
 }
 
 /* Words of 4 bytes: a 64-bit register's lanes lie two units wide, so lanes are restored by what each unit is part of. */
@@ -296,7 +297,7 @@ static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t ta
         w->stack[i] += r->c;
         if (++w->call_depth[i] > MOST_CALLS || w->stack[i] > w->block->launch->kernel->local_bytes) { fault(w, r, STACK_OVERFLOW, i, NULL, 0, 0, false); return false; }
     }
-    if (r->flags & RECURSIVE) { save_frame(w, r, mask); if (w->block->launch->profile) profile_frame(w, r->b); }
+    if (r->flags & RECURSIVE) { if (!save_frame(w, r, mask)) return false; if (w->block->launch->profile) profile_frame(w, r->b); }
     put(w, r->d, mask, w->pc + 1);
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     w->active = mask;
