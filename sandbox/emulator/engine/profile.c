@@ -21,7 +21,7 @@ enum { MATCH_CYCLES = 34, MATCH_CYCLES_EACH = 11, MATCH_SLOTS_EACH = 2, RETRY_CY
 /* Of a multiprocessor, and multiprocessors. */
 enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
 /* A loop that only looks has no more rows. */
-enum { MOST_POLL_ROWS = 32 };
+enum { MOST_POLL_ROWS = 256 };
 
 /* A cache of lines of four sectors; the line that was not used for longest makes room. */
 struct cache {
