@@ -1,8 +1,8 @@
 """Runs the engine that ``SANITIZED_ENGINE`` names, in a process with the sanitizers' libraries in ``LD_PRELOAD``.
 
--p tests.emulator.sanitized                         a plugin of pytest's: tests use that engine
-python -m tests.emulator.sanitized fuzz SEED SECONDS    samples with words of others in them; prints how many ran
-python -m tests.emulator.sanitized allocations          each allocation of a launch fails once; prints how many there are
+pytest -p tests.emulator.sanitized ...                 tests use that engine
+python -m tests.emulator.sanitized fuzz SEED SECONDS   samples changed at random: how many ran
+python -m tests.emulator.sanitized allocations         each allocation of a launch fails once: how many there are
 """
 
 from __future__ import annotations
