@@ -7,8 +7,18 @@ import struct
 import pytest
 
 from grader.sandbox.emulator import lower
-from grader.sandbox.emulator.device import KERNEL, MODULE, Device
+from grader.sandbox.emulator.device import (
+    ALLOCATE_MANAGED,
+    KERNEL,
+    LAUNCH,
+    LAUNCH_HEAD,
+    MODULE,
+    PUSH,
+    RANGE,
+    Device,
+)
 from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.model import copies_seconds
 
 HEAD = "//\n.version 8.0\n.target sm_90a\n.address_size 64\n"
 
@@ -79,3 +89,22 @@ def test_a_mistake_of_ours_is_no_fault_of_the_source(engine: Engine, monkeypatch
     assert device.returned().unsupported is None
     status, _ = device.answer(KERNEL, struct.pack("<I", 0) + b"k")
     assert status == 999, "cudaErrorUnknown"
+
+
+def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> None:
+    device = Device(engine)
+    device.begin(counted=True)
+    status, module = device.answer(MODULE, kernel("").encode())
+    assert status == 0
+    shape = (1, 1, 1, 32, 1, 1, 0, 0, 0)
+    head = LAUNCH_HEAD.pack(struct.unpack("<I", module)[0], 1, 0, 0, *shape, 0)
+    assert device.answer(LAUNCH, head + b"k")[0] == 0
+    assert [it.registers for it in device.returned().counted] == [255]
+
+
+def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> None:
+    device = Device(engine)
+    (address,) = struct.unpack("<Q", device.answer(ALLOCATE_MANAGED, struct.pack("<QI", 64, 0))[1])
+    device.begin(counted=True)
+    assert device.answer(PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
+    assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
