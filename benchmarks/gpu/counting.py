@@ -26,6 +26,7 @@ from grader.judge.arena import Arena
 from grader.judge.compare import compare
 from grader.judge.oracle import Question, scalar_values
 from grader.sandbox.emulator import device as gpu
+from grader.sandbox.emulator.assembler import tritons_ptxas
 from grader.sandbox.emulator.engine import NOTHING, Engine
 from grader.sandbox.emulator.explain import message_of
 from grader.sandbox.emulator.model import Launch
@@ -53,7 +54,7 @@ def count(challenge: Challenge, case: Case, question: Question, program: Path) -
     """``program``: a library for the emulated GPU, or a Triton source. Raises RuntimeError where it fails."""
     engine = Engine(1)
     engine.check = NOTHING
-    device = gpu.Device(engine)
+    device = gpu.Device(engine, ptxas=tritons_ptxas())
     arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
     began = time.perf_counter()
     try:

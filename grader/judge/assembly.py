@@ -34,8 +34,9 @@ ABOVE_ROOFLINE = 1.05
 
 class Found(TypedDict, total=False):
     """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
-    whose result the host takes part where only the device's work has a time. ``crowded_out``: workloads that count and
-    lacked memory, though not for good. ``left_out``: public cases for which the device lacks memory."""
+    whose result the host takes part where only the device's work has a time; ``too_fast``: less work was counted than a
+    workload needs. ``crowded_out``: workloads that count and lacked memory, though not for good. ``left_out``: public
+    cases for which the device lacks memory."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -46,6 +47,7 @@ class Found(TypedDict, total=False):
     log: str
     remarks: Sequence[str]
     on_host: str
+    too_fast: bool
     crowded_out: Sequence[str]
     left_out: Sequence[str]
 
@@ -59,7 +61,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
     unranked = _ON_HOST.format(on_host) if on_host else why
     return Report(
         verdict=verdict,
-        flags=flags_of(workloads, library_ops, on_host=bool(on_host)),
+        flags=flags_of(workloads, library_ops, on_host=bool(on_host), too_fast=found.get("too_fast", False)),
         challenge=request.challenge.slug,
         version=request.challenge.manifest.version,
         language=request.language,
@@ -133,13 +135,18 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) ->
 
 
 def flags_of(
-    workloads: Sequence[WorkloadReport], library_ops: Sequence[str] = (), *, on_host: bool = False
+    workloads: Sequence[WorkloadReport],
+    library_ops: Sequence[str] = (),
+    *,
+    on_host: bool = False,
+    too_fast: bool = False,
 ) -> list[Flag]:
-    """``library_ops``: torch's own operations that the runner said it saw."""
+    """``library_ops``: torch's own operations that the runner said it saw; ``too_fast``: less work was counted than a
+    workload needs."""
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if on_host:
         found.append(Flag.HOST_COMPUTED)
-    if any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
+    if too_fast or any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
         found.append(Flag.ABOVE_ROOFLINE)
     # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
     if any(it.charged_us > it.noise_us for it in workloads):

@@ -26,9 +26,10 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, never trusted."""
+    """An exception, as the runner describes it: shown to its author, never trusted. ``ours``: a program of ours failed
+    that runs apart from the submission, as only emulated devices have one."""
 
-    kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation"]
+    kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
     type: Word
     message: Text
     line: Small | None = None

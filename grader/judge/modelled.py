@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Workload
+from grader.challenge.model import DType, Workload
 from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.boxed_reference import BoxedFunction
@@ -24,11 +24,12 @@ from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, trespass
 from grader.judge.job import counted
 from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.roofline import light_cost
 from grader.judge.rule import Measured, Own
 from grader.judge.runner_client import Answer, RunnerClient, Timed
 from grader.judge.timekeeper import Baselines, Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.timing import WrongInTiming
-from grader.sandbox.emulator.model import H200
+from grader.sandbox.emulator.model import H200, least_seconds
 from grader.schemas.call_profile import CallProfile
 from grader.scoring import Estimate
 
@@ -66,6 +67,7 @@ class Modelled(Timekeeper):
         """One counted call of each workload. Raises TimedWrong, HostComputed."""
         subject.printed()  # what a case printed and nobody read
         found = []
+        self.too_fast = []
         for number, half in enumerate(halves):
             counts = counted(number + 1, len(halves), "workload")
             self.tell(number, f"Counting the work of {counts}: {half.workload.name}")
@@ -77,7 +79,10 @@ class Modelled(Timekeeper):
             except (WrongInTiming, ChannelError) as error:
                 raise TimedWrong(half.workload, error) from error
             assert answer.modelled_s is not None
-            timed = Timed(0.0, answer.modelled_s, 0.0, 0.0)
+            least = least_of(self.request.challenge, half.workload)
+            if answer.modelled_s < least:
+                self.too_fast.append(half.workload.name)
+            timed = Timed(0.0, max(answer.modelled_s, least), 0.0, 0.0)
             found.append(Own([timed], gated=True, profile=answer.profile))
         lines = subject.printed().splitlines()
         self.silenced = any(it.strip() and not it.startswith(_NOTE) for it in lines)
@@ -155,6 +160,27 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
         gated=True,
         profile=profile,
     )
+
+
+def ceilings() -> dict[str, float]:
+    """What the modelled card reaches at most, as ``grader.judge.roofline`` wants it."""
+    flops = {
+        DType.FLOAT64: H200.flops["f64"],
+        DType.FLOAT32: H200.flops["wgmma tf32"],
+        DType.FLOAT16: H200.flops["wgmma f16"],
+        DType.BFLOAT16: H200.flops["wgmma bf16"],
+        DType.INT8: H200.flops["wgmma s8"],
+    }
+    cycles = H200.multiprocessors * H200.clock
+    return {"bandwidth": H200.dram, **{f"rate:{it.value}": cycles * rate for it, rate in flops.items()}}
+
+
+def least_of(challenge: Challenge, workload: Workload) -> float:
+    """Seconds that no kernel can be below: it reads its inputs and writes its outputs, and computes at the highest
+    rate."""
+    cost = light_cost(challenge.manifest, workload, ceilings())
+    assert cost.rate is not None
+    return least_seconds(cost.bytes, cost.flops, cost.rate)
 
 
 def baseline_seconds(challenge: Challenge, workload: Workload) -> float:

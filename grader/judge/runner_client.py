@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
-from grader.errors import BoxUnavailable
+from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.arena import Arena, Inputs
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError, StillCompiling
 from grader.judge.device import Device, OutputChecker
@@ -420,6 +420,8 @@ class RunnerClient:
         self._calling = False
         if message.round != self._gate.round or not self._gate.is_done():
             raise BoxLied("returned from another round than was asked for")
+        if message.error is not None and message.error.kind == "ours" and self._device.modelled:
+            raise JudgeFailure(f"The emulated GPU failed.\n{message.error.message}")
         control = message.control_us * 1e-6 if message.control_us is not None else None
         modelled = message.modelled_us * 1e-6 if message.modelled_us is not None else None
         return Answer(

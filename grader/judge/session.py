@@ -57,6 +57,10 @@ log = get_logger(__name__)
 # Shown with an accepted run, so that nobody takes it for more.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
 _SILENCED = "What it printed while its work was counted is not shown; what it prints in a case is."
+_TOO_FAST = (
+    "Workload '{}': less work was counted than its inputs and outputs need at the card's speed, so its time is that. "
+    "Staff see a flag."
+)
 _KEPT_MEMORY = (
     "It kept so much of the GPU's memory between calls that none was left for the next call's inputs."
 )
@@ -225,6 +229,8 @@ class Session:
             found.append(f"The box was killed from outside {times} and the submission was judged again.")
         if self._timekeeper.silenced:
             found.append(_SILENCED)
+        for name in self._timekeeper.too_fast:
+            found.append(_TOO_FAST.format(name))
         found += self._lacking
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
@@ -469,6 +475,7 @@ class Session:
                 "remarks": self._remarks(),
                 "left_out": self._left_out,
                 "on_host": self.on_host,
+                "too_fast": bool(self._timekeeper.too_fast),
                 **found,
             },
         )

@@ -80,7 +80,8 @@ class Timekeeper:
     control, submission, control. The control's box idles meanwhile; it is ours.
 
     ``taken`` holds every reading of the submission, also of what was then measured once more. ``silenced``: it printed
-    something in the calls of workloads, which no report shows; known where times are modelled.
+    something in the calls of workloads, which no report shows; ``too_fast``: workloads of which less work was counted
+    than they need at least. Both are known where times are modelled.
     """
 
     request: Request
@@ -91,6 +92,7 @@ class Timekeeper:
     quiet: Callable[[], None] = lambda: None
     taken: list[Reading] = field(default_factory=list)
     silenced: bool = False
+    too_fast: list[str] = field(default_factory=list)
 
     def control(self) -> RunnerClient | None:
         """The control's box, where one is needed. Raises BoxUnavailable, JudgeFailure."""

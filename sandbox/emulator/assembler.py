@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
 from pathlib import Path
 
-# A kernel that takes it longer is counted without its registers.
+# A kernel that takes it longer counts as if it had as many as there are.
 _SECONDS = 30.0
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)", re.MULTILINE)
 _ENTRY = re.compile(r"ptxas[\w-]* info\s*: Compiling entry function '(\w+)' for ")
 _USED = re.compile(r"ptxas[\w-]* info\s*: Used (\d{1,3}) registers")
+
+
+def tritons_ptxas() -> Path | None:
+    """The assembler that Triton brings along for what it compiles here: of two, that for sm_90 and newer."""
+    found = importlib.util.find_spec("triton")
+    folders = (found.submodule_search_locations or []) if found is not None else []
+    names = ("ptxas-blackwell", "ptxas")
+    paths = (Path(it, "backends", "nvidia", "bin", name) for name in names for it in folders)
+    return next((it for it in paths if os.access(it, os.X_OK)), None)
 
 
 def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:

@@ -13,6 +13,7 @@ import re
 import socket
 import struct
 import subprocess
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,12 +70,14 @@ _REFUSED_THERE = {
 KERNEL_FACTS = struct.Struct("<6I")
 # So many misuses of one call are kept.
 _MOST_MISUSES = 16
+# Of a thread, as PTX is assembled for sm_90.
+MOST_REGISTERS = 255
 # The largest request.
 MOST_BYTES = (1 << 31) + 4096
 # What PTX begins with that comes as text, and not in a fat binary.
 _PLAIN = b"//"
 # CUDA's numbers of errors.
-_INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX = 1, 2, 98, 218
+_INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX, _UNKNOWN = 1, 2, 98, 218, 999
 _NUMBERS = {
     "cudaErrorInvalidValue": 1,
     "cudaErrorCooperativeLaunchTooLarge": 720,
@@ -134,7 +137,7 @@ class Returned:
     ``unfreed``: what is allocated; ``misuses``: calls that were refused; ``forgotten``: launches, copies and memsets on
     streams of its own that nobody waited for, and that were left out. ``counted``: its launches, ``modelled``: its
     seconds by the model, and ``profile``: see ``profile_of``, where that was asked for. ``taken``: bytes that were
-    copied from the device to the host."""
+    copied from the device to the host. ``broken``: where a program of ours failed, which is no fault of who calls."""
 
     code: int
     name: str
@@ -154,6 +157,7 @@ class Returned:
     profile: dict[str, Any] | None
     taken: int
     heap_leaked: tuple[int, int]
+    broken: str
 
 
 @dataclass
@@ -168,6 +172,7 @@ class _Call:
     copied: int = 0
     taken: int = 0
     misuses: list[Misuse] = field(default_factory=list)
+    broken: str = ""
 
 
 class Device:
@@ -219,7 +224,7 @@ class Device:
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, unfreed, call.misuses, forgotten, tuple(self.engine.launches or ()),
-            self._modelled(), self._profile(), call.taken, self.engine.heap_live(),
+            self._modelled(), self._profile(), call.taken, self.engine.heap_live(), call.broken,
         )  # fmt: skip
 
     def _modelled(self) -> float | None:
@@ -233,7 +238,8 @@ class Device:
         return profile_of(self.engine.launches, self.call.copies, self.call.copied)
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
-        """Status and reply to one request of the host code. A request that makes no sense is an invalid value."""
+        """Status and reply to one request of the host code. A request that makes no sense is an invalid value; what we
+        do wrong ourselves is kept as ``Returned.broken``."""
         handler = _HANDLERS.get(kind)
         if handler is None:
             return _INVALID_VALUE, b""
@@ -243,6 +249,9 @@ class Device:
             return _INVALID_VALUE, b""
         except MemoryError:
             return _NO_MEMORY, b""
+        except Exception:
+            self.call.broken = self.call.broken or traceback.format_exc()
+            return _UNKNOWN, b""
 
     def _module(self, body: bytes) -> tuple[int, bytes]:
         number = len(self._modules)
@@ -251,7 +260,8 @@ class Device:
             plain = body.startswith(_PLAIN)
             texts = [body.decode()] if plain else ptx_of(body)
             if texts:
-                loaded = self.engine.load(texts[-1])
+                loaded = self.engine.load(texts[-1], self._left)
+                self._left -= sum(loaded.module.variables[name].size for name in loaded.addresses)
                 if not plain:
                     loaded.registers = registers_of(body)
                 elif self._ptxas is not None:
@@ -332,6 +342,7 @@ class Device:
             into = self._range(address, size)
             if start is None or into is None or at + size > len(body):
                 return _INVALID_VALUE, b""
+            self._copies(size)
             ctypes.memmove(into, body[at : at + size], size)
             self._managed[start][address - start : address - start + size] = body[at : at + size]
             at += size
@@ -352,6 +363,7 @@ class Device:
             if differing > left:
                 return 0, b""
             self.call.taken += differing
+            self._copies(differing)
         self._managed[address] = bytearray(now)
         return 0, now
 
@@ -436,10 +448,14 @@ class Device:
                 return data + address - start
         return None
 
+    def _copies(self, size: int) -> None:
+        """Counts a copy or a memset of so many bytes."""
+        self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
+
     def _copy(self, body: bytes) -> tuple[int, bytes]:
         to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
-        self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
+        self._copies(size)
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
         if (
@@ -474,7 +490,7 @@ class Device:
 
     def _set(self, body: bytes) -> tuple[int, bytes]:
         to, size, value, place = SET_HEAD.unpack(body)
-        self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
+        self._copies(size)
         into = self._range(to, size)
         if into is None:
             self._misused("bad_copy", f"A memset of {size:,} bytes writes to{self._whose(to)}.", place)
@@ -507,6 +523,8 @@ class Device:
             if self.engine.launches is not None and module in self._not_assembled:
                 assert self._ptxas is not None
                 loaded.registers = registers_of_ptx(self._not_assembled.pop(module), self._ptxas)
+            # A card does not run what the assembler did not take; here it runs at the lowest occupancy.
+            loaded.registers.setdefault(name, MOST_REGISTERS)
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
                 loaded,

@@ -10,14 +10,26 @@ import os
 import struct
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import LIBRARY, ptx
 from . import hopper as _hopper  # noqa: F401  adds its instructions to those of lower
 from .lower import CONTROL, ROW, Lowered, function_address, lower
+from .model import (
+    H200,
+    NEEDS,
+    Launch,
+    Row,
+    Work,
+    cycles_of,
+    occupancy_of,
+    share_of,
+    weights_of,
+    widths_of,
+    work_of,
+)
 from .model import KINDS as KINDS_OF_WORK
-from .model import Launch, Row, Work, share_of, widths_of, work_of
 from .ptx import NOWHERE, Place
 
 # Words of struct counts.
@@ -107,12 +119,15 @@ class _Profile(ctypes.Structure):
     _fields_ = [
         ("classes", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
-        *(
-            (name, ctypes.c_uint64)
-            for name in ("path_sum", "path_most", "fresh", "updates", "updates_most", "l1_lines", "live")
-        ),
+        ("weights", ctypes.c_void_p),
         ("widths", ctypes.c_void_p),
         ("branches", ctypes.c_void_p),
+        *(
+            (name, ctypes.c_uint64)
+            for name in "fresh updates updates_most l1_lines live resident multiprocessors chain".split()
+        ),
+        ("busiest", ctypes.c_uint64 * len(NEEDS)),
+        ("cycles", ctypes.c_double * len(NEEDS)),
     ]
 
 
@@ -195,6 +210,7 @@ class _Ready:
     keep: tuple[object, ...]
     work: list[Work] = field(default_factory=list)
     classes: bytes = b""
+    weights: array[int] = field(default_factory=lambda: array("I"))
     widths: bytes = b""
     branches: bytes = b""
 
@@ -203,7 +219,7 @@ class Engine:
     """``threads``: how many of the host's run blocks; None: all that this process may use."""
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
-        """Raises EngineMissing."""
+        """Raises EngineMissing, MemoryError."""
         self._c = _open(library)
         if tuple(self._c.engine_sizes(it) for it in range(4)) != (
             ROW.size,
@@ -214,6 +230,8 @@ class Engine:
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
+        if not self._engine:
+            raise MemoryError
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0
@@ -303,9 +321,11 @@ class Engine:
 
     # ---- code ----
 
-    def load(self, text: str) -> Loaded:
-        """Raises ptx.BadPtx."""
+    def load(self, text: str, most: int = ptx.MOST_GLOBAL) -> Loaded:
+        """``most``: bytes that its variables may have. Raises ptx.BadPtx, MemoryError."""
         module = ptx.parse(text)
+        if sum(it.size for it in module.variables.values() if it.space in ("global", "const")) > most:
+            raise MemoryError
         loaded = Loaded(module, {})
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
@@ -415,28 +435,25 @@ class Engine:
                 ready.work, shapes = work_of(lowered, list(self._operations))
                 ready.branches = bytes(shapes.branches)
                 ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
+                ready.weights = array("I", weights_of(ready.work))
                 ready.widths = widths_of(lowered, shapes, list(self._operations))
-            classes = ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p)
-            widths = ctypes.cast(ctypes.c_char_p(ready.widths), ctypes.c_void_p)
-            branches = ctypes.cast(ctypes.c_char_p(ready.branches), ctypes.c_void_p)
-            share = share_of(
-                Launch(
-                    name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]),
-                    lowered.shared_bytes + shared, loaded.registers.get(name),
-                )
+            asked = Launch(
+                name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), lowered.shared_bytes + shared,
+                loaded.registers.get(name),
             )  # fmt: skip
+            share = share_of(asked)
             profile = _Profile(
-                classes,
+                ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p),
                 ctypes.addressof(counts),
-                0,
-                0,
-                not self.launches,
-                0,
-                0,
-                share.l1_lines,
-                share.live,
-                widths,
-                branches,
+                ready.weights.buffer_info()[0],
+                ctypes.cast(ctypes.c_char_p(ready.widths), ctypes.c_void_p),
+                ctypes.cast(ctypes.c_char_p(ready.branches), ctypes.c_void_p),
+                fresh=not self.launches,
+                l1_lines=share.l1_lines,
+                live=share.live,
+                resident=occupancy_of(asked).blocks,
+                multiprocessors=H200.multiprocessors,
+                cycles=cycles_of(),
             )
         try:
             ended = self._c.engine_launch(
@@ -456,9 +473,7 @@ class Engine:
         self.instructions = int(self._c.engine_instructions(self._engine))
         self._last = (loaded, name)
         if self.launches is not None and profile is not None and counts is not None and not ended:
-            self.launches.append(
-                _launch_of(ready, profile, counts, grid, block, shared, loaded.registers.get(name))
-            )
+            self.launches.append(_launch_of(ready, profile, counts, asked))
         if ended == 2:
             raise MemoryError("no memory is left for the blocks of a launch")
         if ended:
@@ -517,14 +532,9 @@ def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
 
 
 def _launch_of(
-    ready: _Ready,
-    profile: _Profile,
-    counts: ctypes.Array[ctypes.c_uint64],
-    grid: Sequence[int],
-    block: Sequence[int],
-    shared: int,
-    registers: int | None,
+    ready: _Ready, profile: _Profile, counts: ctypes.Array[ctypes.c_uint64], asked: Launch
 ) -> Launch:
+    """``asked``, and what was counted."""
     lowered, rows = ready.lowered, []
     for number, (work, raw) in enumerate(zip(ready.work, ROW.iter_unpack(lowered.rows), strict=True)):
         each = counts[_COUNTS * number : _COUNTS * (number + 1)]
@@ -532,18 +542,13 @@ def _launch_of(
             steps = (each[-2] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = _place(lowered, raw[13]).line, each[-1] == 1
             rows.append(Row(work, line, steps if regular else None, *each[:-2]))
-    path = profile.path_sum / (grid[0] * grid[1] * grid[2])
-    return Launch(
-        lowered.name,
-        (grid[0], grid[1], grid[2]),
-        (block[0], block[1], block[2]),
-        lowered.shared_bytes + shared,
-        registers,
-        path,
-        profile.path_most,
-        profile.updates,
-        profile.updates_most,
-        tuple(rows),
+    return replace(
+        asked,
+        updates=profile.updates,
+        updates_most=profile.updates_most,
+        chain=profile.chain,
+        busiest=tuple(profile.busiest),
+        rows=tuple(rows),
     )
 
 

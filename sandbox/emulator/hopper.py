@@ -17,6 +17,7 @@ from .lower import (
     GENERIC,
     GLOBAL,
     NONE,
+    PREFETCHES_BULK,
     SHARED,
     Handler,
     Unsupported,
@@ -201,7 +202,11 @@ def _bulk(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         _asynchronous(k, "BULK_WAIT_READ" if "read" in m else "BULK_WAIT", imm=left)
         return
     if "prefetch" in m:
-        k.control("NOP")
+        if "tensor" in m:  # nothing is fetched: the copy itself pays for it
+            k.control("NOP")
+            return
+        base, at, wide = k.memory(o[0], GLOBAL)
+        k.control("NOP", size=PREFETCHES_BULK, a=base, b=k.value(o[1], "b32"), imm=at, wide=wide)
         return
     if any(it.startswith(("im2col", "tile::", "cta_group")) for it in m) or "cp_mask" in m:
         raise refused

@@ -11,7 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .ptx import NOWHERE, SIZES, Function, Instruction, Label, Module, Place, Variable, number, split_operands
+from .ptx import (
+    MOST_LOCAL,
+    MOST_SHARED,
+    NOWHERE,
+    SIZES,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Place,
+    UnknownType,
+    Variable,
+    number,
+    split_operands,
+)
 
 CONSTANT, NONE, EVERY = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
 SHARED_BASE, LOCAL_BASE, FUNCTION_BASE = 0x0002000000000000, 0x0004000000000000, 0x0008000000000000
@@ -25,6 +39,8 @@ CONTROL = (
     "VOTE MATCH REDUX ACTIVE_MASK ELECT COPY_LATE COMMIT WAIT_GROUP LOCAL_ADDRESS CLOCK PRINT ASSERT MATRIX POP ASYNC "
     "HEAP TEXTURE"
 ).split()
+# As enum nop: the size of a NOP.
+SLEEPS, PREFETCHES, PREFETCHES_BULK = 1, 2, 3
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
 # Local memory of kernels whose functions call themselves, in bytes a thread.
@@ -71,6 +87,19 @@ class Unsupported(Exception):
             f"the emulated GPU does not know the instruction '{instruction}'{f': {why}' if why else ''}"
         )
         self.instruction, self.place = instruction, place
+
+
+class Malformed(Unsupported):
+    """PTX that no assembler takes: an instruction that names what nobody declared, or a kernel that is too large."""
+
+    def __init__(self, sentence: str, place: Place) -> None:
+        Exception.__init__(self, sentence)
+        self.instruction, self.place = "", place
+
+
+# Rows of a kernel, and units of registers of all its functions, each 128 bytes of a warp. The largest that compilers
+# made here have 100,000 and 40,000.
+MOST_ROWS, MOST_UNITS = 1 << 19, 1 << 17
 
 
 @dataclass
@@ -267,6 +296,8 @@ class _Kernel:
         self.print_units = (self._take(2), self._take(2))
         for function in reachable:
             self.frames[function.name] = self._frame(function)
+        if self.units > MOST_UNITS:
+            raise self.too_large(self.units, "registers of 32 bits", MOST_UNITS)
         for function in reachable:
             self._function(self.frames[function.name])
         for index, name in self.function_rows:
@@ -277,6 +308,9 @@ class _Kernel:
             if row[1] & RECURSIVE and row[0] == CONTROL.index("RETURN"):
                 row[11] = kinds_at[row[8]]
         local = sum(frame.local_bytes for frame in self.frames.values())
+        for what, size, most in (("shared", self.shared_bytes, MOST_SHARED), ("local", local, MOST_LOCAL)):
+            if size > most:
+                raise self.too_large(size, f"bytes of {what} memory", most)
         if any(frame.recursive for frame in self.frames.values()):
             local += RECURSION_BYTES
         packed = b"".join(ROW.pack(*row) for row in self.rows)
@@ -485,15 +519,21 @@ class _Kernel:
                     self.places.append(item.place)
             self.guard, self.guard_flags = NONE, 0
             if item.guard:
-                self.guard = frame.registers[item.guard.lstrip("!")]
+                self.guard = self.register(item.guard.lstrip("!"))
                 self.guard_flags = NEGATED if item.guard[0] == "!" else 0
             handler = _HANDLERS.get(item.name)
             if handler is None:
                 raise Unsupported(item.opcode, item.place)
             try:
                 handler(self, item, item.modifiers, item.operands)
-            except (KeyError, IndexError, ValueError, StopIteration, TypeError) as error:
-                raise Unsupported(item.opcode, item.place, f"{error}") from error
+            except UnknownType as error:
+                raise self.malformed(f"has the type '.{error.kind}', which there is not") from error
+            except (IndexError, StopIteration) as error:
+                raise self.malformed("lacks an operand or a part of its name") from error
+            except ValueError as error:
+                raise self.malformed(f"has an operand that makes no sense: {error}") from error
+            if len(self.rows) > MOST_ROWS:
+                raise self.too_large(len(self.rows), "instructions", MOST_ROWS)
         self.guard, self.guard_flags = NONE, 0
         if frame.function.entry:
             self.control("EXIT")
@@ -506,6 +546,10 @@ class _Kernel:
             self.rows[self.labels[label]][1] |= JOIN
         for at, names in self.tables:
             for index, name in enumerate(names):
+                if name not in self.labels:
+                    raise Malformed(
+                        f"a table of branches leads to {name}, and there is no such label", NOWHERE
+                    )
                 self.pool[at + index] = self.labels[name]
                 self.rows[self.labels[name]][1] |= JOIN
 
@@ -563,23 +607,44 @@ class _Kernel:
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
         """An operation of alu.ops; ``operands``: a, b, c and e, as many as it has."""
         number, arity = self.operations.get(name, (0, 0))
-        if d == NONE or not arity or len(operands) < arity or NONE in operands[:arity] or len(operands) > 4:
-            raise Unsupported(self.instruction.opcode, self.instruction.place, f"not as {name}")
+        if not arity:
+            raise Unsupported(self.instruction.opcode, self.instruction.place)
+        if d == NONE or len(operands) < arity or NONE in operands[:arity] or len(operands) > 4:
+            raise self.malformed("has too few operands, or too many")
         a, b, c, e = (*operands, *[NONE] * (4 - len(operands)))
         self.row(number + len(CONTROL), d, a, b, c, e, imm, flags=flags)
 
+    def malformed(self, why: str) -> Malformed:
+        """``why``: the rest of a sentence that the present instruction begins."""
+        return Malformed(f"the instruction '{self.instruction.opcode}' {why}", self.instruction.place)
+
+    def too_large(self, count: int, what: str, most: int) -> Malformed:
+        name = self.function.name
+        return Malformed(
+            f"{name} and what it calls have {count:,} {what}, and may have {most:,}", self.function.place
+        )
+
     def register(self, text: str) -> int:
+        if text not in self.frame.registers:
+            raise self.malformed(f"names '{text}', which is no register that is declared")
         return self.frame.registers[text]
+
+    def words_of(self, name: str) -> int:
+        """The first unit of a param-space variable."""
+        if name not in self.frame.words:
+            raise self.malformed(f"names '{name}', which is no parameter that is declared")
+        return self.frame.words[name]
 
     def sink(self, text: str) -> int:
         """A register that may be left out (``_``)."""
         return NONE if text in ("_", "") else self.register(text)
 
     def word(self, name: str, offset: int, size: int) -> int:
-        """The unit of a word of a param-space variable. Raises KeyError where it has none there."""
+        """The unit of a word of a param-space variable."""
+        first = self.words_of(name)
         if offset < 0 or offset + size > self.frame.word_bytes[name] or offset % size:
-            raise KeyError(f"{name}+{offset}")
-        return self.frame.words[name] + offset // 4
+            raise self.malformed(f"names {name}+{offset}, and {name} has no {size} bytes there")
+        return first + offset // 4
 
     def is_unused(self, text: str) -> bool:
         """Whether a result is in no other operand of its function."""
@@ -597,10 +662,10 @@ class _Kernel:
 
     def value(self, text: str, kind: str) -> int:
         """A source operand of a type: a register, an immediate, a special register or an address."""
+        size = 8 if SIZES[kind] == 8 else 4
         unit = self.frame.registers.get(text)
         if unit is not None:
             return unit
-        size = 8 if SIZES[kind] == 8 else 4
         literal = number(text)
         if literal is not None:
             if kind == "pred":
@@ -638,7 +703,9 @@ class _Kernel:
             return self.constant(0, size)
         if name not in self.specials:
             if name not in _SPECIALS:
-                raise Unsupported(f"%{name}", self.instruction.place)
+                raise self.malformed(
+                    f"names '%{name}', which is neither declared nor a special register known here"
+                )
             self.specials[name] = self._take(1)
         return self.specials[name]
 
@@ -903,6 +970,8 @@ def _part(text: str) -> tuple[str, str]:
 
 def _one_part(part: str) -> int:
     """As struct video has it: bits and place."""
+    if part[:1] not in ("", "b", "h"):
+        raise ValueError(f"a selector '{part}'")
     return {"": 32, "b": 8, "h": 16}[part[:1]] | int(part[1:] or 0) << 8
 
 
@@ -1451,7 +1520,9 @@ def _bra(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
 
 @_handles("brx")
 def _brx(k: _Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
-    names = k.frame.function.tables[o[1]]
+    names = k.frame.function.tables.get(o[1])
+    if names is None:
+        raise k.malformed(f"names '{o[1]}', which is no table of labels")
     at = len(k.pool)
     k.pool.extend([0] * (-(-len(names) // 32) * 32))
     k.tables.append((at, names))
@@ -1479,8 +1550,6 @@ def _trap(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> No
 @_handles(
     "brkpt",
     "pmevent",
-    "prefetch",
-    "prefetchu",
     "applypriority",
     "discard",
     "setmaxnreg",
@@ -1492,7 +1561,17 @@ def _nothing(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) ->
 
 @_handles("nanosleep")
 def _nanosleep(k: _Kernel, _: Instruction, __: tuple[str, ...], ___: list[str]) -> None:
-    k.control("NOP", imm=1)  # others have a turn
+    k.control("NOP", size=SLEEPS)
+
+
+@_handles("prefetch", "prefetchu")
+def _prefetch(k: _Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
+    """Into the second-level cache, whatever level it says."""
+    if _space(m) not in (GENERIC, GLOBAL) or "tensormap" in m:
+        k.control("NOP")
+        return
+    base, at, wide = k.memory(o[0], GLOBAL)
+    k.control("NOP", size=PREFETCHES, a=base, imm=at, wide=wide)
 
 
 @_handles("createpolicy")
@@ -1805,6 +1884,8 @@ def _mma_sparse(k: _Kernel, i: Instruction, named: list[str], o: list[str]) -> N
     m, n, depth = (int(it) for it in shape.groups())
     selector = number(o[5])
     groups = [_units(k, text, "b32") for text in o[:4]]
+    if a not in MATRIX_BITS:
+        raise Unsupported(i.opcode, i.place)
     packed = 32 // MATRIX_BITS[a]
     wanted = [
         2 if d == "f16" else 4,
@@ -1814,7 +1895,7 @@ def _mma_sparse(k: _Kernel, i: Instruction, named: list[str], o: list[str]) -> N
     ]
     if (
         (m, n) != (16, 8)
-        or MATRIX_BITS[a] != MATRIX_BITS[b]
+        or MATRIX_BITS.get(b) != MATRIX_BITS[a]
         or [len(it) for it in groups] != wanted
         or selector is None
         or not 0 <= selector < _SELECTORS.get((a, depth), 0)
@@ -1858,6 +1939,8 @@ def _multiply(
 # Of textures and surfaces: axes, and whether a layer comes first.
 _GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (1, 1), "a2d": (2, 1)}
 _BEYOND = ("trap", "clamp", "zero")
+_TEXTURES = ("tex", "suld", "sust")
+TEXTURE_STORED = _TEXTURES.index("sust")
 
 
 def _object_and_places(k: _Kernel, text: str, kind: str) -> tuple[int, list[int]]:
@@ -1868,7 +1951,7 @@ def _object_and_places(k: _Kernel, text: str, kind: str) -> tuple[int, list[int]
     return k.register(name), [k.value(it, kind) for it in split_operands(places.strip("{}"))]
 
 
-@_handles("tex", "suld", "sust")
+@_handles(*_TEXTURES)
 def _texture(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     geometry = next((it for it in m if it in _GEOMETRIES), None)
     if geometry is None or (i.name != "tex" and m[0] != "b"):
@@ -1895,7 +1978,7 @@ def _texture(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> No
     places = (places + [places[0]] * 4)[:4]
     beyond = next((_BEYOND.index(it) for it in m if it in _BEYOND), 0)
     words = [
-        ("tex", "suld", "sust").index(i.name), axes, layered, by_floats, size, beyond, len(units), item,
+        _TEXTURES.index(i.name), axes, layered, by_floats, size, beyond, len(units), item,
         *(units + [NONE] * 4)[:4], *places,
     ]  # fmt: skip
     k.granule = min(k.granule, size)
@@ -1909,13 +1992,15 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
         returned, o = split_operands(o[0][1:-1]), o[1:]
     target = o[0]
     given = split_operands(o[1][1:-1]) if len(o) > 1 and o[1].startswith("(") else []
-    words = k.frame.words
     if target in ("vprintf", "__assertfail"):
         a, b = k.print_units
         for unit, name in ((a, given[0]), (b, given[1])):
             _param_word(k, "b64", unit, name, 0)
         k.control(
-            "PRINT" if target == "vprintf" else "ASSERT", a=a, b=b, d=words[returned[0]] if returned else NONE
+            "PRINT" if target == "vprintf" else "ASSERT",
+            a=a,
+            b=b,
+            d=k.words_of(returned[0]) if returned else NONE,
         )
         return
     if target in ("malloc", "free"):
@@ -1927,13 +2012,14 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
             _store_param(k, "b64", a, returned[0], 0)
         return
     for names in (given, returned):
+        for name in names:
+            k.words_of(name)
         if sum(-(-k.frame.word_bytes[name] // 4) for name in names) > k.abi_words:
             raise Unsupported(i.opcode, i.place, "more arguments than it declares")
     at = k.abi_params
     for name in given:
-        size = k.frame.function.variables[name].size
-        for word in range(-(-size // 4)):
-            k.alu("mov_b32", at, words[name] + word)
+        for word in range(-(-k.frame.word_bytes[name] // 4)):
+            k.alu("mov_b32", at, k.words_of(name) + word)
             at += 1
     frame = k.frame
     if target in k.frames:
@@ -1958,6 +2044,6 @@ def _call(k: _Kernel, i: Instruction, _: tuple[str, ...], o: list[str]) -> None:
     k.rows[-1][1] |= JOIN
     at = k.abi_returns
     for name in returned:
-        for word in range(-(-k.frame.function.variables[name].size // 4)):
-            k.alu("mov_b32", words[name] + word, at)
+        for word in range(-(-k.frame.word_bytes[name] // 4)):
+            k.alu("mov_b32", k.words_of(name) + word, at)
             at += 1

@@ -22,18 +22,24 @@ from .lower import (
     MATRIX_STORED,
     MATRIX_TYPES,
     NONE,
-    RETRIED,
+    PREFETCHES,
+    PREFETCHES_BULK,
     ROW,
     SHARED,
+    TEXTURE_STORED,
     Lowered,
 )
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
-MODEL_VERSION = 6
+MODEL_VERSION = 7
 # As enum class of engine.h.
 KINDS = (
     "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
 )  # fmt: skip
+# As enum need of engine.h.
+NEEDS = (*KINDS, "issue", "tensor", "lines", "banks", "from l2")
+# Of a need for tensor cores and for lines: its units.
+TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 
 @dataclass(frozen=True)
@@ -118,13 +124,13 @@ _REGISTER_UNIT, _PARTS = 256, 4
 
 # What PTX writes as one instruction and a card does in several, in slots of issue.
 _WEIGHTS = (
-    (re.compile(r"(div|rem)_[us]64"), 70.0),
-    (re.compile(r"(div|rem)_[us](16|32)"), 18.0),
-    (re.compile(r"(div|rcp|sqrt|rsqrt).*f64"), 20.0),
-    (re.compile(r"div.*f32"), 9.0),
-    (re.compile(r"(rcp|sqrt)_(dir|ftz)?_?f32"), 6.0),
-    (re.compile(r"popc|brev|bfind"), 4.0),
-    (re.compile(r"(add|sub|mul_lo|mad_lo|min|max|setp_\w+)_[us]64|(shl|shr)_[bus]64"), 2.0),
+    (re.compile(r"(div|rem)_[us]64"), 70),
+    (re.compile(r"(div|rem)_[us](16|32)"), 18),
+    (re.compile(r"(div|rcp|sqrt|rsqrt).*f64"), 20),
+    (re.compile(r"div.*f32"), 9),
+    (re.compile(r"(rcp|sqrt)_(dir|ftz)?_?f32"), 6),
+    (re.compile(r"popc|brev|bfind"), 4),
+    (re.compile(r"(add|sub|mul_lo|mad_lo|min|max|setp_\w+)_[us]64|(shl|shr)_[bus]64"), 2),
 )
 _KINDS_OF_NAMES = (
     (re.compile(r"mov_|piece_|join_|ext(32|64)_u|cut32_|isspacep|.*_pred$|pred_of|b32_of_pred"), "free"),
@@ -146,20 +152,18 @@ _KINDS_OF_ASYNC = {
     "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
     "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
 }  # fmt: skip
-_RETRIED = "retried"
-# Cycles of such an atomic, and of each lane of those that meet in a bank; slots of a match for each value.
-_RETRY, _RETRY_EACH, _MATCH_EACH = 12.0, 11.0, 2.0
+# A multiprocessor's four units each fetch for one thread in a cycle.
+_TEXTURE_SLOTS = 8
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops, and
-    of an atomic that a card retries in shared memory ``_RETRIED`` as type.
+    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops.
     ``access``: load, store, atomic or copy (cp.async), where it reaches memory."""
 
     kind: str
-    slots: float = 1.0
+    slots: int = 1
     type: str = ""
     flops: int = 0
     access: str = ""
@@ -169,7 +173,7 @@ def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]
     """Row by row, and what becomes of branches. ``names``: of the operations of alu.ops."""
     work = [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
     shapes = Shapes(lowered, work)
-    predicated = Work("free", 0.0)
+    predicated = Work("free", 0)
     return [
         predicated if it & PREDICATED_BRANCH else each for it, each in zip(shapes.branches, work, strict=True)
     ], shapes
@@ -182,16 +186,21 @@ def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
     if CONTROL[number] == "ASYNC":
         return _work_of_async(lowered, row)
     kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
+    if CONTROL[number] == "TEXTURE":
+        return Work(
+            "memory", _TEXTURE_SLOTS, access="store" if lowered.pool[row[12]] == TEXTURE_STORED else "load"
+        )
+    if CONTROL[number] == "NOP" and row[2] in (PREFETCHES, PREFETCHES_BULK):
+        return Work("memory", access="load")
     if kind != "matrix":
-        retried = CONTROL[number] == "ATOMIC" and row[1] & RETRIED
-        return Work(kind, type=_RETRIED if retried else "", access=_ACCESSES.get(CONTROL[number], ""))
+        return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
     if row[3]:  # ldmatrix, stmatrix
         return Work("memory", access="store" if row[2] & MATRIX_STORED else "load")
     which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
     if which < 2:
         return Work("memory", access=("load", "store")[which])
     # Half of a sparse A is not there to be multiplied.
-    return Work("matrix", 1.0, MATRIX_TYPES[a_type], (1 if which == MATRIX_SPARSE else 2) * m * n * k)
+    return Work("matrix", 1, MATRIX_TYPES[a_type], (1 if which == MATRIX_SPARSE else 2) * m * n * k)
 
 
 def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
@@ -200,7 +209,7 @@ def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
         access = "copy" if name == "BULK_COPY" else ""
         return Work(_KINDS_OF_ASYNC.get(name, "memory"), access=access)
     n, k, _, a_type = lowered.pool[row[12] : row[12] + 4]
-    return Work("matrix", 1.0, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
+    return Work("matrix", 1, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
 
 
 # What the assembler makes predicates of (ptxas 13.0 for sm_90a, as benchmarks/assembler.py shows): a branch over rows
@@ -517,7 +526,7 @@ _known: dict[str, Work] = {}
 def _work_of_name(name: str) -> Work:
     if name not in _known:
         kind = next((kind for pattern, kind in _KINDS_OF_NAMES if pattern.match(name)), "integer")
-        slots = next((slots for pattern, slots in _WEIGHTS if pattern.match(name)), 1.0)
+        slots = next((slots for pattern, slots in _WEIGHTS if pattern.match(name)), 1)
         _known[name] = Work(kind, slots)
     return _known[name]
 
@@ -564,19 +573,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Launch:
-    """What one launch asked for. ``path``: cycles of a block on average, ``longest``: of the longest, if nothing but
-    latency holds it up. ``shared``: bytes of a block; ``registers``: of a thread, None: not known. ``updates``: sectors
-    that atomics changed, one after the other, ``updates_most`` of them in the same 256 bytes."""
+    """What one launch asked for. ``shared``: bytes of a block; ``registers``: of a thread, None: not known.
+    ``updates``: sectors that atomics changed, one after the other, ``updates_most`` of them in the same 256 bytes.
+    Blocks go to multiprocessors one after the other, and then where one is over first. ``chain``: cycles of the place
+    for blocks that takes longest, if nothing but latency holds it up. ``busiest``: of each of ``NEEDS``, what the
+    multiprocessor has that has most of it, as the engine counts it."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int
     registers: int | None
-    path: float = 0.0
-    longest: int = 0
     updates: int = 0
     updates_most: int = 0
+    chain: int = 0
+    busiest: tuple[int, ...] = (0,) * len(NEEDS)
     rows: tuple[Row, ...] = ()
 
     @property
@@ -630,45 +641,55 @@ def share_of(launch: Launch, card: Card = H200) -> Share:
     return Share(left // most // _BYTES_OF_LINE, min(most * card.multiprocessors, launch.blocks))
 
 
+def cycles_of(card: Card = H200) -> tuple[float, ...]:
+    """Of a multiprocessor, for one unit of each of ``NEEDS``."""
+    return (
+        *(1.0 / card.rates[kind] if kind in card.rates else 0.0 for kind in KINDS),
+        1.0 / card.issue,
+        1.0 / TENSOR_UNITS,
+        1.0 / (LINE_UNITS * card.l1),
+        1.0 / card.banks,
+        1.0 / card.from_l2,
+    )
+
+
+def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
+    """Row by row: slots of issue, and units of tensor cores, as struct weight of engine.h."""
+    found = []
+    for it in work:
+        tensor = it.flops / card.flops.get(it.type, card.flops["f16"]) if it.kind == "matrix" else 0.0
+        found += [0 if it.kind == "free" else it.slots, round(TENSOR_UNITS * tensor)]
+    return found
+
+
+_NAMES_OF_NEEDS = {
+    "issue": "instruction issue",
+    "tensor": "tensor cores",
+    "lines": "L1 lines",
+    "banks": "shared memory",
+    "from l2": "L2 to a multiprocessor",
+}
+
+
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds that each thing would take if it alone held the launch up."""
-    units: dict[str, float] = {}
-    sums = {"issue": 0.0, "l1": 0.0, "banks": 0.0, "tensor": 0.0, "l2": 0.0, "from l2": 0.0, "dram": 0.0}
+    l2 = dram = 0
     for row in launch.rows:
-        slots = row.issued * row.work.slots
-        sums["issue"] += slots / card.issue
-        if row.work.kind == "matrix":
-            sums["tensor"] += row.issued * row.work.flops / card.flops.get(row.work.type, card.flops["f16"])
-        else:
-            if row.work.kind == "shuffle" and row.same:
-                slots = _MATCH_EACH * row.same
-            units[row.work.kind] = units.get(row.work.kind, 0.0) + slots / card.rates[row.work.kind]
-        sums["l1"] += (row.lines + row.local_sectors / _SECTORS_OF_LINE) / card.l1
-        retries = 0.0
-        if row.work.type == _RETRIED and row.shared_requests:
-            retries = _RETRY * row.shared_requests + (_RETRY_EACH - 1) * row.same
-        sums["banks"] += (row.passes + row.constant_passes + retries) / card.banks
-        sums["from l2"] += row.l2 / card.from_l2
         # What is stored travels by lines, however little of one is written.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
-        sums["l2"] += max(row.l2, stored) * _BYTES_OF_SECTOR
-        sums["dram"] += row.dram * _BYTES_OF_SECTOR
-    # Blocks are handed out one by one: the busiest multiprocessor has this many of them.
-    most = math.ceil(launch.blocks / card.multiprocessors)
-    share = most / launch.blocks / card.clock
-    rounds = math.ceil(most / occupancy_of(launch, card).blocks)
-    found = {f"{kind} units": cycles * share for kind, cycles in units.items() if kind != "free"}
+        l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
+        dram += row.dram * _BYTES_OF_SECTOR
+    needs = zip(NEEDS, launch.busiest, cycles_of(card), strict=True)
+    found = {
+        _NAMES_OF_NEEDS.get(need, f"{need} units"): units * cycles / card.clock
+        for need, units, cycles in needs
+    }
     found |= {
-        "instruction issue": sums["issue"] * share,
-        "L1 lines": sums["l1"] * share,
-        "shared memory": sums["banks"] * share,
-        "tensor cores": sums["tensor"] * share,
-        "L2 to a multiprocessor": sums["from l2"] * share,
-        "L2": sums["l2"] / card.l2,
-        "DRAM": sums["dram"] / card.dram,
+        "L2": l2 / card.l2,
+        "DRAM": dram / card.dram,
         "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
         "blocks": card.block * launch.blocks,
-        "latency": max(rounds * launch.path, float(launch.longest)) / card.clock,
+        "latency": launch.chain / card.clock,
     }
     return {name: seconds for name, seconds in found.items() if seconds}
 
@@ -690,3 +711,9 @@ def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, car
 
 def copies_seconds(copies: int, copied: int, card: Card = H200) -> float:
     return copies * card.copy + 2 * copied / card.dram
+
+
+def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
+    """No call takes less that reads and writes ``moved`` bytes of its arrays, each once, in one launch, and does
+    ``operations`` of them at ``rate`` a second."""
+    return card.launch + longest_of({"DRAM": moved / card.dram, "units": operations / rate}, card)

@@ -6,18 +6,44 @@ Source: the PTX ISA's grammar, as far as nvcc and Triton write it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-# Bytes of a value, by the name of its type.
-SIZES = {
-    "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
-    "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8,
-    "b128": 16, "u8x4": 4, "s8x4": 4, "u16x2": 4, "s16x2": 4, "e4m3": 1, "e5m2": 1, "e4m3x2": 2, "e5m2x2": 2,
-}  # fmt: skip
+# A module's text, in bytes: the largest that compilers made here have 5 MB.
+MOST_TEXT = 64 << 20
+# Functions of a module; registers that one of them declares: compilers count each value as one, and an unrolled kernel
+# has 20,000.
+MOST_FUNCTIONS, MOST_REGISTERS = 8192, 1 << 16
+# Bytes of parameters, of constant memory of a module, of a function's shared and of a thread's local memory, as the
+# assembler allows them for sm_90; of a module's global memory, what the device has.
+MOST_PARAMS, MOST_CONSTANT, MOST_SHARED, MOST_LOCAL, MOST_GLOBAL = 32764, 65536, 49152, 512 << 10, 2 << 30
+# The largest alignment that the assembler takes.
+_MOST_ALIGN = 1 << 20
 
 
 class BadPtx(ValueError):
     """The text is not PTX as we read it."""
+
+
+class UnknownType(BadPtx):
+    """``kind``: what stands for a type."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"there is no type '.{kind}'")
+        self.kind = kind
+
+
+class _Sizes(dict[str, int]):
+    def __missing__(self, kind: str) -> int:
+        raise UnknownType(kind)
+
+
+# Bytes of a value, by the name of its type. Raises UnknownType.
+SIZES = _Sizes({
+    "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
+    "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8,
+    "b128": 16, "u8x4": 4, "s8x4": 4, "u16x2": 4, "s16x2": 4, "e4m3": 1, "e5m2": 1, "e4m3x2": 2, "e5m2x2": 2,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +199,41 @@ def number(text: str) -> int | None:
 
 class _Parser:
     def __init__(self, text: str) -> None:
+        if len(text) > MOST_TEXT:
+            raise BadPtx(f"it has {len(text):,} characters, and a module at most {MOST_TEXT:,}")
         text = _ASSEMBLY.sub(r".inline_asm \1", text)
-        text = _COMMENT.sub("", text) if "/*" in text or "//" in text else text
+        text = (
+            _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+            if "/*" in text or "//" in text
+            else text
+        )
         target = re.search(r"\.target\s+(\w+)", text)
         if target is None:
             raise BadPtx("it names no target")
         files = {int(found[1]): found[2] for found in _FILE.finditer(text)}
         self.module = Module(target[1], files, {}, {})
-        self._lines = iter(text.split("\n"))
+        self._lines = self._numbered(text.split("\n"))
+        self._number = 0
         self._places: dict[tuple[int, int], Place] = {}
         # Of an inlined place, as file, line and column: that of its call.
         self._callers: dict[tuple[int, int, int], tuple[int, int, int]] = {}
-        self._top()
+        try:
+            self._top()
+            self._check_variables()
+        except BadPtx as error:
+            raise BadPtx(f"line {self._number}: {error}") from error
+        except ValueError as error:
+            raise BadPtx(f"line {self._number}: a number is not understood: {error}") from error
+
+    def _numbered(self, lines: list[str]) -> Iterator[str]:
+        for self._number, line in enumerate(lines, 1):
+            yield line
+
+    def _check_variables(self) -> None:
+        for space, most in (("const", MOST_CONSTANT), ("global", MOST_GLOBAL)):
+            size = sum(it.size for it in self.module.variables.values() if it.space == space)
+            if size > most:
+                raise BadPtx(f"the module has {size:,} bytes of {space} memory, and may have {most:,}")
 
     def _top(self) -> None:
         for line in self._lines:
@@ -244,7 +293,10 @@ class _Parser:
             x, y, z = (int(it) if it else 1 for it in sizes.groups())
             function.cluster = (x, y, z)
         self._body(function)
+        _check_function(function)
         self.module.functions[name] = function
+        if len(self.module.functions) > MOST_FUNCTIONS:
+            raise BadPtx(f"a module has at most {MOST_FUNCTIONS:,} functions")
 
     def _body(self, function: Function) -> None:
         place = NOWHERE
@@ -366,8 +418,15 @@ class _Parser:
             found = _REG.match(text)
             if found is None:
                 raise BadPtx(f"registers are not understood: {text[:100]}")
+            if found[1] not in SIZES:
+                raise UnknownType(found[1])
             for item in split_operands(found[2]):
                 ranged = _RANGE.match(item)
+                count = len(function.registers) + (int(ranged[2]) if ranged else 1)
+                if count > MOST_REGISTERS:
+                    raise BadPtx(
+                        f"{function.name} declares {count:,} registers, and may have {MOST_REGISTERS:,}"
+                    )
                 names = [f"{ranged[1]}{index}" for index in range(int(ranged[2]))] if ranged else [item]
                 for name in names:
                     unique = name
@@ -382,6 +441,24 @@ class _Parser:
                 scopes[-1][variable.name] = unique = f"{variable.name}~{inner}"
                 variable.name = unique
             function.variables[variable.name] = variable
+
+
+def _check_function(function: Function) -> None:
+    """Raises BadPtx for more memory than the assembler takes."""
+    variables = function.variables.values()
+    for what, size, most in (
+        ("parameters", sum(it.size for it in function.params), MOST_PARAMS),
+        ("results", sum(it.size for it in function.returns), MOST_PARAMS),
+        (
+            "arguments of one call",
+            max((it.size for it in variables if it.space == "param"), default=0),
+            MOST_PARAMS,
+        ),
+        ("local memory", sum(it.size for it in variables if it.space == "local"), MOST_LOCAL),
+        ("shared memory", sum(it.size for it in variables if it.space == "shared"), MOST_SHARED),
+    ):
+        if size > most:
+            raise BadPtx(f"{function.name} has {size:,} bytes of {what}, and may have {most:,}")
 
 
 def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
@@ -410,20 +487,25 @@ def _variable(text: str) -> Variable:
         raise BadPtx(f"a variable is not understood: {text[:100]}")
     kind, name, dimensions = found.groups()
     count, extern = 1, False
+    aligned = max(int(align[1]) if align else 1, SIZES[kind])
+    if aligned > _MOST_ALIGN or aligned & (aligned - 1):
+        raise BadPtx(
+            f"{name} is aligned to {aligned:,} bytes: that is a power of two of at most {_MOST_ALIGN:,}"
+        )
     for size in re.findall(r"\[(\d*)\]", dimensions):
         extern = extern or not size
         count *= int(size or 0)
     extern = extern or (".extern" in declared and count == 0)
     variable = Variable(
-        name, space, kind, SIZES[kind] * count, max(int(align[1]) if align else 1, SIZES[kind]), extern=extern,
+        name, space, kind, SIZES[kind] * count, aligned, extern=extern,
         managed=".managed" in declared,
     )  # fmt: skip
     if initial.strip():
-        _initialise(variable, SIZES[kind], initial)
+        _initialise(variable, SIZES[kind], declared, initial)
     return variable
 
 
-def _initialise(variable: Variable, unit: int, text: str) -> None:
+def _initialise(variable: Variable, unit: int, declared: str, text: str) -> None:
     data = bytearray()
     for item in re.split(r",", text.replace("{", "").replace("}", "")):
         item = item.strip()
@@ -438,4 +520,8 @@ def _initialise(variable: Variable, unit: int, text: str) -> None:
             variable.pointers.append((len(data), inner[1], int(inner[2] or 0)))
             value = 0
         data += (value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
+    if "[]" in declared and ".extern" not in declared:  # it is as large as its values
+        variable.size, variable.extern = len(data), False
+    if len(data) > variable.size:
+        raise BadPtx(f"{variable.name} has {variable.size:,} bytes, and initial values of {len(data):,}")
     variable.data = bytes(data)

@@ -44,6 +44,8 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     """What the GPU found wrong in a call, as ``failure.describe`` has it; None: nothing. ``programs``: it is told of
     Triton's programs, not of threads."""
     explain = part("explain")
+    if returned.broken:
+        return {**told("emulator", returned.broken, 0), "kind": "ours"}
     if (unknown := returned.unsupported) is not None:
         return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}

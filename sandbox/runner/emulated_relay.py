@@ -10,7 +10,6 @@ hold noise: what a submission computes on the host costs nothing in the model, s
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import mmap
@@ -31,7 +30,7 @@ from connect import connect
 from emulated import end_like, failure_of, part, write_all
 from emulated_binding import EmulatedBinding
 
-device, engine = part("device"), part("engine")
+assembler, device, engine = part("assembler"), part("device"), part("engine")
 
 # Of an answer; the judge takes no longer one.
 _MOST_BYTES = 1 << 20
@@ -49,7 +48,7 @@ class Relay:
         # Nothing of the submission runs in this process, and none of its own may look into it.
         device.hide()
         self._judge = connect(address)
-        self._device = device.Device(engine.Engine(), ptxas=_tritons_ptxas())
+        self._device = device.Device(engine.Engine(), ptxas=assembler.tritons_ptxas())
         # Its barriers are the compiler's to place, which has several threads write the same value now and then.
         self._device.engine.check = engine.BUT_SHARED_RACES
         self._binding: EmulatedBinding | None = None
@@ -217,7 +216,10 @@ class Relay:
         returned = self._device.returned()
         self._over = True
         self._print()
-        message["error"] = failure_of(returned, programs=True) or message.get("error")
+        theirs = message.get("error")
+        if isinstance(theirs, dict) and theirs.get("kind") == "ours":  # only this process may say so
+            theirs["kind"] = "exception"
+        message["error"] = failure_of(returned, programs=True) or theirs
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         protocol.send(self._judge, message)
@@ -283,15 +285,6 @@ class Copies:
             if changed.any():
                 real[changed] = now[changed]
                 known[:] = now
-
-
-def _tritons_ptxas() -> Path | None:
-    """The assembler that Triton brings along for what it compiles here: of two, that for sm_90 and newer."""
-    found = importlib.util.find_spec("triton")
-    folders = (found.submodule_search_locations or []) if found is not None else []
-    names = ("ptxas-blackwell", "ptxas")
-    paths = (Path(it, "backends", "nvidia", "bin", name) for name in names for it in folders)
-    return next((it for it in paths if os.access(it, os.X_OK)), None)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -177,7 +177,7 @@ def of_a_warp(text: str) -> Launch:
 def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
     together, apart = of_loads(""), of_loads("bar.sync 0;")
     # Those of line 9 wait for memory once more, both at the same time: their branches become predicates.
-    assert 2 * 800 < together.path < 3 * 800 < apart.path < 4 * 800
+    assert 2 * 800 < together.chain < 3 * 800 < apart.chain < 4 * 800
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 32), (6, 1, 2), (7, 1, 2), (8, 2, 64)])
@@ -205,7 +205,7 @@ def test_lanes_that_meet_in_shared_memory() -> None:
         sum(it.passes for it in launch.rows) + 12 + 10 * 32
     )
     assert parts["shuffle units"] * H200.clock == pytest.approx(2 * 4)
-    assert launch.path > 95 * 32, "the loop goes round for each of them"
+    assert launch.chain > 95 * 32, "the loop goes round for each of them"
 
 
 @pytest.fixture(scope="module")
@@ -297,8 +297,5 @@ def test_what_a_warp_waits_for(launch: Launch) -> None:
     ],
 )
 def test_occupancy(threads: int, registers: int | None, shared: int, blocks: int, limiter: str) -> None:
-    made = Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers, 1000.0, 1000)
-    found = occupancy_of(made)
+    found = occupancy_of(Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers))
     assert (found.blocks, found.limiter) == (blocks, limiter)
-    rounds = -(-8 // blocks)
-    assert parts_of(made)["latency"] == pytest.approx(rounds * 1000 / H200.clock)

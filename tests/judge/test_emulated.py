@@ -5,12 +5,18 @@ The engine has tests of its own in ``tests/emulator``; these go through judge an
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import EMULATED
+from grader.errors import JudgeFailure
 from grader.judge.at_home import judge_at_home
+from grader.judge.messages import Failure, Returned
+from grader.judge.runner_client import RunnerClient
 from grader.languages import Language
+from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from tests.components import need
@@ -283,3 +289,30 @@ def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
     assert shown.remarks == []
     sizes = [(it.sizes or {})["n"] for it in shown.cases]
     assert [it.output for it in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]
+
+
+def test_no_time_is_below_what_the_data_need(
+    catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.judge.modelled.least_of", lambda challenge, workload: 0.25)
+    report = cuda(catalogue, boxes, CUDA, timing=True)
+    assert report.verdict is Verdict.ACCEPTED
+    assert [it.time_us for it in report.workloads] == [pytest.approx(0.25e6)] * len(report.workloads)
+    assert Flag.ABOVE_ROOFLINE in report.flags
+    assert any("less work was counted" in it for it in report.remarks)
+
+
+@pytest.mark.parametrize("modelled", [True, False])
+def test_only_the_emulated_gpu_may_say_that_we_failed(modelled: bool) -> None:
+    """On any other device the runner is the submission's own process."""
+    failure = Failure(kind="ours", type="emulator", message="KeyError: of ours")
+    client = object.__new__(RunnerClient)
+    message = Returned(op="returned", round=1, error=failure)
+    client._channel = SimpleNamespace(expect=lambda *_: message)  # type: ignore[assignment]
+    client._gate = SimpleNamespace(round=1, is_done=lambda: True)  # type: ignore[assignment]
+    client._device = SimpleNamespace(modelled=modelled)  # type: ignore[assignment]
+    if modelled:
+        with pytest.raises(JudgeFailure, match="KeyError: of ours"):
+            client._returned(0.0, Allowance(1.0))
+    else:
+        assert client._returned(0.0, Allowance(1.0)).failure is failure

@@ -201,15 +201,15 @@ static int init(struct warp *w, const struct row *r, struct span *span, int lane
     if (number == 0) {
         if (owner->mbarrier_count == UINT16_MAX) { fault(w, r, LIMIT, lane, span->region, (int64_t)span->offset, 8, true); return 1; }
         if (owner->mbarrier_count == owner->mbarrier_room) {
-            uint32_t room = owner->mbarrier_room ? 2 * owner->mbarrier_room : 16;
-            struct mbarrier *more = realloc(owner->mbarriers, room * sizeof *more);
-            if (!more) { fault(w, r, LIMIT, lane, span->region, (int64_t)span->offset, 8, true); return 1; }
+            struct mbarrier *more = grown(owner->mbarriers, &owner->mbarrier_room, 16, sizeof *more);
+            if (!more) { out_of_memory(w->block->launch); return 1; }
             owner->mbarriers = more;
-            owner->mbarrier_room = room;
         }
         uint32_t words = w->block->launch->clock_words;
-        owner->mbarriers[owner->mbarrier_count] = (struct mbarrier){.offset = (uint32_t)span->offset,
-            .clock = words && owner->mbarrier_count < MOST_CLOCKS ? calloc(2 * (size_t)words, 4) : NULL};
+        bool clocked = words && owner->mbarrier_count < MOST_CLOCKS;
+        uint32_t *clock = clocked ? allocate(2 * (size_t)words, 4) : NULL;
+        if (clocked && !clock) { out_of_memory(w->block->launch); return 1; }
+        owner->mbarriers[owner->mbarrier_count] = (struct mbarrier){.offset = (uint32_t)span->offset, .clock = clock};
         number = ++owner->mbarrier_count;
         owner->mbarrier_at[span->offset / 8] = (uint16_t)number;
     }

@@ -22,7 +22,7 @@ struct mbarrier {
 };
 
 /* A copy into shared memory that has not come to pass, in the block whose mbarrier it completes. ``data``: what it
- * writes; NULL: what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
+ * writes; or, where it has one, what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;
@@ -43,6 +43,7 @@ void async_knows(struct warp *, uint32_t slot, uint32_t epoch);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
+uint32_t bulk_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
 /* Lets what completes an mbarrier come to pass. */

@@ -99,15 +99,13 @@ static void next_index(const struct part *part, uint32_t *index) {
 static struct transfer *transfer_new(struct warp *w, const struct row *r, struct block *block, int lane, uint64_t bytes) {
     if (block->transfer_count >= MOST_TRANSFERS || block->transfer_bytes + bytes > MOST_TRANSFER_BYTES) { fault(w, r, LIMIT, lane, NULL, 0, 0, false); return NULL; }
     if (block->transfer_count == block->transfer_room) {
-        uint32_t room = block->transfer_room ? 2 * block->transfer_room : 32;
-        struct transfer *more = realloc(block->transfers, room * sizeof *more);
-        if (!more) { fault(w, r, LIMIT, lane, NULL, 0, 0, false); return NULL; }
+        struct transfer *more = grown(block->transfers, &block->transfer_room, 32, sizeof *more);
+        if (!more) { out_of_memory(w->block->launch); return NULL; }
         block->transfers = more;
-        block->transfer_room = room;
     }
     struct transfer *made = &block->transfers[block->transfer_count];
     *made = (struct transfer){.warp = w, .line = r->line, .lane = (uint32_t)lane};
-    if (bytes && !(made->data = calloc(1, bytes))) { fault(w, r, LIMIT, lane, NULL, 0, 0, false); return NULL; }
+    if (bytes && !(made->data = allocate(1, bytes))) { out_of_memory(w->block->launch); return NULL; }
     block->transfer_count++;
     block->transfer_bytes += bytes;
     return made;
@@ -132,8 +130,9 @@ static bool take(struct warp *w, const struct row *r, uint64_t address, uint64_t
 static bool take_part(struct warp *w, const struct row *r, const struct part *part, int lane, uint32_t segment, uint8_t *into, uint64_t *cycle) {
     uint32_t index[DIMENSIONS] = {0}, element = part->element, step = part->map.steps[0];
     static const uint8_t NANS[2][8] = {{0, 0x7e, 0, 0x7e, 0, 0x7e, 0, 0x7e}, {0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}};
-    uint8_t *room = malloc(2 * 256 * 8 * 8), *valid = into + part->bytes;
+    uint8_t *room = allocate(2 * 256, 8 * 8), *valid = into + part->bytes;
     bool good = room != NULL;
+    if (!good) out_of_memory(w->block->launch);
     memset(valid, 1, part->bytes);
     if (part->map.fill) for (uint64_t i = 0; i < part->bytes; i++) into[i] = NANS[part->map.type != 6][i % 8]; /* float32's is 7fff7fff, too */
     for (uint64_t row = 0; good && row < rows_of(part); row++, next_index(part, index)) {
@@ -141,7 +140,7 @@ static bool take_part(struct warp *w, const struct row *r, const struct part *pa
         if (!line.inside) continue;
         good = take(w, r, line.address, line.bytes, 1, lane, segment, room, room + line.bytes);
         if (!good) break;
-        if (w->block->launch->profile) { uint64_t at = profile_bulk(w, r, line.address, line.bytes, true, true); if (at > *cycle) *cycle = at; }
+        if (w->block->launch->profile) { uint64_t at = profile_bulk(w, line.address, line.bytes, READS, true); if (at > *cycle) *cycle = at; }
         uint64_t to = line.at + (uint64_t)line.skip * element;
         for (uint32_t i = 0; i < line.elements; i++) {
             memcpy(into + to + i * element, room + (uint64_t)i * step * element, element);
@@ -202,11 +201,12 @@ static int into_block(struct warp *w, const struct row *r, const struct bulk *bu
         if (!span_of(w, r, from, size, 16, SHARED, lane, false, &span)) return 1;
         it->from = span.owner; it->from_offset = span.offset;
         check_async(w, r, span.region, span.offset, size, lane, false, false, segment);
-        if (w->block->launch->profile) it->cycle = profile_bulk(w, r, 0, size, true, false);
+        if (w->block->launch->profile) it->cycle = profile_bulk(w, 0, size, READS, false);
         return 0;
     }
+    if (!size) return 0; /* and there is no data */
     if (part) return !take_part(w, r, part, lane, segment, it->data, &it->cycle);
-    if (w->block->launch->profile) it->cycle = profile_bulk(w, r, from, size, true, true);
+    if (w->block->launch->profile) it->cycle = profile_bulk(w, from, size, READS, true);
     return !take(w, r, from, size, 16, lane, segment, it->data, it->data + size);
 }
 
@@ -242,7 +242,7 @@ static int comes_to_pass(struct transfer *it) {
     struct region *region = &it->to->shared_region;
     uint8_t *valid = region->valid;
     const uint8_t *data = it->data, *data_valid = data ? data + it->size : NULL;
-    if (!data) {
+    if (it->from) {
         data = it->from->shared + it->from_offset;
         data_valid = it->from->shared_valid ? it->from->shared_valid + it->from_offset : NULL;
     }
@@ -292,7 +292,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
     if (!bulk->rank) {
         if (!span_of(w, r, to, size, 16, GLOBAL, lane, true, &target)) return 1;
         check_async(w, r, target.region, target.offset, size, lane, true, bulk->how != 0, writes);
-        if (w->block->launch->profile) it->cycle = profile_bulk(w, r, to, size, false, true);
+        if (w->block->launch->profile) it->cycle = profile_bulk(w, to, size, bulk->how ? UPDATES : WRITES, true);
         return 0;
     }
     memcpy(it->data, &part, sizeof part);
@@ -301,7 +301,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
         struct line line = line_of(&part, index, row);
         if (!line.inside) continue;
         if (!span_of(w, r, line.address, line.bytes, part.element, GLOBAL, lane, true, &target)) return 1;
-        if (w->block->launch->profile) it->cycle = profile_bulk(w, r, line.address, line.bytes, false, true);
+        if (w->block->launch->profile) it->cycle = profile_bulk(w, line.address, line.bytes, bulk->how ? UPDATES : WRITES, true);
         for (uint32_t i = 0; i < line.elements; i++) {
             uint64_t some = part.map.steps[0] == 1 ? line.bytes : part.element;
             check_async(w, r, target.region, target.offset + (uint64_t)i * part.map.steps[0] * part.element, some, lane, true, bulk->how != 0, writes);
@@ -386,6 +386,15 @@ int bulk_exits(struct warp *w, const struct row *r, uint32_t mask) {
         report(w, &row, BULK_UNWAITED, (int)it->lane, NULL, 0, (uint32_t)it->size, false, NULL);
     }
     return all ? groups_leave(w, UINT32_MAX) : 0;
+}
+
+uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
+    const struct operand *operands[] = {&it->to, &it->from, &it->mbarrier, &it->size, &it->ranks};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sizeof operands / sizeof *operands; i++) units[count++] = operands[i]->unit;
+    for (uint32_t i = 0; i < it->rank; i++) units[count++] = it->coordinates[i].unit;
+    return count;
 }
 
 int bulk_copy(struct warp *w, const struct row *r, uint32_t mask) {

@@ -28,8 +28,8 @@ static uint32_t new_segment(struct warp *w) {
     if (number >= MOST_SEGMENTS) return 0;
     struct segment **chunk = &engine->segments[number / CHUNK];
     if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
-        struct segment *made = calloc(CHUNK, sizeof *made), *none = NULL;
-        if (made == NULL) return 0;
+        struct segment *made = allocate(CHUNK, sizeof *made), *none = NULL;
+        if (made == NULL) { out_of_memory(w->block->launch); return 0; }
         if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
     }
     struct block *block = w->block;

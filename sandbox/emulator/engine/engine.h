@@ -26,6 +26,8 @@ enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
 enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64, RELEASES = 128 };
 /* Of atomics, for profile.c: what is added is a constant, and nobody wants what was there; in shared memory, a card tries
  * until nothing came between. */
+/* The size of an OP_NOP: others have a turn; what lies at a is fetched, of as many bytes as b says. */
+enum nop { SLEEPS = 1, PREFETCHES, PREFETCHES_BULK };
 enum atomic_flags { COUNTS_UP = SIGNED, RETRIED = STRONG };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
@@ -131,7 +133,8 @@ struct warp {
     /* Within a branch that became a predicate: between which rows, when that was known, and threads that were at the branch. */
     uint32_t guarded_from, guarded_until, guarded_lanes;
     uint64_t guarded_at;
-    struct look { uint64_t where, begins; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
+    struct look { uint64_t where, begins, issued; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
+    uint64_t issued, worked; /* rows so far; by the last of them that accessed memory otherwise, or multiplied matrices */
     uint64_t late_ready[LATE_GROUPS];
     /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
     uint32_t *seen, slot, epoch;
@@ -149,6 +152,15 @@ struct warp {
 struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
 
 struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
+
+/* What an instruction asks of a multiprocessor, see model.py. */
+enum class {
+    CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
+    CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
+};
+/* What a block asks of its multiprocessor: slots of each class, and then slots of issue, 65536ths of cycles of tensor
+ * cores, quarters of lines of the first-level cache, passes through banks, sectors of the second-level cache. */
+enum need { NEED_ISSUE = CLASS_COUNT, NEED_TENSOR, NEED_LINES, NEED_BANKS, NEED_FROM_L2, NEED_COUNT };
 
 struct block {
     struct worker *worker;
@@ -176,6 +188,7 @@ struct block {
     uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
     struct cache *first; /* its part of a multiprocessor's first-level cache, where launches are counted */
     uint64_t touched; /* lines that it brought into the second-level cache */
+    uint64_t asked[NEED_COUNT]; /* of its multiprocessor */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
 
@@ -190,23 +203,29 @@ struct cluster {
     uint64_t pending_cycle, cycle;
 };
 
-/* What an instruction asks of a multiprocessor, see model.py. */
-enum class {
-    CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
-    CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
-};
 /* Of one row; model.py says what each counts. ``steps``: bytes from one lane's address to the next one's, where ``regular`` is 1;
  * 2: they are not always the same. */
 struct counts {
     uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same, shared_requests, passes,
         ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, lines, steps, regular;
 };
-/* path_sum, path_most: cycles of blocks, if nothing but latency holds them up. fresh: caches are empty. Of atomics:
- * updates of sectors, in all and of the place that has most of them. l1_lines: of each block; live: blocks that a card
- * runs at a time. widths: of rows that the assembler makes one access of: how many words that has | WIDE_PLACE times the
- * place among them | WIDE_FIRST. branches: what it makes of a branch. */
+/* What a row asks for each time that it is issued. */
+struct weight { uint32_t slots, tensor; };
+/* Given are, by row: ``classes``, ``weights``; ``widths``: of rows that the assembler makes one access of, how many words
+ * that has | WIDE_PLACE times the place among them | WIDE_FIRST; ``branches``: what it makes of a branch. ``fresh``: caches
+ * are empty. ``l1_lines``: of each block; ``live``: blocks that a card runs at a time, ``resident`` a multiprocessor.
+ * ``cycles``: of a unit of each need. Found are ``counts``, by row; updates of sectors by atomics, in all and of the place
+ * that has most of them; ``busiest``: of each need, what the multiprocessor has that has most of it; ``chain``: cycles of
+ * the place for blocks that takes longest, if nothing but latency holds it up. */
 enum { WIDE_PLACE = 16, WIDE_FIRST = 128, PREDICATED_BRANCH = 1, UNROLLED_LOOP = 2, IN_ORDER = 4 };
-struct profile { const uint8_t *classes; struct counts *counts; uint64_t path_sum, path_most, fresh, updates, updates_most, l1_lines, live; const uint8_t *widths, *branches; };
+struct profile {
+    const uint8_t *classes;
+    struct counts *counts;
+    const struct weight *weights;
+    const uint8_t *widths, *branches;
+    uint64_t fresh, updates, updates_most, l1_lines, live, resident, multiprocessors, chain, busiest[NEED_COUNT];
+    double cycles[NEED_COUNT];
+};
 
 enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
 struct launch {
@@ -245,10 +264,12 @@ struct engine {
     uint64_t last_instructions;
     struct cache *second;
     struct places *places;
+    struct schedule *schedule;
     struct heap *heap;
     struct textures *textures;
     char *printed;
-    size_t printed_size, printed_room;
+    size_t printed_size;
+    uint32_t printed_room;
     atomic_flag print_lock;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
@@ -279,11 +300,22 @@ extern const char *const alu_names[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
+/* allocate.c: NULL where there is no memory. ``grown``: an array of elements of ``size`` bytes with room for twice as many,
+ * or for the ``first``; where there is none, it is as it was. */
+#define CHECKED __attribute__((warn_unused_result))
+CHECKED void *allocate(size_t count, size_t size); /* zeros */
+CHECKED void *allocate_aligned(size_t size);       /* the same, at a multiple of UNIT */
+CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
+/* Ends the launch. */
+void out_of_memory(struct launch *);
+
 /* memory.c: 0, or the kind of the fault, which is then recorded. */
 int memory_load(struct warp *, const struct row *, uint32_t mask);
 int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
 int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
+/* Has no effect, and is counted. */
+void memory_prefetch(struct warp *, const struct row *, uint32_t mask);
 int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 /* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
 int memory_late_arrives_at(struct warp *, uint32_t offset);
@@ -315,28 +347,37 @@ void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct re
            bool writes);
 
 /* profile.c */
-enum access { READS, WRITES, UPDATES, COPIES };
+/* FETCHES: into the second-level cache, and nobody waits. */
+enum access { READS, WRITES, UPDATES, COPIES, FETCHES };
 void cache_delete(struct cache *);
 void places_delete(struct places *);
-void profile_block_new(struct block *);
-void profile_begin(struct engine *, struct profile *);
+void schedule_delete(struct schedule *);
+/* False: there is no memory. */
+CHECKED bool profile_block_new(struct block *);
+CHECKED bool profile_begin(struct engine *, struct profile *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);
 void profile_shared(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
 void profile_global(struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
+void profile_remote(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
+void profile_frame(struct warp *, uint32_t units);
 void profile_constant(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask);
 void profile_split(struct warp *);
 void profile_resumes(struct warp *);
-void profile_local(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
+void profile_local(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+/* Elements of an array at ``count`` addresses, by coordinates of the lanes of ``mask``; ``units``: of the results. */
+void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores);
+void profile_heap(struct warp *, const struct row *, uint32_t mask, uint64_t address);
 void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
 void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
 
 /* A bulk copy's cycle of arrival. */
-uint64_t profile_bulk(struct warp *, const struct row *, uint64_t address, uint64_t size, bool reads, bool of_memory);
-void profile_product(struct warp *, uint64_t size);
+uint64_t profile_bulk(struct warp *, uint64_t address, uint64_t size, enum access, bool of_memory);
+/* ``bytes``: of shared memory. */
+void profile_product(struct warp *, uint64_t size, uint64_t bytes);
 void profile_product_waits(struct warp *);
 void profile_blocked(struct warp *, uint32_t mask);
 
@@ -373,6 +414,9 @@ bool heap_allows(struct warp *, const struct row *, struct region *, const uint6
 void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
+enum { MOST_SOURCES = 16 };
+/* What it waits for: registers. How many. */
+uint32_t texture_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 void textures_delete(struct textures *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);

@@ -13,7 +13,8 @@ struct piece { uint64_t at, size; bool freed; };
 struct heap {
     uint64_t address, size, next; /* ``next``: behind it, nothing was given out yet */
     struct piece *pieces;
-    size_t count, room, live, live_bytes;
+    size_t count, live, live_bytes;
+    uint32_t room;
     atomic_flag lock;
 };
 
@@ -25,7 +26,7 @@ uint32_t engine_heap(struct engine *engine, uint64_t address, uint64_t size) {
     engine->heap = NULL;
     struct region *region = address ? region_of(engine, address) : NULL;
     if (!region) return 1;
-    struct heap *heap = calloc(1, sizeof *heap);
+    struct heap *heap = allocate(1, sizeof *heap);
     if (!heap) return 0;
     *heap = (struct heap){.address = address, .size = size, .lock = ATOMIC_FLAG_INIT};
     region->heap = true;
@@ -49,10 +50,9 @@ static struct piece *piece_at(struct heap *heap, uint64_t at) {
 
 static bool insert(struct heap *heap, size_t where, uint64_t at, uint64_t size) {
     if (heap->count == heap->room) {
-        size_t room = heap->room ? 2 * heap->room : 256;
-        struct piece *more = realloc(heap->pieces, room * sizeof *more);
+        struct piece *more = grown(heap->pieces, &heap->room, 256, sizeof *more);
         if (!more) return false;
-        heap->pieces = more; heap->room = room;
+        heap->pieces = more;
     }
     memmove(heap->pieces + where + 1, heap->pieces + where, (heap->count - where) * sizeof *heap->pieces);
     heap->pieces[where] = (struct piece){at, size, false};
@@ -107,6 +107,7 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     struct heap *heap = engine->heap;
     struct region *region = heap ? region_of(engine, heap->address) : NULL;
     uint32_t granule = w->block->launch->kernel->granule;
+    if (w->block->launch->profile && heap) profile_heap(w, r, mask, heap->address);
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t value = u64_of(w, r->a)[lane];

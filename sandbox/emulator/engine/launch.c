@@ -21,12 +21,13 @@
 #define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
 
 struct engine *engine_new(uint32_t threads) {
-    struct engine *engine = calloc(1, sizeof *engine);
+    struct engine *engine = allocate(1, sizeof *engine);
     if (!engine) return NULL;
     engine->threads = threads;
     engine->next_address = FIRST_ADDRESS;
     engine->next_number = 1;
-    engine->segments = calloc(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
+    engine->segments = allocate(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
+    if (!engine->segments) { free(engine); return NULL; }
     atomic_store(&engine->next_segment, 1);
     return engine;
 }
@@ -39,11 +40,9 @@ static void *reserved(size_t size) {
 /* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
 uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
     if (engine->region_count == engine->region_room) {
-        uint32_t room = engine->region_room ? 2 * engine->region_room : 64;
-        struct region *more = realloc(engine->regions, room * sizeof *more);
+        struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
         if (!more) return 0;
         engine->regions = more;
-        engine->region_room = room;
     }
     if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
     struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
@@ -89,7 +88,7 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -112,10 +111,8 @@ static struct block *block_new(struct worker *worker) {
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     add(&total, async_bytes(launch, (uint32_t)shared));
-    uint8_t *memory = NULL;
-    if (posix_memalign((void **)&memory, 128, total)) return NULL;
-    memset(memory, 0, total);
-    uint8_t *at = memory;
+    uint8_t *memory = allocate_aligned(total), *at = memory;
+    if (!memory) return NULL;
     struct block *block = take(&at, sizeof *block);
     *block = (struct block){.worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
     block->warps = take(&at, warps * sizeof(struct warp));
@@ -139,7 +136,7 @@ static struct block *block_new(struct worker *worker) {
         w->number = i;
     }
     async_block_new(block, take(&at, async_bytes(launch, (uint32_t)shared)));
-    if (launch->profile) profile_block_new(block);
+    if (launch->profile && !profile_block_new(block)) { free(memory); return NULL; }
     return block;
 }
 
@@ -286,17 +283,17 @@ static void *work(void *given) {
     struct launch *launch = worker->launch;
     uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
-    struct block **blocks = calloc(most, sizeof *blocks);
-    struct cluster *clusters = calloc(most / size, sizeof *clusters);
-    uint32_t *clocks = launch->clock_words ? calloc((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
-    if (!blocks || !clusters || (launch->clock_words && !clocks)) { atomic_store(&launch->stop, 2); most = 0; }
+    struct block **blocks = allocate(most, sizeof *blocks);
+    struct cluster *clusters = allocate(most / size, sizeof *clusters);
+    uint32_t *clocks = launch->clock_words ? allocate((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
+    if (!blocks || !clusters || (launch->clock_words && !clocks)) { out_of_memory(launch); most = 0; }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         while (begun < most) {
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
             if (number >= launch->block_count / size) break;
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
-            if (made < begun + size) { atomic_store(&launch->stop, 2); break; }
+            if (made < begun + size) { out_of_memory(launch); break; }
             struct cluster *cluster = &clusters[begun / size];
             uint32_t *clock = clocks ? clocks + (size_t)begun / size * 2 * launch->clock_words : NULL;
             *cluster = (struct cluster){.size = size, .number = (uint32_t)number, .pending = clock, .clock = clock ? clock + launch->clock_words : NULL};
@@ -344,13 +341,14 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
-    if (check && launch.block_count <= 1u << 24) launch.releases = calloc(launch.block_count, sizeof *launch.releases);
+    if (profile && !profile_begin(engine, profile)) return 2;
+    if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return 2;
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
-    if (profile) { count = 1; profile_begin(engine, profile); } /* so that blocks come in the same order each time */
+    if (profile) count = 1; /* so that blocks come in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
     launch.most_live = share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;

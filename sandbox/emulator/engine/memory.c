@@ -168,9 +168,13 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
 
 /* Counts an access. */
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
-    if (p->region == NULL) { profile_local(w, r, p->mask, size, access); return; }
+    if (p->region == NULL) { profile_local(w, r, p->offsets, p->mask, size, access); return; }
     if (p->region->constant) { profile_constant(w, r, p->offsets, p->mask); return; }
-    if (p->region->owner) { profile_shared(w, r, p->offsets, p->mask, size, access); return; }
+    if (p->region->owner) {
+        profile_shared(w, r, p->offsets, p->mask, size, access);
+        if (p->region->owner != w->block) profile_remote(w, r, p->mask, size, access);
+        return;
+    }
     uint64_t addresses[LANES];
     for (int i = 0; i < LANES; i++) addresses[i] = p->region->address + p->offsets[i];
     profile_global(w, r, addresses, p->mask, size, access);
@@ -373,10 +377,11 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 /* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
-static struct late *late_room(struct warp *w) {
+CHECKED static struct late *late_room(struct warp *w) {
     if (w->late_count == w->late_room) {
-        w->late_room = w->late_room ? 2 * w->late_room : 64;
-        w->late = realloc(w->late, w->late_room * sizeof *w->late);
+        struct late *more = grown(w->late, &w->late_room, 64, sizeof *more);
+        if (!more) { out_of_memory(w->block->launch); return NULL; }
+        w->late = more;
     }
     return &w->late[w->late_count++];
 }
@@ -387,7 +392,12 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
     struct row read = *r;
     read.space = GLOBAL;
-    if (w->block->launch->profile && mask) profile_global(w, r, from, mask, r->size, COPIES);
+    if (w->block->launch->profile && mask) {
+        struct row none = *r;
+        none.d = none.b = none.c = none.e = NONE;
+        profile_global(w, r, from, mask, r->size, COPIES);
+        profile_shared(w, &none, to, mask, r->size, WRITES);
+    }
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];
@@ -401,9 +411,26 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             memcpy(late.data, p.data + p.offsets[lane], bytes);
             if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
         }
-        *late_room(w) = late;
+        struct late *room = late_room(w);
+        if (!room) return 1;
+        *room = late;
     }
     return 0;
+}
+
+void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
+    uint64_t room[LANES];
+    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    uint32_t inside = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        uint64_t size = r->size == PREFETCHES ? 1 : u32_of(w, r->b)[i];
+        struct region *region = address[i] < SHARED_BASE ? region_of(w->block->launch->engine, address[i]) : NULL;
+        if (!region || region->freed || region->size - (address[i] - region->address) < size) continue;
+        inside |= 1u << i;
+        if (r->size == PREFETCHES_BULK) profile_bulk(w, address[i], size, FETCHES, true);
+    }
+    if (inside && r->size == PREFETCHES) profile_global(w, r, address, inside, 1, FETCHES);
 }
 
 static int arrives(struct warp *w, const struct late *it, struct row *row) {
@@ -454,7 +481,9 @@ int memory_late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t to = address[lane] >= SHARED_BASE ? address[lane] & 0xffffffff : address[lane];
-        *late_room(w) = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
+        struct late *it = late_room(w);
+        if (!it) return 1;
+        *it = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
         w->late_arrivals++;
     }
     return 0;

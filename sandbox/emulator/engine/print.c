@@ -12,10 +12,10 @@
 static void append(struct engine *engine, const char *text, size_t size) {
     while (atomic_flag_test_and_set(&engine->print_lock)) {}
     if (engine->printed_size + size <= MOST_PRINTED) {
-        if (engine->printed_size + size > engine->printed_room) {
-            size_t room = 2 * (engine->printed_size + size);
-            char *more = realloc(engine->printed, room);
-            if (more) { engine->printed = more; engine->printed_room = room; }
+        while (engine->printed_size + size > engine->printed_room) {
+            char *more = grown(engine->printed, &engine->printed_room, 4096, 1);
+            if (!more) break;
+            engine->printed = more;
         }
         if (engine->printed_size + size <= engine->printed_room) { memcpy(engine->printed + engine->printed_size, text, size); engine->printed_size += size; }
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "async.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
 /* Atomics to so many bytes are one unit's of the second-level cache. */
@@ -16,30 +16,47 @@ static const uint16_t LATENCY[CLASS_COUNT] = {
 };
 enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 280, DRAM_CYCLES = 800, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
 /* As an H100 showed (benchmarks/gpu/rates.py): a match by the values that its lanes have; atomics of shared memory that
- * are loops of compare-and-swap, by the lanes that meet in a bank. */
-enum { MATCH_CYCLES = 34, MATCH_CYCLES_EACH = 11, RETRY_CYCLES = 95 };
+ * are loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, beside one for each lane. */
+enum { MATCH_CYCLES = 34, MATCH_CYCLES_EACH = 11, MATCH_SLOTS_EACH = 2, RETRY_CYCLES = 95, RETRY_PASSES = 12, RETRY_PASSES_EACH = 10 };
+/* Of a multiprocessor, and multiprocessors. */
+enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
+/* A loop that only looks has no more rows. */
+enum { MOST_POLL_ROWS = 256 };
 
 /* A cache of lines of four sectors; the line that was not used for longest makes room. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
-    uint8_t *sectors;
-    /* Of the second level: the block that used a line last, and how many lines that block had asked for by then. */
+    uint8_t *sectors, *dirty;
+    /* Of the second level: the block that used a line last, and how many lines that block had asked for by then; and which
+     * sectors have yet to be written to memory. */
     uint64_t *owner, *touched;
 };
 /* How many updates places had. */
 struct places { uint64_t place[PLACES], count[PLACES]; bool any; };
 void places_delete(struct places *it) { free(it); }
 
-static struct cache *cache_new(uint32_t sets, uint32_t ways) {
-    struct cache *it = calloc(1, sizeof *it);
-    size_t count = (size_t)sets * ways;
-    *it = (struct cache){.sets = sets, .ways = ways, .lines = calloc(count, 8), .used = calloc(count, 8), .sectors = calloc(count, 1)};
-    return it;
-}
 void cache_delete(struct cache *it) {
     if (it == NULL) return;
-    free(it->lines); free(it->used); free(it->sectors); free(it->owner); free(it->touched); free(it);
+    free(it->lines); free(it->used); free(it->sectors); free(it->dirty); free(it->owner); free(it->touched); free(it);
+}
+static struct cache *cache_new(uint32_t sets, uint32_t ways) {
+    struct cache *it = allocate(1, sizeof *it);
+    size_t count = (size_t)sets * ways;
+    if (!it) return NULL;
+    *it = (struct cache){.sets = sets, .ways = ways, .lines = allocate(count, 8), .used = allocate(count, 8), .sectors = allocate(count, 1)};
+    if (it->lines && it->used && it->sectors) return it;
+    cache_delete(it);
+    return NULL;
+}
+static struct cache *second_new(void) {
+    struct cache *it = cache_new(L2_SETS, L2_WAYS);
+    size_t count = (size_t)L2_SETS * L2_WAYS;
+    if (!it) return NULL;
+    it->dirty = allocate(count, 1); it->owner = allocate(count, 8); it->touched = allocate(count, 8);
+    if (it->dirty && it->owner && it->touched) return it;
+    cache_delete(it);
+    return NULL;
 }
 static void cache_clear(struct cache *it) { memset(it->sectors, 0, (size_t)it->sets * it->ways); memset(it->used, 0, 8 * (size_t)it->sets * it->ways); }
 
@@ -61,25 +78,28 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
-/* Whether the second-level cache had the sector for a block; it has now, and ``beside`` says: its neighbour, too, as DRAM
- * sends both. The engine runs few blocks at a time and a card hundreds, so what a block used itself it finds only if all
- * of those, bringing as much, have not driven it out since; what another block used last, if the cache still has it. */
-static bool second_has(struct block *block, uint64_t sector, bool *beside) {
+/* Whether the second-level cache had the sector for a block; it has now. ``dram``: sectors that memory sends, with its
+ * neighbour where it reads, and that it is sent once they are written for the first time. The engine runs few blocks at a
+ * time and a card hundreds, so what a block used itself it finds only if all of those, bringing as much, have not driven
+ * it out since; what another block used last, if the cache still has it. */
+static bool second_has(struct block *block, uint64_t sector, enum access access, uint64_t *dram) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
     size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways, at = first;
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR)), pair = (uint8_t)(3u << (sector % (LINE / SECTOR) & 2u));
-    bool there = false;
+    bool there = false, reads = access == READS || access == COPIES || access == FETCHES;
     it->clock++;
     for (size_t i = first; i < first + it->ways; i++) {
         if (it->used[i] && it->lines[i] == line) { at = i; there = true; break; }
         if (it->used[i] < it->used[at]) at = i;
     }
     if (there && it->owner[at] == number && (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways) there = false;
-    if (!there) { it->sectors[at] = 0; block->touched++; }
+    if (!there) { it->sectors[at] = it->dirty[at] = 0; block->touched++; }
     it->lines[at] = line; it->used[at] = it->clock; it->owner[at] = number; it->touched[at] = block->touched;
     there = it->sectors[at] & bit;
-    if (!there && beside) { *beside = !(it->sectors[at] & pair); it->sectors[at] |= pair; }
+    if (!there && access != WRITES) *dram += 1;
+    if (!there && reads) { *dram += !(it->sectors[at] & pair); it->sectors[at] |= pair; }
+    if (!reads && !(it->dirty[at] & bit)) { *dram += 1; it->dirty[at] |= bit; }
     it->sectors[at] |= bit;
     return there;
 }
@@ -98,6 +118,11 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
 /* Of the row that the warp is at. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
+static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
+
+/* Passes through the banks of shared memory. */
+static void pass(struct warp *w, uint64_t passes) { counts_of(w)->passes += passes; ask(w, NEED_BANKS, passes); }
+
 /* An atomic's values and results, where it is of a vector: they lie in the pool. */
 static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
     return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
@@ -106,31 +131,101 @@ static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
 /* Whether d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
-/* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
-void profile_begin(struct engine *engine, struct profile *profile) {
-    if (engine->second == NULL) {
-        engine->second = cache_new(L2_SETS, L2_WAYS);
-        engine->second->owner = calloc((size_t)L2_SETS * L2_WAYS, 8);
-        engine->second->touched = calloc((size_t)L2_SETS * L2_WAYS, 8);
-        engine->places = calloc(1, sizeof *engine->places);
-    }
-    if (profile->fresh) cache_clear(engine->second);
-    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
-    if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
+/* Which multiprocessor has which blocks: the first ones one after the other, as many as there is room for, and each that
+ * follows where a block is over first. ``places``: for blocks, of all multiprocessors, that of multiprocessor m being m,
+ * m + their number and so on; ``heap``: places that had a block, by when they are free again. */
+struct schedule {
+    uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
+    uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
+    uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
+};
+void schedule_delete(struct schedule *it) { free(it); }
+
+static bool schedule_begin(struct engine *engine, struct profile *profile) {
+    if (!engine->schedule && !(engine->schedule = allocate(1, sizeof *engine->schedule))) return false;
+    struct schedule *it = engine->schedule;
+    if (profile->resident > MOST_RESIDENT) profile->resident = MOST_RESIDENT;
+    if (profile->multiprocessors > MOST_MULTIPROCESSORS) profile->multiprocessors = MOST_MULTIPROCESSORS;
+    it->places = (uint32_t)(profile->resident * profile->multiprocessors);
+    it->used = 0;
+    memset(it->chain, 0, sizeof it->chain); memset(it->asked, 0, sizeof it->asked);
+    return true;
 }
 
-void profile_block_new(struct block *block) {
+static bool is_before(const struct schedule *it, uint32_t one, uint32_t other) {
+    return it->free_at[one] != it->free_at[other] ? it->free_at[one] < it->free_at[other] : one < other;
+}
+
+/* A place for the next block, that is over ``cycles`` after it began. */
+static uint32_t place_for(struct schedule *it, uint64_t cycles) {
+    uint32_t at, place;
+    if (it->used < it->places) {
+        place = it->used;
+        it->free_at[place] = cycles;
+        for (at = it->used++; at && is_before(it, place, it->heap[(at - 1) / 2]); at = (at - 1) / 2) it->heap[at] = it->heap[(at - 1) / 2];
+        it->heap[at] = place;
+        return place;
+    }
+    place = it->heap[0];
+    it->free_at[place] += cycles;
+    for (at = 0; 2 * at + 1 < it->used;) {
+        uint32_t next = 2 * at + 1;
+        if (next + 1 < it->used && is_before(it, it->heap[next + 1], it->heap[next])) next++;
+        if (!is_before(it, it->heap[next], place)) break;
+        it->heap[at] = it->heap[next];
+        at = next;
+    }
+    it->heap[at] = place;
+    return place;
+}
+
+/* ``chain``: the block's cycles, if nothing but latency holds it up. Beside others of its multiprocessor it has a part of
+ * each unit. */
+static void schedule_block(const struct block *block, uint64_t chain) {
+    struct profile *profile = block->launch->profile;
+    struct schedule *it = block->launch->engine->schedule;
+    uint64_t each = (block->launch->block_count + profile->multiprocessors - 1) / profile->multiprocessors;
+    double longest = 0;
+    for (uint32_t need = 0; need < NEED_COUNT; need++) {
+        double cycles = (double)block->asked[need] * profile->cycles[need];
+        if (cycles > longest) longest = cycles;
+    }
+    uint64_t beside = (uint64_t)(longest * (double)(each < profile->resident ? each : profile->resident)) + 1;
+    uint32_t place = place_for(it, chain > beside ? chain : beside);
+    uint64_t *asked = it->asked[place % profile->multiprocessors];
+    for (uint32_t need = 0; need < NEED_COUNT; need++) {
+        asked[need] += block->asked[need];
+        if (asked[need] > profile->busiest[need]) profile->busiest[need] = asked[need];
+    }
+    it->chain[place] += chain;
+    if (it->chain[place] > profile->chain) profile->chain = it->chain[place];
+}
+
+/* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
+bool profile_begin(struct engine *engine, struct profile *profile) {
+    if (!engine->second) engine->second = second_new();
+    if (!engine->places) engine->places = allocate(1, sizeof *engine->places);
+    if (!engine->second || !engine->places || !schedule_begin(engine, profile)) return false;
+    if (profile->fresh) { cache_clear(engine->second); memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS); }
+    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
+    if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
+    return true;
+}
+
+bool profile_block_new(struct block *block) {
     uint64_t sets = block->launch->profile->l1_lines / L1_WAYS;
-    block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS);
+    return (block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS)) != NULL;
 }
 
 void profile_block_begins(struct block *block) {
     cache_clear(block->first);
     block->released = block->touched = 0;
+    memset(block->asked, 0, sizeof block->asked);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         w->clock = w->begins = w->horizon = w->shared_stored = 0;
         w->round = w->block_start = w->guarded_until = 0;
+        w->issued = w->worked = 0;
         memset(w->rounds, 0, sizeof w->rounds); memset(w->past_looks, 0, sizeof w->past_looks);
         memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
         memset(w->late_ready, 0, sizeof w->late_ready);
@@ -138,14 +233,12 @@ void profile_block_begins(struct block *block) {
 }
 
 void profile_block_ends(struct block *block) {
-    struct profile *profile = block->launch->profile;
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         if (block->warps[i].clock > most) most = block->warps[i].clock;
         if (block->warps[i].horizon > most) most = block->warps[i].horizon;
     }
-    profile->path_sum += most;
-    if (most > profile->path_most) profile->path_most = most;
+    schedule_block(block, most);
 }
 
 static uint64_t when(const struct warp *w, uint32_t operand) {
@@ -186,13 +279,15 @@ static void predicate(struct warp *w, const struct row *r, uint64_t at) {
 }
 
 /* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
- * which the engine runs warps. */
+ * which the engine runs warps. Who did something else in between does not only look. */
 static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
     struct look *it = &w->past_looks[w->pc % PAST_LOOKS];
     uint64_t where = mask;
     for (uint32_t left = mask; left; left &= left - 1) where = (where ^ addresses[__builtin_ctz(left)]) * 0x9e3779b97f4a7c15ull;
-    if (it->begins && it->row == w->pc && it->where == where && it->begins <= w->begins) { w->clock = w->horizon = w->begins = it->begins; return; }
-    *it = (struct look){where, w->begins, w->pc};
+    bool only_looked = it->begins && w->issued - it->issued <= MOST_POLL_ROWS && w->worked < it->issued;
+    it->issued = w->issued;
+    if (only_looked && it->row == w->pc && it->where == where && it->begins <= w->begins) { w->clock = w->horizon = w->begins = it->begins; return; }
+    *it = (struct look){where, w->begins, w->issued, w->pc};
 }
 
 /* How many values lanes have. */
@@ -212,8 +307,12 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
 /* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
-    uint32_t class = w->block->launch->profile->classes[w->pc];
+    struct profile *profile = w->block->launch->profile;
+    uint32_t class = profile->classes[w->pc];
     counts->issued++;
+    w->issued++;
+    ask(w, class, profile->weights[w->pc].slots); ask(w, NEED_ISSUE, profile->weights[w->pc].slots); ask(w, NEED_TENSOR, profile->weights[w->pc].tensor);
+    if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG))) w->worked = w->issued;
     bool within = is_guarded(w);
     counts->lanes += (uint64_t)__builtin_popcount(within ? w->guarded_lanes | w->active : w->active);
     counts->guarded += (uint64_t)__builtin_popcount(mask);
@@ -221,7 +320,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (class != CLASS_FREE) w->clock++;
     uint64_t at = class == CLASS_FREE ? 0 : w->clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
-    if (w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH) { predicate(w, r, at); return; }
+    if (profile->branches[w->pc] & PREDICATED_BRANCH) { predicate(w, r, at); return; }
     if (within) later(&at, w->guarded_at);
     if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
@@ -238,6 +337,10 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE) later(&at, when(w, r->d));
     const uint32_t *vector = vector_of(w, r);
     for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
+    uint32_t sources[MOST_SOURCES], source_count = r->op == OP_TEXTURE ? texture_sources(w, r, sources) : r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, sources) : 0;
+    for (uint32_t k = 0; k < source_count; k++) later(&at, when(w, sources[k]));
+    /* An arrival is an atomic of each lane, a look one of all. */
+    if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY) pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
     if (class == CLASS_FREE) { if (mask) will_be(w, r->d, at); return; }
     if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->shared_stored);
     begins(w, counts, at);
@@ -247,39 +350,48 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_MATCH && r->size == 0) {
         uint32_t values = values_of(w, r, mask);
         counts->same += values;
+        ask(w, CLASS_SHUFFLE, MATCH_SLOTS_EACH * (uint64_t)values - profile->weights[w->pc].slots);
         latency = MATCH_CYCLES + MATCH_CYCLES_EACH * values;
     }
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
-/* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
-uint64_t profile_bulk(struct warp *w, const struct row *r, uint64_t address, uint64_t size, bool reads, bool of_memory) {
+/* Sectors that the first-level cache did not have. ``latency``: grows to what the last of them takes. */
+static void ask_second(struct warp *w, uint64_t sector, enum access access, uint64_t *latency) {
     struct counts *counts = counts_of(w);
-    uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES;
-    (void)r;
-    counts->passes += (size + 127) / 128;
+    bool there = second_has(w->block, sector, access, &counts->dram);
+    counts->l2++;
+    ask(w, NEED_FROM_L2, 1);
+    later(latency, there ? L2_CYCLES : DRAM_CYCLES);
+}
+
+/* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
+uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
+    uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
+    if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
     if (of_memory)
         for (uint64_t sector = address / SECTOR; size && sector <= (address + size - 1) / SECTOR; sector++) {
-            bool there = second_has(w->block, sector, NULL);
-            counts->l2++;
-            counts->dram += !there;
-            if (!there && reads) latency = DRAM_CYCLES;
+            ask_second(w, sector, access, access == READS ? &latency : &stored);
+            if (access == UPDATES) update_place(w->block->launch, sector / (PLACE / SECTOR), 1);
         }
     return w->clock + latency + size / 64;
 }
 
 /* A product of ``size`` multiplications a row: of a multiprocessor's tensor cores, each warp of a group has one. */
-void profile_product(struct warp *w, uint64_t size) {
+void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
     uint64_t begins = w->product_ready > w->clock ? w->product_ready : w->clock;
     w->product_ready = begins + size * 16 / 256;
+    pass(w, bytes / LINE);
 }
 void profile_product_waits(struct warp *w) { if (w->product_ready + LATENCY[CLASS_MATRIX] > w->clock && w->product_ready) w->clock = w->product_ready + LATENCY[CLASS_MATRIX]; }
 
 /* It was not issued after all: it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
     struct counts *counts = counts_of(w);
+    const struct weight *weight = &w->block->launch->profile->weights[w->pc];
     counts->issued--;
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
+    w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots; w->block->asked[NEED_ISSUE] -= weight->slots;
     w->clock--;
 }
 
@@ -360,11 +472,12 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); begin[i] = offsets[i] - (aligned ? before : 0); }
     uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES && !counts_up(w, r), &ideal);
     counts->shared_requests++;
-    counts->passes += passes;
+    pass(w, passes);
     counts->ideal_passes += ideal;
     note_steps(counts, offsets, mask);
     if (access == UPDATES && r->flags & RETRIED) {
         counts->same += passes;
+        ask(w, NEED_BANKS, RETRY_PASSES + RETRY_PASSES_EACH * (uint64_t)passes);
         later(&w->clock, w->begins + RETRY_CYCLES * passes);
         results_at(w, r, w->begins + RETRY_CYCLES * passes);
     } else if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
@@ -380,41 +493,62 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
     }
     counts->constant_requests++;
     counts->constant_passes += passes;
+    ask(w, NEED_BANKS, passes);
     results_at(w, r, w->begins + SHARED_CYCLES + passes);
+}
+
+enum { MOST_ADDRESSES = 8 * LANES };
+/* Different sectors that ``size`` bytes at each address lie in; at most two of one. */
+static uint32_t sectors_of(const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint64_t sector = addresses[i] / SECTOR, k = 0; sector <= (addresses[i] + size - 1) / SECTOR && k < 2; sector++, k++) {
+            uint32_t same = found;
+            while (same > 0 && sectors[same - 1] != sector) same--;
+            if (same == 0) sectors[found++] = sector;
+        }
+    return found;
+}
+
+static uint32_t lines_of(const uint64_t *sectors, uint32_t count) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = i;
+        while (k > 0 && sectors[k - 1] / (LINE / SECTOR) != sectors[i] / (LINE / SECTOR)) k--;
+        found += k == 0;
+    }
+    return found;
+}
+
+/* A request for sectors of global memory. Until they are there. */
+static uint64_t ask_first(struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
+    struct counts *counts = counts_of(w);
+    uint32_t ideal = (uint32_t)((bytes + SECTOR - 1) / SECTOR), lines = lines_of(sectors, count);
+    uint64_t latency = L1_CYCLES, stored = 0;
+    counts->requests++;
+    counts->sectors += count;
+    counts->ideal_sectors += ideal < count ? ideal : count;
+    counts->lines += lines;
+    ask(w, NEED_LINES, (LINE / SECTOR) * (uint64_t)lines);
+    for (uint32_t i = 0; i < count; i++)
+        if (!cached || !cache_has(w->block->first, sectors[i])) ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
+    return latency;
+}
+
+static uint32_t packed(const uint64_t *addresses, uint32_t mask, uint64_t into[LANES]) {
+    uint32_t count = 0;
+    for (; mask; mask &= mask - 1) into[count++] = addresses[__builtin_ctz(mask)];
+    return count;
 }
 
 void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access access) {
     struct launch *launch = w->block->launch;
     struct counts *counts = counts_of(w);
     if (access == READS && r->flags & STRONG) look_again(w, addresses, mask);
-    uint64_t sectors[LANES * 2], latency = L1_CYCLES;
-    uint32_t count = 0, same = 1;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        for (uint64_t sector = addresses[i] / SECTOR; sector <= (addresses[i] + size - 1) / SECTOR && count < 2 * LANES; sector++) {
-            uint32_t k = count;
-            while (k > 0 && sectors[k - 1] != sector) k--;
-            if (k == 0) sectors[count++] = sector;
-        }
-    }
-    uint32_t ideal = ((uint32_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
-    counts->requests++;
-    counts->sectors += count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = i;
-        while (k > 0 && sectors[k - 1] / (LINE / SECTOR) != sectors[i] / (LINE / SECTOR)) k--;
-        counts->lines += k == 0;
-    }
-    counts->ideal_sectors += ideal < count ? ideal : count;
+    uint64_t sectors[2 * MOST_ADDRESSES], each[LANES];
+    uint32_t lanes = packed(addresses, mask, each), count = sectors_of(each, lanes, size, sectors), same = 1;
+    uint64_t latency = ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
-    for (uint32_t i = 0; i < count; i++) {
-        bool reads = access == READS || access == COPIES, beside = false;
-        if (access == READS && !(r->flags & STRONG) && cache_has(w->block->first, sectors[i])) continue;
-        counts->l2++;
-        bool there = second_has(w->block, sectors[i], reads ? &beside : NULL);
-        if (!there) counts->dram += 1 + beside;
-        if (access == READS) later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
-    }
     if (access == UPDATES) { /* lanes that change one word do so one after the other */
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
@@ -430,14 +564,68 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
         latency = ATOMIC_CYCLES + same;
     }
     if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->begins + DRAM_CYCLES); return; }
-    if (access != WRITES) results_at(w, r, w->begins + latency + count);
+    if (access != WRITES && access != FETCHES) results_at(w, r, w->begins + latency + count);
 }
 
-void profile_local(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
+/* Each lane's words lie beside those of its neighbours, and in the place that a block's predecessor had there. What is
+ * stored stays in the caches. */
+void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
+    const struct block *block = w->block;
     struct counts *counts = counts_of(w);
+    uint64_t local = block->launch->kernel->local_bytes, warp = block->number % block->launch->profile->live * block->warp_count + w->number;
+    uint64_t each[4 * LANES], sectors[2 * MOST_ADDRESSES], latency = L1_CYCLES;
+    uint32_t words = 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t lane = (uint64_t)__builtin_ctz(mask), offset = offsets[lane] - lane * local;
+        for (uint32_t i = 0; i < size && words < 4 * LANES; i += 4) each[words++] = LOCAL_BASE + (warp * local + (offset + i) / 4 * 4) * LANES + 4 * lane;
+    }
+    uint32_t count = sectors_of(each, words, 4, sectors);
     counts->local_requests++;
-    counts->local_sectors += ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR;
-    if (access != WRITES) results_at(w, r, w->begins + L1_CYCLES);
+    counts->local_sectors += count;
+    ask(w, NEED_LINES, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t dram = 0;
+        if (cache_has(w->block->first, sectors[i])) continue;
+        bool there = second_has(w->block, sectors[i], READS, &dram);
+        counts->l2++; ask(w, NEED_FROM_L2, 1);
+        if (access == WRITES) continue;
+        counts->dram += dram;
+        later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
+    }
+    if (access != WRITES) results_at(w, r, w->begins + latency);
+}
+
+/* A function that calls itself keeps ``units`` of registers in local memory, and takes them back. */
+void profile_frame(struct warp *w, uint32_t units) {
+    struct counts *counts = counts_of(w);
+    counts->local_requests += units;
+    counts->local_sectors += (uint64_t)units * UNIT / SECTOR;
+    ask(w, CLASS_MEMORY, units); ask(w, NEED_ISSUE, units); ask(w, NEED_LINES, (uint64_t)units * UNIT / SECTOR);
+    w->worked = w->issued;
+}
+
+/* To or from shared memory of another block of the cluster. */
+void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
+    ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
+    if (access != WRITES) results_at(w, r, w->begins + CLUSTER_CYCLES);
+}
+
+void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores) {
+    uint64_t sectors[2 * MOST_ADDRESSES];
+    uint32_t found = sectors_of(addresses, count, size, sectors);
+    uint64_t bytes = (uint64_t)__builtin_popcount(mask) * size;
+    if (!count) return;
+    uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
+    counts_of(w)->regular = 2; /* in no order that a step could tell */
+    for (uint32_t i = 0; !stores && i < unit_count; i++) if (units[i] != NONE) will_be(w, units[i], w->begins + latency + found);
+}
+
+/* What kernels allocate comes from one list. */
+void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t address) {
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    counts_of(w)->same += lanes;
+    update_place(w->block->launch, address / PLACE, lanes);
+    will_be(w, r->d, w->begins + ATOMIC_CYCLES + lanes);
 }
 
 /* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. Eight rows at a time, each by

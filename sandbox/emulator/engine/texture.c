@@ -20,18 +20,20 @@ struct texture {
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
     float border[4];
 };
-struct textures { struct texture *each; uint32_t count; };
+struct textures { struct texture *each; uint32_t count, room; };
 
 /* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
 struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
 
 uint64_t engine_texture(struct engine *engine, const struct texture *it) {
-    if (!engine->textures && !(engine->textures = calloc(1, sizeof *engine->textures))) return 0;
+    if (!engine->textures && !(engine->textures = allocate(1, sizeof *engine->textures))) return 0;
     struct textures *all = engine->textures;
     if (all->count >= MOST_OBJECTS) return 0;
-    struct texture *more = realloc(all->each, (all->count + 1) * sizeof *more);
-    if (!more) return 0;
-    all->each = more;
+    if (all->count == all->room) {
+        struct texture *more = grown(all->each, &all->room, 16, sizeof *more);
+        if (!more) return 0;
+        all->each = more;
+    }
     all->each[all->count] = *it;
     return FIRST_OBJECT + all->count++;
 }
@@ -48,8 +50,12 @@ static int64_t placed(int64_t at, int64_t size, uint32_t mode) {
 
 static int64_t floored(float value) { return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value); }
 
+/* Where the lanes of a warp find their elements, for who counts it. */
+struct found { uint64_t addresses[8 * LANES]; uint32_t count, size; };
+static void note(struct found *found, uint64_t address, uint32_t size) { found->addresses[found->count++] = address; found->size = size; }
+
 /* An element's channels: floats or, of integers that stay such, their bits. False: a fault. */
-static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane, float values[4], uint32_t raw[4]) {
+static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane, float values[4], uint32_t raw[4], struct found *found) {
     bool integers = t->kind != 2 && !t->fractions;
     memset(raw, 0, 16);
     for (int i = 0; i < 4; i++) values[i] = 0;
@@ -60,6 +66,7 @@ static bool element_at(struct warp *w, const struct row *r, const struct texture
     uint64_t address = t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0] * t->element;
     const uint8_t *at = memory_at(w, r, address, t->element, lane, false);
     if (!at) return false;
+    note(found, address, t->element);
     for (int i = 0; i < 4 && t->bits[i]; i++) {
         uint32_t bytes = t->bits[i] / 8, bits = 0;
         memcpy(&bits, at, bytes);
@@ -73,7 +80,7 @@ static bool element_at(struct warp *w, const struct row *r, const struct texture
     return true;
 }
 
-static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane) {
+static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane, struct found *found) {
     const int64_t sizes[3] = {t->width, t->height, t->depth};
     int64_t low[3] = {0, 0, 0};
     float weights[3] = {0, 0, 0};
@@ -104,7 +111,7 @@ static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, 
             if (filters) weight *= upper ? weights[axis] : 1.0f - weights[axis];
         }
         if (weight == 0) continue;
-        if (!element_at(w, r, t, place, lane, values, raw)) return false;
+        if (!element_at(w, r, t, place, lane, values, raw, found)) return false;
         for (int i = 0; i < 4; i++) sums[i] += weight * values[i];
     }
     for (uint32_t i = 0; i < it->count; i++)
@@ -112,7 +119,7 @@ static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, 
     return true;
 }
 
-static bool surface(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane) {
+static bool surface(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane, struct found *found) {
     bool stores = it->operation == STORE_SURFACE;
     uint32_t first = it->layered ? 1 : 0, bytes = it->type * it->count;
     int64_t limits[3] = {(int64_t)t->width * t->element - bytes, (int64_t)t->height - 1, (int64_t)t->depth - 1}, place[3] = {0, 0, 0};
@@ -130,8 +137,10 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
         fault(w, r, OUT_OF_BOUNDS, lane, region, region ? (int64_t)region->size : 0, bytes, stores);
         return false;
     }
-    uint8_t *at = beyond ? data : memory_at(w, r, t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0], bytes, lane, stores);
+    uint64_t address = t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0];
+    uint8_t *at = beyond ? data : memory_at(w, r, address, bytes, lane, stores);
     if (!at) return false;
+    if (!beyond) note(found, address, bytes);
     for (uint32_t i = 0; i < it->count; i++) {
         uint32_t unit = it->outs[i];
         uint8_t *here = at + i * it->type;
@@ -143,10 +152,20 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
     return true;
 }
 
+uint32_t texture_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
+    uint32_t count = 0;
+    units[count++] = it->object;
+    for (uint32_t i = 0; i < 4; i++) units[count++] = it->places[i];
+    for (uint32_t i = 0; it->operation == STORE_SURFACE && i < it->count; i++) units[count++] = it->outs[i];
+    return count;
+}
+
 int texture_run(struct warp *w, const struct row *r, uint32_t mask) {
     const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
     const struct textures *all = w->block->launch->engine->textures;
     struct row row = *r;
+    struct found found = {.count = 0};
     row.space = GLOBAL;
     if (w->any_undefined && it->operation != STORE_SURFACE) for (uint32_t i = 0; i < it->count; i++) if (it->outs[i] != NONE) w->undefined[it->outs[i]] &= ~mask;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -154,7 +173,8 @@ int texture_run(struct warp *w, const struct row *r, uint32_t mask) {
         uint64_t number = u64_of(w, it->object)[lane] - FIRST_OBJECT;
         if (!all || number >= all->count) { fault(w, &row, OUT_OF_BOUNDS, lane, NULL, 0, 4, false); return 1; }
         const struct texture *t = &all->each[number];
-        if (!(it->operation == FETCH ? fetch(w, &row, it, t, lane) : surface(w, &row, it, t, lane))) return 1;
+        if (!(it->operation == FETCH ? fetch(w, &row, it, t, lane, &found) : surface(w, &row, it, t, lane, &found))) return 1;
     }
+    if (w->block->launch->profile) profile_texture(w, found.addresses, found.count, mask, found.size, it->outs, it->count, it->operation == STORE_SURFACE);
     return 0;
 }

@@ -260,14 +260,15 @@ static void redux(struct warp *w, const struct row *r, uint32_t mask) {
     put(w, r->d, mask, result);
 }
 
-static void save_frame(struct warp *w, const struct row *r, uint32_t mask) {
-    if (w->saved_count == w->saved_room) {
-        w->saved_room = w->saved_room ? 2 * w->saved_room : 16;
-        w->saved = realloc(w->saved, w->saved_room * sizeof *w->saved);
-    }
+CHECKED static bool save_frame(struct warp *w, const struct row *r, uint32_t mask) {
+    struct saved *more = w->saved_count < w->saved_room ? w->saved : grown(w->saved, &w->saved_room, 16, sizeof *more);
+    if (more) w->saved = more;
+    uint8_t *data = allocate(r->b, UNIT);
+    if (!more || !data) { free(data); out_of_memory(w->block->launch); return false; }
     struct saved *it = &w->saved[w->saved_count++];
-    *it = (struct saved){mask, r->a, r->b, malloc((size_t)r->b * UNIT + 1)};
+    *it = (struct saved){mask, r->a, r->b, data};
     memcpy(it->data, w->file + (size_t)r->a * UNIT, (size_t)r->b * UNIT);
+    return true;
 }
 
 /* Words of 4 bytes: a 64-bit register's lanes lie two units wide, so lanes are restored by what each unit is part of. */
@@ -296,7 +297,7 @@ static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t ta
         w->stack[i] += r->c;
         if (++w->call_depth[i] > MOST_CALLS || w->stack[i] > w->block->launch->kernel->local_bytes) { fault(w, r, STACK_OVERFLOW, i, NULL, 0, 0, false); return false; }
     }
-    if (r->flags & RECURSIVE) save_frame(w, r, mask);
+    if (r->flags & RECURSIVE) { if (!save_frame(w, r, mask)) return false; if (w->block->launch->profile) profile_frame(w, r->b); }
     put(w, r->d, mask, w->pc + 1);
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     w->active = mask;
@@ -307,7 +308,7 @@ static bool call(struct warp *w, const struct row *r, uint32_t mask, uint32_t ta
 static bool returns(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t back[LANES];
     memcpy(back, u32_of(w, r->d), sizeof back);
-    if (r->flags & RECURSIVE) restore_frame(w, r, mask);
+    if (r->flags & RECURSIVE) { restore_frame(w, r, mask); if (w->block->launch->profile) profile_frame(w, r->b); }
     if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
     while (mask) {
         uint32_t pc = back[__builtin_ctz(mask)], same = 0;
@@ -393,7 +394,10 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             w->undefined[r->a] = 0;
         }
         switch (r->op) {
-        case OP_NOP: if (r->imm) w->loops = MOST_LOOPS - 1; w->pc++; break;
+        case OP_NOP:
+            if (r->size == SLEEPS) w->loops = MOST_LOOPS - 1;
+            else if (r->size && profile) memory_prefetch(w, r, mask);
+            w->pc++; break;
         case OP_LOAD:
             if (w->any_undefined) { const uint32_t outs[4] = {r->d, r->b, r->c, r->e}; for (uint32_t k = 0; k < r->count; k++) if (outs[k] != NONE) w->undefined[outs[k]] &= ~mask; }
             if (memory_load(w, r, mask)) { status = STOPPED; goto out; }

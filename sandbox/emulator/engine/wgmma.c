@@ -150,7 +150,7 @@ static int begin(struct warp *w, const struct row *r, uint32_t mask) {
     }
     mark(w, it, r->line);
     if (w->product_count < PRODUCTS) w->products[w->product_count++] = (struct pending_product){(uint32_t)r->imm, w->product_groups, r->line};
-    if (w->block->launch->profile) profile_product(w, (uint64_t)n * k);
+    if (w->block->launch->profile) profile_product(w, (uint64_t)n * k, (uint64_t)k * step * (it->a_count ? n / 4 : ROWS + n / 4));
     return 0;
 }
 

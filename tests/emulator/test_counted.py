@@ -1,0 +1,148 @@
+"""Whether something is counted of every instruction that reaches memory, and no launch takes less than its work."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox.emulator.engine import Engine, pack_arguments
+from grader.sandbox.emulator.model import (
+    H200,
+    KINDS,
+    Launch,
+    _work_of_name,
+    least_seconds,
+    parts_of,
+    seconds_of,
+)
+from tests.emulator import counted
+
+DOCS = Path(__file__).parents[2] / "docs" / "emulated.md"
+# Of what occupies the units for memory: it says when others' copies arrive, and moves nothing itself.
+MOVES_NOTHING = {"ASYNC COPIES_ARRIVE"}
+
+
+def test_every_class_of_instruction_is_in_the_table() -> None:
+    found: set[str] = set()
+    for sample in counted.SAMPLES.values():
+        found |= counted.ran(sample)[1]
+    assert found | counted.ENDS == counted.classes()
+
+
+def test_what_reaches_memory_takes_something_of_it() -> None:
+    for name, sample in counted.SAMPLES.items():
+        units, counts = counted.counted(name, counted.ran(sample)[0])
+        assert bool(counts) or "memory" not in units or name in MOVES_NOTHING, name
+
+
+def test_the_table_is_what_the_engine_counts() -> None:
+    assert counted.table() in DOCS.read_text()
+
+
+def test_every_operation_has_a_kind(engine: Engine) -> None:
+    for name in engine._operations:
+        work = _work_of_name(name)
+        assert work.kind in KINDS
+        assert work.slots >= 1, name
+
+
+HEAD = """.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p)
+{
+.reg .b64 %p<9>; .reg .b32 %t, %i, %x<9>; .reg .f32 %f<9>; .reg .pred %q<3>;
+.local .align 16 .b8 own[4096];
+ld.param.u64 %p0, [p]; mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x; mad.wide.u32 %p1, %t, 4, %p0;
+mov.u32 %x0, 0; mov.f32 %f0, 0f00000000;
+"""
+
+
+def launched(body: str, grid: int = 1, threads: int = 32, registers: int | None = None) -> Launch:
+    engine = Engine(threads=1)
+    engine.check = 0
+    memory = (ctypes.c_char * (1 << 20))()
+    address = engine.adopt(ctypes.addressof(memory), len(memory), keep=memory)
+    loaded = engine.load(f"{HEAD}{body}\nret;\n}}\n")
+    if registers:
+        loaded.registers = {"k": registers}
+    engine.launches = []
+    params = pack_arguments(engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address)])
+    engine.launch(loaded, "k", (grid, 1, 1), (threads, 1, 1), params)
+    (found,) = engine.launches
+    engine.close()
+    return found
+
+
+LOOP = "LOOP: ld.global.f32 %f1, [%p1]; {}; add.u32 %x0, %x0, 1; setp.lt.u32 %q1, %x0, 50; @%q1 bra LOOP;"
+
+
+def test_idle_blocks_do_not_make_a_busy_one_faster() -> None:
+    body = f"setp.ne.u32 %q2, %i, 0; @%q2 bra END; {LOOP.format('add.f32 %f0, %f0, %f1')} END:"
+    alone, beside = (parts_of(launched(body, grid)) for grid in (1, 132))
+    for name in alone.keys() - {"blocks"}:
+        assert beside[name] >= alone[name], name
+
+
+@pytest.mark.parametrize(("grid", "rounds"), [(132, 1), (2 * 132, 1), (2 * 132 + 1, 2), (5 * 132, 3)])
+def test_a_multiprocessor_has_the_sum_of_its_blocks(grid: int, rounds: int) -> None:
+    """255 registers a thread leave room for two blocks of 128 at a time."""
+    body = LOOP.format("add.f32 %f0, %f0, %f1")
+    one, many = (launched(body, it, 128, 255) for it in (1, grid))
+    each = -(-grid // 132)
+    assert many.busiest[KINDS.index("float")] == each * one.busiest[KINDS.index("float")]
+    assert rounds * one.chain * 0.5 < many.chain <= rounds * one.chain
+
+
+def test_later_blocks_go_where_others_are_over_first() -> None:
+    """The first of 132 x 32 + 132 blocks works, the others do not: its multiprocessor has no more than its share."""
+    body = f"setp.ne.u32 %q2, %i, 0; @%q2 bra END; {LOOP.format('add.f32 %f0, %f0, %f1')} END:"
+    alone, beside = launched(body), launched(body, 33 * 132)
+    floats = KINDS.index("float")
+    assert beside.busiest[floats] == alone.busiest[floats]
+    assert beside.chain < 2 * alone.chain
+
+
+def test_what_is_stored_over_is_written_to_memory_once() -> None:
+    again = "st.global.f32 [%p1], %f0;"
+    rows = [it for it in launched(f"ld.global.f32 %f1, [%p1]; {again} {again}").rows if it.requests]
+    assert [(it.work.access, it.dram) for it in rows] == [("load", 4), ("store", 4), ("store", 0)]
+
+
+def test_who_works_between_two_looks_is_not_only_looking() -> None:
+    """Each round of a loop waits for what it loads; one has a look at a flag besides."""
+    loop = (
+        "LOOP: {} setp.gt.f32 %q2, {}, %f0; @%q2 bra END; add.u32 %x0, %x0, 1; setp.lt.u32 %q1, %x0, 50; "
+        "@%q1 bra LOOP; END:"
+    )
+    look, load = "ld.volatile.global.f32 %f2, [%p0];", "ld.global.f32 %f1, [%p1];"
+    assert launched(loop.format(f"{look} {load}", "%f1")).chain > launched(loop.format(load, "%f1")).chain
+    assert launched(loop.format(look, "%f2")).chain < 50 * 100, "how often it looks says nothing"
+
+
+def test_local_memory_that_the_cache_has_no_room_for_comes_from_behind() -> None:
+    """Each block keeps 4 KB a thread, 256 KB; where a multiprocessor has four of them, its cache has 64 KB for each."""
+    sweep = (
+        "mov.u64 %p2, own; mov.u32 %x0, 0; {0}: cvt.u64.u32 %p3, %x0; add.u64 %p3, %p2, %p3; {1}; add.u32 %x0, %x0, 4; "
+        "setp.lt.u32 %q1, %x0, 4096; @%q1 bra {0};"
+    )
+    body = sweep.format("A", "st.local.u32 [%p3], %x0") + sweep.format("B", "ld.local.u32 %x1, [%p3]")
+    few, many = (launched(body, grid, threads=64) for grid in (1, 32 * 132 // 8))
+    read = [
+        sum(it.l2 for it in launch.rows if it.local_requests and it.work.access == "load")
+        for launch in (few, many)
+    ]
+    assert read[0] < 2 * 1024 * 4 * 0.5
+    assert read[1] > 500 * 2 * 1024 * 4 * 0.9
+
+
+def test_no_call_takes_less_than_its_data_need() -> None:
+    assert least_seconds(4.3e9, 0, 1e12) == pytest.approx(H200.launch + 1e-3)
+    assert least_seconds(0, 1e9, 1e12) == pytest.approx(H200.launch + 1e-3)
+    assert H200.launch + 1e-3 < least_seconds(4.3e9, 1e9, 1e12) < H200.launch + 2e-3
+    counts = launched("ld.global.f32 %f1, [%p1]; st.global.f32 [%p1+4096], %f1;")
+    assert seconds_of([counts]) > least_seconds(2 * 128, 0, 1e12)

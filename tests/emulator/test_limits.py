@@ -1,0 +1,110 @@
+"""What a module may declare, and whose fault it is where something cannot run: a sentence of its own for each."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from grader.sandbox.emulator import lower
+from grader.sandbox.emulator.device import (
+    ALLOCATE_MANAGED,
+    KERNEL,
+    LAUNCH,
+    LAUNCH_HEAD,
+    MODULE,
+    PUSH,
+    RANGE,
+    Device,
+)
+from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.model import copies_seconds
+
+HEAD = "//\n.version 8.0\n.target sm_90a\n.address_size 64\n"
+
+
+def kernel(body: str, ahead: str = "", params: str = "") -> str:
+    return f"{HEAD}{ahead}.visible .entry k({params})\n{{\n{body}\nret;\n}}\n"
+
+
+def asked(device: Device, text: str) -> str:
+    """What is said of a module, and of its kernel."""
+    device.begin()
+    status, reply = device.answer(MODULE, text.encode())
+    if status == 0:
+        device.answer(KERNEL, reply + b"k")
+    returned = device.returned()
+    return returned.broken or str(returned.unsupported or "") or returned.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (kernel(".reg .b32 %z<2000000000>;"), "line 7: k declares 2,000,000,000 registers, and may have 65,536"),
+        (kernel(".shared .b8 s[2000000000];"), "k has 2,000,000,000 bytes of shared memory, and may have 49,152"),
+        (kernel(".local .b8 s[2000000000];"), "k has 2,000,000,000 bytes of local memory, and may have 524,288"),
+        (kernel("", params=".param .b8 p[99999]"), "k has 99,999 bytes of parameters, and may have 32,764"),
+        (kernel("", ahead=".const .b8 c[65537];\n"), "65,537 bytes of const memory, and may have 65,536"),
+        (kernel("", ahead=".global .b8 g[3000000000];\n"), "3,000,000,000 bytes of global memory"),
+        (kernel("", ahead=".global .b8 g[2] = {1, 2, 3};\n"), "line 5: g has 2 bytes, and initial values of 3"),
+        (kernel("", ahead=".global .align 3 .b8 g[8];\n"), "g is aligned to 3 bytes"),
+        (kernel("", ahead="".join(
+            f".func f{number}()\n{{\nret;\n}}\n" for number in range(8193))), "a module has at most 8,192 functions"),
+        (kernel(".reg .foo %z<3>;"), "line 7: there is no type '.foo'"),
+        (kernel(".reg .b32 %r<3>; add.foo %r1, %r2, %r1;"), "'add.foo' has the type '.foo', which there is not"),
+        (kernel(".reg .b32 %r<3>; add.u32 %r1, %q, %r1;"), "'add.u32' names '%q', which is neither declared"),
+        (kernel(".reg .b32 %r<3>; ld.param.b32 %r1, [nothing];"), "an unknown name 'nothing'"),
+        (kernel(".reg .b32 %r<3>; add.u32 %r1;"), "'add.u32' has too few operands"),
+        (kernel(".reg .b32 %r<3>; shfl.sync.b32 %r1, %r2, 1, 31, -1;"), "'shfl.sync.b32' lacks an operand or a part"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_in_a_sentence(engine: Engine, text: str, said: str) -> None:
+    told = asked(Device(engine), text)
+    assert said in told
+    assert "Error" not in told
+
+
+def test_rows_of_a_kernel_are_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lower, "MOST_ROWS", 10)
+    told = asked(Device(engine), kernel(".reg .b32 %r<3>;" + "add.u32 %r1, %r1, %r2;" * 20))
+    assert told == "k and what it calls have 11 instructions, and may have 10"
+
+
+def test_variables_of_modules_take_of_the_devices_memory(engine: Engine) -> None:
+    device = Device(engine, memory_bytes=1000)
+    large = kernel("", ahead=".global .b8 g[600];\n").encode()
+    assert device.answer(MODULE, large)[0] == 0
+    assert device.answer(MODULE, large)[0] == 2, "cudaErrorMemoryAllocation"
+
+
+def test_a_mistake_of_ours_is_no_fault_of_the_source(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("of ours")
+
+    monkeypatch.setitem(lower._HANDLERS, "add", broken)
+    device = Device(engine)
+    told = asked(device, kernel(".reg .b32 %r<3>; add.u32 %r1, %r2, %r1;"))
+    assert told.startswith("Traceback")
+    assert "KeyError: 'of ours'" in told
+    assert device.returned().unsupported is None
+    status, _ = device.answer(KERNEL, struct.pack("<I", 0) + b"k")
+    assert status == 999, "cudaErrorUnknown"
+
+
+def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> None:
+    device = Device(engine)
+    device.begin(counted=True)
+    status, module = device.answer(MODULE, kernel("").encode())
+    assert status == 0
+    shape = (1, 1, 1, 32, 1, 1, 0, 0, 0)
+    head = LAUNCH_HEAD.pack(struct.unpack("<I", module)[0], 1, 0, 0, *shape, 0)
+    assert device.answer(LAUNCH, head + b"k")[0] == 0
+    assert [it.registers for it in device.returned().counted] == [255]
+
+
+def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> None:
+    device = Device(engine)
+    (address,) = struct.unpack("<Q", device.answer(ALLOCATE_MANAGED, struct.pack("<QI", 64, 0))[1])
+    device.begin(counted=True)
+    assert device.answer(PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
+    assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))

@@ -1,0 +1,92 @@
+"""The engine under AddressSanitizer and UBSan: its own tests of instructions, modules that nobody compiled, and every
+allocation failing once. What a sanitizer finds ends the process that it runs in."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.components import need
+
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / "sandbox" / "emulator" / "build.sh"
+FLAGS = (
+    "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -DALLOCATIONS_FAIL"
+)
+FUZZED_SECONDS = 10
+
+pytestmark = pytest.mark.matrix
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need("emulator")
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc, which brings the sanitizers")
+    folder = tmp_path_factory.mktemp("sanitized")
+    environment = {**os.environ, "CC": "gcc", "CFLAGS": FLAGS}
+    subprocess.run(["sh", str(BUILD), str(folder)], env=environment, check=True, timeout=600)
+    return folder / "libengine.so"
+
+
+def sanitized(library: Path, *command: str) -> str:
+    """What a Python program prints whose engine is ``library``."""
+    found = [
+        subprocess.run(
+            ["gcc", f"-print-file-name={it}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for it in ("libasan.so", "libstdc++.so")
+    ]
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(found),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "SANITIZED_ENGINE": str(library),
+    }
+    ran = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-6000:]}"
+    return ran.stdout
+
+
+def test_the_tests_of_instructions_find_nothing(library: Path) -> None:
+    files = (
+        "instructions",
+        "arithmetic",
+        "matrices",
+        "strange_ptx",
+        "counts",
+        "counted",
+        "requests",
+        "limits",
+    )
+    tests = [f"tests/emulator/test_{it}.py" for it in files]
+    # Its stderr is the sanitizers' alone.
+    options = ["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.emulator.sanitized"]
+    assert " passed" in sanitized(library, "-m", "pytest", *options, *tests)
+
+
+def test_modules_that_nobody_compiled_find_nothing(library: Path) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    print(f"python -m tests.emulator.sanitized fuzz {seed} {FUZZED_SECONDS}")
+    said = sanitized(library, "-m", "tests.emulator.sanitized", "fuzz", str(seed), str(FUZZED_SECONDS))
+    assert int(said.split()[0]) > 100, "modules that were run"
+
+
+def test_a_launch_without_memory_ends_as_one(library: Path) -> None:
+    said = sanitized(library, "-m", "tests.emulator.sanitized", "allocations")
+    assert int(said.split()[0]) >= 10, "allocations of which each failed once"
