@@ -49,6 +49,8 @@ HEAP_BYTES = 8 << 20
 MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
+# As TOGETHER_* of engine.h.
+_WRITE_TOGETHER = 1
 # In a finding's region: what follows is a shared array's number.
 _SHARED_ARRAY = 0x80000000
 
@@ -75,6 +77,8 @@ class _Finding(ctypes.Structure):
         *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
         ("times", ctypes.c_uint32),
         ("has_other", ctypes.c_uint32),
+        ("together", ctypes.c_uint32),
+        ("other_work", ctypes.c_uint32),
     ]
 
 
@@ -142,7 +146,8 @@ class Thread:
 @dataclass(frozen=True)
 class Finding:
     """What was wrong. ``array``: the name that memory was given, empty where it has none; ``offset``: in bytes from its
-    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``."""
+    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``;
+    ``same_index``: both write that element from one line."""
 
     kind: str
     kernel: str
@@ -158,6 +163,7 @@ class Finding:
     other: Thread | None
     other_place: Place
     other_writes: bool
+    same_index: bool = False
 
 
 class Fault(Exception):
@@ -494,7 +500,7 @@ class Engine:
         return Finding(
             KINDS[it.kind], lowered.name, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
-            _place(lowered, it.other_line), bool(it.other_is_write),
+            _place(lowered, it.other_line), bool(it.other_is_write), bool(it.together & _WRITE_TOGETHER),
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .engine import Finding, Thread
 
@@ -19,9 +20,9 @@ _TYPES = {
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
-def message_of(it: Finding, *, programs: bool = False) -> str:
+def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
     """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives.
-    ``programs``: a block is a program of Triton's, whose threads nobody wrote."""
+    ``programs``: a block is a program of Triton's, whose threads nobody wrote; ``beside``: what else was found."""
     array = _array(it)
     who = f"program {_index(it.who.block)}" if programs else str(it.who)
     access = f"{'writes' if it.writes else 'reads'} {_bytes(it.size)}"
@@ -43,17 +44,16 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             origin = f" (it was read in line {it.other_place.line})" if it.other_place.line else ""
             return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
         case "shared_race" | "global_race" | "warp_race":
-            return _program_race(it, array) if programs else _race(it, array)
+            return _program_race(it, array) if programs else _race(it, array, beside)
         case "barrier_places":
             return (
                 f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
                 f"in line {it.other_place.line}. All of a block must reach the same one."
             )
         case "barrier_exited":
-            count = "1 thread" if it.offset == 1 else f"{it.offset:,} threads"
             return (
-                f"{count} of block {_index(it.who.block)} returned before this __syncthreads(), {who} among them. All "
-                "threads of a block must reach it."
+                f"{_capital(who)} goes past this __syncthreads() and on to line {it.other_place.line}, while others of "
+                "its block wait here. All threads of a block that have not returned must reach it."
             )
         case "deadlock" if it.offset:
             return f"{_capital(who)} waits for ever: it reads memory again and again that no running thread changes."
@@ -211,18 +211,35 @@ def _outside(it: Finding) -> str:
     return f"{_bytes(away)} behind the end of" if away else "just behind the end of"
 
 
-def _race(it: Finding, array: str) -> str:
+def _race(it: Finding, array: str, beside: Sequence[Finding]) -> str:
     assert it.other is not None
     first = f"{_capital(str(it.who))} {'writes' if it.writes else 'reads'} byte {it.offset:,} of {array}"
     second = f"{_other(it.other, it.who)} {'writes' if it.other_writes else 'reads'} it"
     line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    if it.kind == "warp_race":
-        cure = "Threads of one warp need a __syncwarp() between them, too"
-    elif it.kind == "shared_race" or it.who.block == it.other.block:
-        cure = "Nothing orders the two: a __syncthreads() between them does"
-    else:
-        cure = "Nothing orders the two: blocks agree by atomics only"
-    return f"{first}, and {second}{line}. {cure}."
+    return f"{first}, and {second}{line}. {_cure(it, beside)}."
+
+
+def _cure(it: Finding, beside: Sequence[Finding]) -> str:
+    """Of a race: what follows from who the two are."""
+    assert it.other is not None
+    between_blocks = it.who.block != it.other.block
+    if it.same_index:
+        alike = between_blocks and it.who.thread == it.other.thread
+        why = " (blockIdx is missing in it, or it is too large for its type)" if alike else ""
+        return (
+            f"Both write to it from this line: they compute the same index{why}. Each thread needs an element of its "
+            "own; threads that add to one element need atomicAdd"
+        )
+    if between_blocks:
+        return (
+            "Nothing orders two blocks, and no barrier does: let each block write what no other one reads or writes, "
+            "use atomics, or launch two kernels"
+        )
+    # Where threads of other warps race, too, one barrier of the block is for both.
+    others = any(other.kind == "shared_race" and other.kernel == it.kernel for other in beside)
+    if it.kind == "warp_race" and not others:
+        return "Nothing orders the two, which are of one warp: a __syncwarp() between them does"
+    return "Nothing orders the two: a __syncthreads() between them does"
 
 
 def _writer(it: Finding) -> str:
@@ -246,14 +263,14 @@ def _program_race(it: Finding, array: str) -> str:
     verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
     first, second = (f"program {_index(thread.block)}" for thread in (it.who, it.other))
     line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    who = "it" if first == second else second
-    cure = (
-        "Within a program, tl.debug_barrier() orders them"
-        if first == second
-        else "Nothing orders programs: they agree by atomics only"
-    )
+    if first == second:
+        return (
+            f"{_capital(first)} stores two different values to byte {it.offset:,} of {array} at once: two of its lanes "
+            "have the same offset, and which one stays is chance. Each lane needs an element of its own."
+        )
     return (
-        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {who} {verbs[1]} it{line}. {cure}."
+        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {second} {verbs[1]} it{line}. Nothing orders "
+        "programs: they agree by atomics only."
     )
 
 

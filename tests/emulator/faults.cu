@@ -84,11 +84,11 @@ __global__ void half_of_them_wait(float* out, const float* in, int n) {
         out[threadIdx.x] = -tile[threadIdx.x];
     }
 }
-__global__ void returns_early(float* out, const float* in, int n) {
+__global__ void right_early_return(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[64];
     if (threadIdx.x >= 40) return;
     tile[threadIdx.x] = in[threadIdx.x];
-    __syncthreads();  // FAULT: barrier_exited
+    __syncthreads();
     out[threadIdx.x] = tile[39 - threadIdx.x];
 }
 __global__ void fails(float* out, const float* in, int n) {
@@ -528,7 +528,7 @@ __global__ void right_many_prints(float* out, const float* in, int n) {  // RIGH
 using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
-    no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, returns_early, fails, read_before_wait,
+    no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, right_early_return, fails, read_before_wait,
     in_a_function, shared_across_arrays, negative_shared, quads_behind, row_and_column_swapped, misaligned_shared, misaligned_store,
     tree_without_barrier, first_thread_too_early, halves_race, atomic_and_plain, neighbours_block,
     histogram_without_atomics, half_a_row_is_set, decides_by_garbage, local_garbage, traps, without_end, wait_for_nobody,

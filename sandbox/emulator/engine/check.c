@@ -6,6 +6,7 @@
  * (an atomic, a fence) before the other one looked (an atomic, a volatile load).
  *
  * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #define LANE(entry) ((entry) & 31u)
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
+#define PATIENCE 200 /* so often others may run before a store that differs counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
 
@@ -40,14 +42,42 @@ static uint32_t new_segment(struct warp *w) {
     return number;
 }
 
-static uint32_t present_segment(struct warp *w, uint32_t line) {
+#define SHARED_MEMORY 0x80000000u
+#define ANY_ARRAY 0xffffu
+/* Of struct accessed. Of an address in shared memory it is not always known which array it is in. */
+static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
+    uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
+    return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
+}
+
+static bool may_be(uint32_t what, uint32_t other) {
+    if (what == other) return true;
+    bool shared = what & other & SHARED_MEMORY, any = (what >> 1 & ANY_ARRAY) == ANY_ARRAY || (other >> 1 & ANY_ARRAY) == ANY_ARRAY;
+    return shared && any && !((what ^ other) & 1);
+}
+
+static uint32_t present_segment(struct warp *w, const struct row *r, const struct region *region, bool writes) {
     struct engine *engine = w->block->launch->engine;
     if (w->segment == 0 && (w->segment = new_segment(w)) == 0) return 0;
     struct segment *s = segment_at(engine, w->segment);
-    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i] == line) return w->segment;
-    if (s->lines < SEGMENT_LINES) s->line[s->lines] = line;
+    uint32_t what = what_of(r, region, writes);
+    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i].line == r->line && s->line[i].what == what) return w->segment;
+    if (s->lines < SEGMENT_LINES) s->line[s->lines] = (struct accessed){r->line, what};
     if (s->lines <= SEGMENT_LINES) s->lines++;
     return w->segment;
+}
+
+/* The line in which a segment made such an access; 0: there are several, or more than it remembers. */
+static uint32_t line_in(const struct segment *s, uint32_t what) {
+    uint32_t found = 0;
+    if (s->lines > SEGMENT_LINES) return 0;
+    if (s->lines == 1) return s->line[0].line;
+    for (uint32_t i = 0; i < s->lines; i++) {
+        if (!may_be(what, s->line[i].what)) continue;
+        if (found && found != s->line[i].line) return 0;
+        found = s->line[i].line;
+    }
+    return found;
 }
 
 void check_new_segment(struct warp *w) { w->segment = 0; }
@@ -106,13 +136,19 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
     struct launch *launch = w->block->launch;
     struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
     if (other) {
-        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write;
+        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
         memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
     }
     while (atomic_flag_test_and_set(&launch->lock)) {}
     uint32_t i = 0;
     while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;
-    if (i < launch->finding_count) launch->findings[i].times++;
+    if (i < launch->finding_count) {
+        struct finding *known = &launch->findings[i];
+        f.times = known->times + 1;
+        uint32_t together = known->together | f.together;
+        if (f.together & ~known->together & TOGETHER_WRITE) *known = f; /* that both write says more than that one reads */
+        known->times = f.times; known->together = together;
+    }
     else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
     atomic_flag_clear(&launch->lock);
 }
@@ -137,10 +173,8 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {
     struct launch *launch = w->block->launch;
     const struct segment *s = segment_at(launch->engine, SEGMENT(old));
-    struct finding other = {.is_write = old_writes};
-    /* the other line: known where its warp used one line only, or one besides this */
-    uint32_t count = s->lines < SEGMENT_LINES ? s->lines : SEGMENT_LINES;
-    for (uint32_t i = 0; i < count; i++) if (s->line[i] != r->line || count == 1 || other.line == 0) { if (!other.line || other.line == r->line) other.line = s->line[i]; }
+    struct finding other = {.is_write = old_writes, .line = line_in(s, what_of(r, region, old_writes))};
+    if (other.line == r->line) other.together = writes && old_writes ? TOGETHER_WRITE : TOGETHER_UPDATE;
     block_of(launch, s->block, other.block);
     thread_of(launch, s->warp, LANE(old), other.thread);
     bool same_warp = s->block == w->block->number && s->warp == w->number, async = s->async || segment_at(launch->engine, segment)->async;
@@ -154,31 +188,63 @@ static bool many_unordered(struct warp *w, uint32_t old) {
     return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
 
-/* One granule. ``same``: a write that leaves it as it is. */
-static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, bool same, uint32_t segment, uint32_t floor) {
-    uint32_t *last = &region->written[granule], *reader = &region->read[granule];
+/* What a lane stores: where, and what. NULL where that is not known, as of an atomic. */
+struct stored { const uint8_t *at, *value; bool same; };
+
+/* Another block may be about to store it: its check comes before its store. */
+static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
+    struct launch *launch = w->block->launch;
+    if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
+    for (uint32_t i = 0; i < launch->finding_count; i++) if (launch->findings[i].kind == GLOBAL_RACE && launch->findings[i].line == r->line) return false;
+    for (int i = 0; i < PATIENCE; i++) {
+        if (memcmp(it->at, it->value, size) == 0) return true;
+        sched_yield();
+    }
+    return false;
+}
+
+/* One granule. ``stored``: NULL unless it is a store of known values. */
+static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment, uint32_t floor) {
+    uint32_t *last = &region->written[granule], *reader = &region->read[granule], *other = &region->read_too[granule];
     uint32_t old = *last;
-    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane))
+    bool same = stored && stored->same;
+    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane) && !soon_same(w, r, stored, size, old))
         race(w, r, region, offset, size, lane, writes, old, true, segment);
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
+    old = *reader;
+    bool present = SEGMENT(old) >= floor && SEGMENT(old) != 0;
     if (writes) {
-        old = *reader;
-        if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !atomic && !same && !ordered(w, old, lane))
-            race(w, r, region, offset, size, lane, writes, old, false, segment);
-        else if ((old & MANY) && SEGMENT(old) >= floor && !atomic && !same && many_unordered(w, old))
-            race(w, r, region, offset, size, lane, writes, old, false, segment);
+        if (present && !atomic && !same) {
+            if (!ordered(w, old, lane)) race(w, r, region, offset, size, lane, writes, old, false, segment);
+            else if ((old & MANY) && many_unordered(w, old) && !ordered(w, *other, lane)) race(w, r, region, offset, size, lane, writes, *other, false, segment);
+        }
         *last = mine;
     } else {
-        old = *reader;
         if (old == mine || (SEGMENT(old) == segment && (old & MANY))) return;
-        if (SEGMENT(old) < floor || SEGMENT(old) == 0 || ordered(w, old, lane)) *reader = mine;
-        else if (!(old & MANY)) *reader = old | MANY;
+        if (!present) *reader = mine;
+        else if (ordered(w, old, lane)) *reader = mine | ((old & MANY) && many_unordered(w, old) ? MANY : 0);
+        else if (!(old & MANY)) { *other = mine; *reader = old | MANY; }
     }
+}
+
+/* Two lanes store at one place at once. Where they race with what they read from it there, that is why. */
+static void share_index(struct launch *launch, uint32_t line) {
+    if (launch->finding_count == 0) return;
+    while (atomic_flag_test_and_set(&launch->lock)) {}
+    for (uint32_t i = 0; i < launch->finding_count; i++)
+        if (launch->findings[i].line == line && launch->findings[i].together) launch->findings[i].together |= TOGETHER_WRITE;
+    atomic_flag_clear(&launch->lock);
+}
+
+static void gather(const struct warp *w, const struct row *r, int lane, uint8_t *into) {
+    const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
+    uint32_t step = r->size == 8 || (r->wide & 1) ? 8 : 4;
+    for (uint32_t k = 0; k < r->count; k++) memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
 void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes, bool atomic) {
     struct launch *launch = w->block->launch;
-    uint32_t segment = present_segment(w, r->line), granule = launch->kernel->granule;
+    uint32_t segment = present_segment(w, r, region, writes), granule = launch->kernel->granule;
     if (segment == 0) return;
     bool shared = region->owner != NULL;
     if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
@@ -208,15 +274,17 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             for (uint64_t g = first >> shift; g <= (first + size - 1) >> shift; g++) {
                 uint32_t last = region->written[g], reader = region->read[g];
                 if (last < lowest && reader >= lowest && reader & MANY) continue;
-                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, false, segment, floor);
-                if (SEGMENT(region->read[g]) == segment) region->read[g] |= MANY;
+                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, NULL, segment, floor);
+                reader = region->read[g];
+                if (SEGMENT(reader) == segment && !(reader & MANY)) {
+                    region->read_too[g] = ENTRY(segment, __builtin_ctz(mask & ~(1u << LANE(reader))));
+                    region->read[g] = reader | MANY;
+                }
             }
             return;
         }
     }
-    const uint8_t *values = NULL;
-    uint32_t step = 4;
-    if (writes && !atomic && r->op == OP_STORE && r->count == 1) { values = unit_of(w, r->d); step = r->size == 8 || (r->wide & 1) ? 8 : 4; }
+    bool known = writes && !atomic && r->op == OP_STORE && r->count <= 4;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
@@ -224,13 +292,19 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift], mine = ENTRY(segment, lane);
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
         }
-        bool same = values && memcmp(region->data + offset, values + step * (uint32_t)lane, size) == 0;
-        if (values && !same) { /* lanes that store one value at once */
+        uint8_t value[32], others[32];
+        struct stored stored = {.at = region->data + offset, .value = value};
+        if (known) {
             uint32_t last = region->written[offset >> shift], other = LANE(last);
-            same = SEGMENT(last) == segment && mask >> other & 1 && offsets[other] == offset && memcmp(values + step * other, values + step * (uint32_t)lane, size) == 0;
+            gather(w, r, lane, value);
+            /* of lanes that store at one place at once, what the one before stores counts, not what is there */
+            bool at_once = SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
+            if (at_once) gather(w, r, (int)other, others);
+            stored.same = memcmp(at_once ? others : stored.at, value, size) == 0;
+            if (at_once) share_index(launch, r->line);
         }
         for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++)
-            touch(w, r, region, g, offset, size, lane, writes, atomic, same, segment, floor);
+            touch(w, r, region, g, offset, size, lane, writes, atomic, known ? &stored : NULL, segment, floor);
     }
 }
 
@@ -238,7 +312,7 @@ uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot,
     uint32_t number = w->seen ? new_segment(w) : 0;
     if (number) {
         struct segment *s = segment_at(w->block->launch->engine, number);
-        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = r->line;
+        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = (struct accessed){r->line, 0};
     }
     return number;
 }
@@ -258,18 +332,18 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
         if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
-            if (writes) region->written[g] = mine; else region->read[g] = region->read[g - 1];
+            if (writes) region->written[g] = mine; else { region->read[g] = region->read[g - 1]; region->read_too[g] = region->read_too[g - 1]; }
             continue;
         }
         before_last = last; before_reader = reader;
         if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) && unfenced(w, last)) {
             const struct segment *s = segment_at(launch->engine, SEGMENT(last));
-            struct finding other = {.is_write = 1, .line = s->line[0]};
+            struct finding other = {.is_write = 1, .line = s->line[0].line};
             block_of(launch, s->block, other.block);
             thread_of(launch, s->warp, LANE(last), other.thread);
             report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
         }
-        touch(w, r, region, g, g << shift, granule, lane, writes, atomic, false, segment, floor);
+        touch(w, r, region, g, g << shift, granule, lane, writes, atomic, NULL, segment, floor);
     }
 }
 
@@ -280,7 +354,7 @@ uint32_t check_written(const struct warp *w, const struct region *region, uint64
 
 void check_after(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, uint32_t entry) {
     if (!w->seen || SEGMENT(entry) == 0 || w->block->launch->check == BUT_SHARED_RACES || ordered(w, entry, lane)) return;
-    race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r->line));
+    race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r, region, true));
 }
 
 void check_visitors(struct warp *w, const struct row *r) {
@@ -294,7 +368,7 @@ void check_visitors(struct warp *w, const struct row *r) {
         if (known) continue;
         struct row at = *r;
         struct warp *visitor = &block->cluster->blocks[rank]->warps[s->warp];
-        at.line = s->line[0]; at.space = SHARED;
+        at.line = s->line[0].line; at.space = SHARED;
         report(visitor, &at, CLUSTER_EXITED, (int)LANE(entry), &block->shared_region, 0, 4, false, NULL);
     }
 }

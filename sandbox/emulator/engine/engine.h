@@ -57,7 +57,9 @@ struct kernel {
 struct region {
     uint64_t address, size;
     uint8_t *data, *valid;
-    uint32_t *written, *read; /* the race check's, an entry a granule; reserved, and touched where it is needed */
+    /* The race check's, an entry a granule; reserved, and touched where it is needed. ``read_too``: where ``read`` says
+     * that many read it, another of them. */
+    uint32_t *written, *read, *read_too;
     uint32_t number;
     bool constant, freed, heap;
     struct block *owner; /* of shared memory; NULL: of anything else */
@@ -76,18 +78,25 @@ struct finding {
     int64_t extent; /* bytes of what a kernel allocated, from which ``offset`` then counts; else 0 */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
+    uint32_t together; /* of a race: see TOGETHER_* */
+    uint32_t other_work; /* of a race between launches: the other one's number among the call's works, see order.c */
 };
 
 #define FINDINGS 32
+/* Two threads write one place from this line; some read it and some write it from this line. */
+#define TOGETHER_WRITE 1u
+#define TOGETHER_UPDATE 2u
 #define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
 #define OF_SHUFFLE 0x80000000u /* in an undefined value's line: no lane that took part gave it */
 #define SEGMENT_LINES 6
+/* A line, and what it accesses: its memory's region, and whether it writes. */
+struct accessed { uint32_t line, what; };
 /* What one warp accessed between two points where it synchronised. */
 struct segment {
     uint64_t stamp;
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
-    uint32_t line[SEGMENT_LINES];
+    struct accessed line[SEGMENT_LINES];
     uint32_t cluster, slot, epoch; /* see async.c */
     bool async, copied; /* of an asynchronous copy or product; of cp.async, which needs no fence of proxies */
 };
@@ -148,7 +157,7 @@ struct warp {
  * an arrival at the mbarrier ``to``. */
 struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
 
-struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
+struct barrier { uint32_t arrived, expected, line, row; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
 
 struct block {
     struct worker *worker;
@@ -158,6 +167,7 @@ struct block {
     uint8_t *shared, *shared_valid;
     struct region shared_region;
     struct barrier barriers[16];
+    uint32_t *stored; /* by row: the thread that last stored there, + 1; NULL where nothing is checked */
     uint32_t generations[16];
     uint32_t interval, interval_first;
     uint64_t acquired, released;
@@ -224,6 +234,7 @@ struct launch {
     atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
+    uint8_t **behind; /* see flow.c */
     struct engine *engine;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
@@ -313,6 +324,12 @@ void report(struct warp *, const struct row *, uint32_t kind, int lane, struct r
             bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
            bool writes);
+
+/* flow.c */
+bool flow_new(struct launch *);
+void flow_delete(struct launch *);
+/* A thread that stored behind the barrier in ``row`` without coming to it, + 1, and where; 0: there is none. */
+uint32_t flow_passed(const struct block *, uint32_t row, uint32_t *line);
 
 /* profile.c */
 enum access { READS, WRITES, UPDATES, COPIES };

@@ -51,7 +51,8 @@ uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t m
         region.valid = tracked > 1 ? reserved(size) : NULL;
         region.written = reserved(4 * size);
         region.read = reserved(4 * size);
-        if ((tracked > 1 && !region.valid) || !region.written || !region.read) return 0;
+        region.read_too = reserved(4 * size);
+        if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
     }
     engine->next_number++;
     engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
@@ -70,8 +71,8 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
         struct region *it = &engine->regions[i];
         if (it->address != address || it->freed) continue;
         if (it->valid) munmap(it->valid, it->size);
-        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); }
-        it->valid = NULL; it->written = it->read = NULL;
+        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); munmap(it->read_too, 4 * it->size); }
+        it->valid = NULL; it->written = it->read = it->read_too = NULL;
         uint32_t number = it->number;
         if (keep) { it->freed = true; it->data = NULL; }
         else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
@@ -106,7 +107,7 @@ static struct block *block_new(struct worker *worker) {
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2], warps = (threads + LANES - 1) / LANES;
     size_t total = 0, shared = launch->shared_bytes;
     add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
-    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); }
+    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * (size_t)kernel->row_count); }
     for (uint32_t i = 0; i < warps; i++) {
         add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
@@ -125,6 +126,8 @@ static struct block *block_new(struct worker *worker) {
         block->shared_valid = take(&at, shared);
         block->shared_region.written = take(&at, 4 * shared);
         block->shared_region.read = take(&at, 4 * shared);
+        block->shared_region.read_too = take(&at, 4 * shared);
+        block->stored = take(&at, 4 * (size_t)kernel->row_count);
         block->shared_region.valid = block->shared_valid;
     }
     for (uint32_t i = 0; i < warps; i++) {
@@ -210,6 +213,7 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     memset(block->barriers, 0, sizeof block->barriers);
     for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;
     if (block->shared_valid) memset(block->shared_valid, 0, launch->shared_bytes);
+    if (block->stored) memset(block->stored, 0, 4 * (size_t)kernel->row_count);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         uint32_t lanes = block->thread_count - i * LANES;
@@ -345,6 +349,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
     if (check && launch.block_count <= 1u << 24) launch.releases = calloc(launch.block_count, sizeof *launch.releases);
+    if (check) flow_new(&launch);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
@@ -363,6 +368,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     engine->last_instructions = 0;
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
     free(launch.releases);
+    flow_delete(&launch);
     for (uint32_t i = 0; i < launch.finding_count; i++) {
         uint32_t k = 0;
         struct finding *it = &launch.findings[i];

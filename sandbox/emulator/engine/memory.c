@@ -227,6 +227,10 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
+static void note_stored(struct warp *w, uint32_t mask) {
+    if (w->block->stored) w->block->stored[w->pc] = w->number * LANES + (uint32_t)__builtin_ctz(mask) + 1;
+}
+
 int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
@@ -251,6 +255,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         }
 
         w->moved = true;
+        if (check) note_stored(w, p.mask);
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
                 if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
@@ -355,7 +360,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
-    uint32_t total = r->size * r->count, changed = 0;
+    uint32_t total = r->size * r->count, changed = 0, lanes = mask;
     struct element elements[MOST_ELEMENTS];
     atomic_elements(w, r, mask, elements);
     if (check) check_release(w);
@@ -368,6 +373,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
     if (changed) w->moved = true; else { w->looks++; w->looked = r->line; }
+    if (check && lanes) note_stored(w, lanes);
     if (check) check_acquire(w);
     return 0;
 }

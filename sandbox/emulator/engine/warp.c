@@ -111,8 +111,9 @@ static void complete_barriers(struct block *block, const struct row *r, struct w
             struct row at = *r;
             if (barrier->mixed) { memcpy(other.block, block->index, sizeof other.block); report(w, &at, BARRIER_PLACES, 0, NULL, 0, 0, false, &other); }
             else if (block->exited) {
+                uint32_t passed = flow_passed(block, barrier->row, &other.line);
                 at.line = barrier->line;
-                for (uint32_t k = 0; k < block->warp_count; k++) if (block->warps[k].exited) { report(&block->warps[k], &at, BARRIER_EXITED, __builtin_ctz(block->warps[k].exited), NULL, (int64_t)block->exited, 0, false, NULL); break; }
+                if (passed) report(&block->warps[(passed - 1) / LANES], &at, BARRIER_EXITED, (int)((passed - 1) % LANES), NULL, 0, 0, false, &other);
             }
         }
         if (block->launch->profile) profile_released(block, barrier);
@@ -125,7 +126,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     int first = __builtin_ctz(mask);
     uint32_t number = u32_of(w, r->a)[first] & 15;
     struct barrier *it = &block->barriers[number];
-    if (it->arrived == 0) { it->line = r->line; it->reduced_and = 1; it->reduced_or = it->reduced_count = 0; it->mixed = false; }
+    if (it->arrived == 0) { it->line = r->line; it->row = w->pc; it->reduced_and = 1; it->reduced_or = it->reduced_count = 0; it->mixed = false; }
     else if (it->line != r->line) it->mixed = true;
     it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
     /* By whole warps where a number is given; lanes that exited or wait elsewhere in it count as they come. */
