@@ -45,6 +45,8 @@ def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding]
             return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
         case "shared_race" | "global_race" | "warp_race":
             return _program_race(it, array) if programs else _race(it, array, beside)
+        case "stream_race":
+            return _stream_race(it, array)
         case "barrier_places":
             return (
                 f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
@@ -217,6 +219,28 @@ def _race(it: Finding, array: str, beside: Sequence[Finding]) -> str:
     second = f"{_other(it.other, it.who)} {'writes' if it.other_writes else 'reads'} it"
     line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
     return f"{first}, and {second}{line}. {_cure(it, beside)}."
+
+
+def _stream_race(it: Finding, array: str) -> str:
+    assert it.works is not None
+    (first, second), threads = it.works, (it.who, it.other)
+    did = [
+        (f"{thread} of {kernel_name(work.kernel)}" if work.kernel else f"a copy or memset{_in_line(work.line)}")
+        for work, thread in zip(it.works, threads, strict=True)
+    ]
+    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
+    line = _in_line(it.other_place.line) if it.other_place.line and second.kernel else ""
+    lines = sorted({work.line for work in (first, second) if work.line})
+    asked = f" (line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))})" if lines else ""
+    return (
+        f"{_capital(did[0])} {verbs[0]} byte {it.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
+        f"{asked} are in different streams and nothing orders them: record an event behind the first "
+        "(cudaEventRecord) and let the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
+    )
+
+
+def _in_line(line: int) -> str:
+    return f" in line {line}" if line else ""
 
 
 def _cure(it: Finding, beside: Sequence[Finding]) -> str:

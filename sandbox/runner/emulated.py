@@ -48,6 +48,8 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
         return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    # Of two streams that do not wait for each other, that is the cause, and what was read too early its consequence.
+    found.sort(key=lambda it: it.kind != "stream_race")
     if programs:
         # Threads of a program are the compiler's: several of them may read what one writes. That two of them write one
         # place from one line is the source's doing.

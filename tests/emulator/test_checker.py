@@ -54,7 +54,11 @@ def planted(file: str, table: str) -> list[Planted]:
     return [Planted(it, source, names.index(it), *expected[it]) for it in names]
 
 
-PLANTED = [*planted("faults.cu", "kernels[] = {"), *planted("misuse.cu", "entries[] = {")]
+PLANTED = [
+    *planted("faults.cu", "kernels[] = {"),
+    *planted("misuse.cu", "entries[] = {"),
+    *planted("streams.cu", "entries[] = {"),
+]
 FAULTS, RIGHT = [it for it in PLANTED if it.kind], [it for it in PLANTED if not it.kind]
 
 

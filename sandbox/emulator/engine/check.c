@@ -15,6 +15,7 @@
 #define LANE(entry) ((entry) & 31u)
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
+#define COPY_GRANULE 4u
 #define PATIENCE 200 /* so often others may run before a store that differs counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
@@ -24,8 +25,7 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
 }
 
 /* 0: a launch of more is not checked further. */
-static uint32_t new_segment(struct warp *w) {
-    struct engine *engine = w->block->launch->engine;
+static uint32_t number_of_segment(struct engine *engine) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
     struct segment **chunk = &engine->segments[number / CHUNK];
@@ -34,7 +34,14 @@ static uint32_t new_segment(struct warp *w) {
         if (made == NULL) return 0;
         if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
     }
+    return number;
+}
+
+static uint32_t new_segment(struct warp *w) {
+    struct engine *engine = w->block->launch->engine;
     struct block *block = w->block;
+    uint32_t number = number_of_segment(engine);
+    if (number == 0) return 0;
     *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
         .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
         .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0,
@@ -95,10 +102,13 @@ void check_acquire(struct warp *w) {
     w->block->acquired = atomic_fetch_add(&w->block->launch->engine->clock, 1) + 1;
 }
 
+static bool of_another_launch(const struct warp *w, uint32_t old) { return SEGMENT(old) < w->block->launch->first_segment; }
+
 /* Whether what ``old`` stands for came surely before what lane ``lane`` of ``w`` does now. */
 static bool ordered(struct warp *w, uint32_t old, int lane) {
     struct block *block = w->block;
     const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
+    if (of_another_launch(w, old)) return order_knows(block->launch->engine, &block->launch->order, block->launch->kernel->granule, SEGMENT(old));
     bool together = w->seen && s->cluster == block->cluster->number;
     if (together && clock_knows(w, s)) return true;
     if (s->block == block->number) {
@@ -138,6 +148,7 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
     if (other) {
         f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
         memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
+        f.other_work = other->other_work;
     }
     while (atomic_flag_test_and_set(&launch->lock)) {}
     uint32_t i = 0;
@@ -174,6 +185,11 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
     struct launch *launch = w->block->launch;
     const struct segment *s = segment_at(launch->engine, SEGMENT(old));
     struct finding other = {.is_write = old_writes, .line = line_in(s, what_of(r, region, old_writes))};
+    if (of_another_launch(w, old)) {
+        other.other_work = order_describe(launch->engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), other.block, other.thread);
+        report(w, r, STREAM_RACE, lane, region, (int64_t)offset, size, writes, &other);
+        return;
+    }
     if (other.line == r->line) other.together = writes && old_writes ? TOGETHER_WRITE : TOGETHER_UPDATE;
     block_of(launch, s->block, other.block);
     thread_of(launch, s->warp, LANE(old), other.thread);
@@ -183,7 +199,7 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
 
 /* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
 static bool many_unordered(struct warp *w, uint32_t old) {
-    if (w->seen) return false; /* clocks tell of one reader, not of the others */
+    if (w->seen || of_another_launch(w, old)) return false; /* clocks tell of one reader, not of the others */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
@@ -250,7 +266,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
-    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->first_segment;
+    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
     if (mask == EVERY && size == granule && !atomic) {
         uint64_t wrong = 0;
@@ -308,6 +324,39 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
+/* A copy or a memset, ``from`` and ``to`` device addresses or 0. What it races with is found as if it were a launch. */
+static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number, uint64_t address, uint64_t size, bool writes) {
+    struct region *region = region_of(engine, address);
+    if (!region || !region->written || size == 0 || size > region->size - (address - region->address)) return;
+    uint64_t first = (address - region->address) / COPY_GRANULE, last = (address - region->address + size - 1) / COPY_GRANULE;
+    bool told = false;
+    for (uint64_t g = first; g <= last; g++) {
+        const uint32_t seen[3] = {region->written[g], region->read[g], region->read[g] & MANY ? region->read_too[g] : 0};
+        for (int i = 0; i < (writes ? 3 : 1) && !told; i++) {
+            uint32_t old = seen[i];
+            if (SEGMENT(old) < floor || SEGMENT(old) == 0 || order_knows(engine, order, COPY_GRANULE, SEGMENT(old))) continue;
+            const struct segment *s = segment_at(engine, SEGMENT(old));
+            struct finding f = {.kind = STREAM_RACE, .region = region->number, .space = GLOBAL, .offset = (int64_t)(g * COPY_GRANULE), .size = COPY_GRANULE,
+                .is_write = writes, .times = 1, .has_other = 1, .other_is_write = i == 0, .other_line = line_in(s, region->number << 1 | (i == 0))};
+            f.other_work = order_describe(engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), f.other_block, f.other_thread);
+            if (engine->finding_count < FINDINGS) engine->findings[engine->finding_count++] = f;
+            told = true;
+        }
+        if (writes) region->written[g] = ENTRY(number, 0); else region->read[g] = ENTRY(number, 0);
+    }
+}
+
+void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t size) {
+    static const uint32_t one[3] = {1, 1, 1};
+    uint32_t floor;
+    struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
+    uint32_t number = order.given ? number_of_segment(engine) : 0;
+    if (number == 0) return;
+    *segment_at(engine, number) = (struct segment){0};
+    if (from) check_copied(engine, &order, floor, number, from, size, false);
+    if (to) check_copied(engine, &order, floor, number, to, size, true);
+}
+
 uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot, uint32_t epoch) {
     uint32_t number = w->seen ? new_segment(w) : 0;
     if (number) {
@@ -327,7 +376,7 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     struct launch *launch = w->block->launch;
     if (segment == 0 || !region->written || size == 0 || (region->owner && launch->check == BUT_SHARED_RACES)) return;
     uint32_t granule = launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
-    uint32_t floor = region->owner ? region->owner->first_segment : launch->first_segment, before_last = 0, before_reader = 0;
+    uint32_t floor = region->owner ? region->owner->first_segment : launch->floor, before_last = 0, before_reader = 0;
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];

@@ -69,7 +69,7 @@ enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
     USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
     MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE
+    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE
 };
 
 struct finding {
@@ -81,6 +81,10 @@ struct finding {
     uint32_t together; /* of a race: see TOGETHER_* */
     uint32_t other_work; /* of a race between launches: the other one's number among the call's works, see order.c */
 };
+
+#define STREAMS 32 /* host/protocol.h says the same */
+/* See order.c. ``given``: else it knows of all before it. */
+struct order { bool given; uint32_t number, stream, known[STREAMS]; };
 
 #define FINDINGS 32
 /* Two threads write one place from this line; some read it and some write it from this line. */
@@ -235,6 +239,8 @@ struct launch {
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
+    struct order order;
+    uint32_t floor; /* entries of global memory below it are of what lies surely before */
     struct engine *engine;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
@@ -264,6 +270,9 @@ struct engine {
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     struct finding fault;
+    struct order order; /* of the next work */
+    struct work *works;
+    uint32_t work_count, work_room, works_from, unordered;
 };
 
 #define CHUNK 65536u
@@ -325,6 +334,11 @@ void report(struct warp *, const struct row *, uint32_t kind, int lane, struct r
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
            bool writes);
 
+/* order.c: the last one says whose a segment of an earlier work was, and returns that work's number. */
+struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
+bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
+uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]);
+void order_forget_segments(struct engine *);
 /* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);

@@ -90,7 +90,7 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->works); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -334,9 +334,10 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         for (uint32_t i = 0; i < engine->region_count; i++) {
             struct region *it = &engine->regions[i];
-            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); }
+            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); madvise(it->read_too, 4 * it->size, MADV_DONTNEED); }
         }
         atomic_store(&engine->next_segment, 1);
+        order_forget_segments(engine);
     }
     struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .profile = profile, .engine = engine,
         .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
@@ -350,6 +351,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     }
     if (check && launch.block_count <= 1u << 24) launch.releases = calloc(launch.block_count, sizeof *launch.releases);
     if (check) flow_new(&launch);
+    launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
