@@ -32,7 +32,7 @@ KINDS = (
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
     "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
     "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
-    "bad_coordinate", "stream_race",
+    "bad_coordinate", "stream_race", "endless",
 )  # fmt: skip
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(

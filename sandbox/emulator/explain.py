@@ -70,6 +70,14 @@ def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding]
         case "shuffled":
             origin = f" (in line {it.other_place.line})" if it.other_place.line else ""
             return f"{_capital(who)} uses a value of a shuffle{origin} from a thread that took no part in it."
+        case "endless" if it.offset:
+            return (
+                f"{_capital(who)} does not end: {it.offset // 1_000_000:,} million instructions ran since anything in "
+                "memory changed or was used for the first time, and no thread returned meanwhile. A loop around this "
+                "line does not end."
+            )
+        case "endless":
+            return f"{_capital(who)} never ends: the loop around this line comes back to where it was and changes nothing."
         case "deadlock":
             return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
         case "async_race":

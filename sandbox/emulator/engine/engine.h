@@ -69,7 +69,7 @@ enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
     USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
     MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE
+    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE, ENDLESS
 };
 
 struct finding {
@@ -126,6 +126,10 @@ struct warp {
     uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
     uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
     bool moved; /* it wrote, passed a barrier or ended in part in this turn */
+    bool looped; /* nothing but its loops ended this turn */
+    bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
+    uint64_t past_state, past_advances;
+    uint32_t states, until_next;
     uint32_t segment, warp_syncs;
     uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
     uint32_t any_undefined;
@@ -236,6 +240,8 @@ struct launch {
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */
     atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
+    atomic_ullong advances; /* while it is suspicious, turns in which memory changed, or some was used for the first time */
+    bool suspicious; /* it runs for so long that it may have no end */
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
@@ -249,7 +255,7 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress; };
+struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool advanced; };
 
 struct engine {
     struct region *regions; /* by address */
@@ -339,6 +345,13 @@ struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3
 bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
 uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
+/* progress.c: whether a launch has an end */
+void progress_repeats(struct warp *);
+void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
+void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
+static inline void progress_made(struct warp *w) { if (w->block->launch->suspicious) w->block->worker->advanced = true; }
+/* After a turn of a block: false: it has none, and a fault was recorded. */
+bool progress_goes_on(struct worker *, struct block *, const struct warp *ran);
 /* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);

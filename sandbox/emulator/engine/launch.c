@@ -218,6 +218,7 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
         struct warp *w = &block->warps[i];
         uint32_t lanes = block->thread_count - i * LANES;
         w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
+        w->repeats = false; w->states = 0; w->until_next = 1;
         w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
         w->late_count = w->late_groups = w->turn = 0;
         memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
@@ -231,25 +232,26 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
 }
 
 /* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
- * look at memory that stays as it is for all of a turn; NULL where anything else happened. */
-static bool block_run(struct block *block, struct warp **looking) {
+ * look at memory that stays as it is for all of a turn; NULL where anything else happened. ``last``: one that ran. */
+static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     *looking = NULL;
     bool moved = false;
-    for (int round = 0; round < ROUNDS_A_TURN; round++) {
+    for (int round = 0; round < (block->launch->suspicious ? 1 : ROUNDS_A_TURN); round++) {
         bool progress = false, all_done = true;
         block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
-            w->moved = false; w->looks = 0;
+            w->moved = w->looped = false; w->looks = 0;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
             bool ran = block->worker->instructions != before;
+            progress_repeats(w);
             progress |= ran && !w->failed;
             block->polls |= w->blocked || w->failed;
-            moved |= w->moved || w->failed || (ran && w->looks < LOOKS);
-            if (ran) *looking = w;
+            moved |= w->moved || w->failed || (ran && w->looks < LOOKS && !w->repeats);
+            if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
         if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
@@ -277,8 +279,9 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
     if (++*idle == IDLE_TURNS) atomic_fetch_add(&launch->idle, 1);
     if (*idle >= IDLE_TURNS && atomic_load(&launch->idle) >= atomic_load(&launch->working)) {
-        struct row row = {.line = looking->looked, .guard = NONE};
-        fault(looking, &row, DEADLOCK, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, 1, 0, false);
+        bool looks = looking->looks >= LOOKS;
+        struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
+        fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
     }
 }
 
@@ -313,7 +316,8 @@ static void *work(void *given) {
             bool all = true;
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
-                if (!block_run(blocks[i], &one)) { left = 0; break; }
+                struct warp *last = NULL;
+                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last)) { left = 0; break; }
                 left -= blocks[i]->done;
                 all &= one != NULL && !blocks[i]->done;
                 if (one) looking = one;

@@ -243,6 +243,8 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
+        bool suspicious = w->block->launch->suspicious;
+        if (suspicious) progress_stores(w, r, p.data, p.offsets, p.mask); else w->moved = true;
         /* before the store: a store of what is there already is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
@@ -254,7 +256,6 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
             for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
         }
 
-        w->moved = true;
         if (check) note_stored(w, p.mask);
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
@@ -372,7 +373,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
-    if (changed) w->moved = true; else { w->looks++; w->looked = r->line; }
+    if (changed) { w->moved = true; progress_made(w); } else { w->looks++; w->looked = r->line; }
     if (check && lanes) note_stored(w, lanes);
     if (check) check_acquire(w);
     return 0;
@@ -393,6 +394,7 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
     struct row read = *r;
     read.space = GLOBAL;
+    progress_made(w);
     if (w->block->launch->profile && mask) profile_global(w, r, from, mask, r->size, COPIES);
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);

@@ -13,6 +13,7 @@
 #define PARKED 64u /* waits for lanes of its own warp */
 #define TURN 256u
 #define MOST_LOOPS 4096u
+#define FEW_LOOPS 512u /* of a launch that may have no end */
 #define MOST_CALLS 512u
 
 static bool next_group(struct warp *w) {
@@ -151,6 +152,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
 
 static void leave(struct warp *w, const struct row *r, uint32_t mask) {
     w->exited |= mask; w->moved = true;
+    progress_made(w);
     w->active &= ~mask;
     w->block->exited += (uint32_t)__builtin_popcount(mask);
     complete_barriers(w->block, r, w);
@@ -382,7 +384,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                             break;
                         }
                     }
-                    if (w->loops >= MOST_LOOPS) break;
+                    if (w->loops >= (w->block->launch->suspicious ? FEW_LOOPS : MOST_LOOPS)) { w->looped = true; break; }
                 }
             }
             continue;
