@@ -203,7 +203,7 @@ class Suite:
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
         tried_out = self.told_sizes is not None
-        if on_processor and (tried_out or any(it.verdict is CaseVerdict.TIME_LIMIT for it in self.reports)):
+        if on_processor and tried_out:
             return min(seconds, limits.NEXT_CASE_CPU_SECONDS)
         return seconds
 

@@ -309,7 +309,9 @@ def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
 
 def not_run_behind(endless: str) -> CaseFault:
     """``endless``: the case that did not end."""
-    return CaseFault(CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in its time, and that ends the judging.")
+    return CaseFault(
+        CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in its time, and that ends the judging."
+    )
 
 
 def of_slow_rounds(error: TooSlow) -> CaseFault:

@@ -74,6 +74,7 @@ class _Trial:
             stop_at_failure=True,
             reports=[],
             own_seconds=[],
+            endless="",
             _ended=[],
         )
         self.client = trial.run(self.client)

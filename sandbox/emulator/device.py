@@ -83,7 +83,14 @@ _NUMBERS = {
     "cudaErrorCooperativeLaunchTooLarge": 720,
     "cudaErrorInvalidClusterSize": 912,
 }
-_FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702, "endless": 702, "mbarrier_bytes": 702}
+_FAULTS = {
+    "misaligned": 716,
+    "asserted": 710,
+    "trapped": 719,
+    "deadlock": 702,
+    "endless": 702,
+    "mbarrier_bytes": 702,
+}
 _ILLEGAL_ADDRESS = 700
 
 

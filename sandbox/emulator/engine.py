@@ -146,7 +146,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Work:
+class Operation:
     """A launch of ``kernel`` or, if that is empty, a copy or a memset. ``place``: where the host's code asked for it,
     ``line``: the source's line there, 0: not known."""
 
@@ -177,7 +177,7 @@ class Finding:
     other_place: Place
     other_writes: bool
     same_index: bool = False
-    works: tuple[Work, Work] | None = None
+    works: tuple[Operation, Operation] | None = None
 
 
 class Fault(Exception):
@@ -238,7 +238,7 @@ class Engine:
         self._grid_barrier = 0
         self._heap = 0
         # Launches and copies of this call, with what the kernels were made of.
-        self._works: list[tuple[Work, Lowered | None]] = []
+        self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
         self.instructions = 0
         # Launches are counted while this is a list, and added to it.
@@ -309,8 +309,8 @@ class Engine:
 
     def copied(self, to: int, source: int, size: int, place: int) -> list[Finding]:
         """What is wrong with a copy or memset that was just done; an address of 0: of the host's. ``place``: see
-        ``Work``."""
-        work = Work("", place)
+        ``Operation``."""
+        work = Operation("", place)
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
         return [self._finding(it, None, work) for it in self._found()]
@@ -406,7 +406,7 @@ class Engine:
         place: int = 0,
     ) -> None:
         """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes;
-        ``cluster``: its blocks, x y z; zeros: as it was compiled for; ``place``: see ``Work``.
+        ``cluster``: its blocks, x y z; zeros: as it was compiled for; ``place``: see ``Operation``.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
         """
@@ -479,7 +479,7 @@ class Engine:
                 widths,
                 branches,
             )
-        self._works.append((Work(name, place), lowered))
+        self._works.append((Operation(name, place), lowered))
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -523,7 +523,7 @@ class Engine:
         data = self._c.engine_printed(self._engine, ctypes.byref(size))
         return ctypes.string_at(data, size.value) if size.value else b""
 
-    def _finding(self, it: _Finding, lowered: Lowered | None, work: Work) -> Finding:
+    def _finding(self, it: _Finding, lowered: Lowered | None, work: Operation) -> Finding:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)

@@ -233,7 +233,11 @@ def _stream_race(it: Finding, array: str) -> str:
     assert it.works is not None
     (first, second), threads = it.works, (it.who, it.other)
     did = [
-        (f"{thread} of {kernel_name(work.kernel)}" if work.kernel else f"a copy or memset{_in_line(work.line)}")
+        (
+            f"{thread} of {kernel_name(work.kernel)}"
+            if work.kernel
+            else f"a copy or memset{_in_line(work.line)}"
+        )
         for work, thread in zip(it.works, threads, strict=True)
     ]
     verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]

@@ -279,7 +279,7 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
     if (++*idle == IDLE_TURNS) atomic_fetch_add(&launch->idle, 1);
     if (*idle >= IDLE_TURNS && atomic_load(&launch->idle) >= atomic_load(&launch->working)) {
-        bool looks = looking->looks >= LOOKS;
+        bool looks = looking->looks != 0;
         struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
         fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
     }
