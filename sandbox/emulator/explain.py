@@ -77,7 +77,7 @@ def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding]
                 "line does not end."
             )
         case "endless":
-            return f"{_capital(who)} never ends: the loop around this line comes back to where it was and changes nothing."
+            return f"{_capital(who)} never ends: the loop around this line changes nothing, again and again."
         case "deadlock":
             return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
         case "async_race":
