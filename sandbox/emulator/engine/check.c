@@ -265,7 +265,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     bool shared = region->owner != NULL;
     if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
-    if (launch->suspicious) progress_touches(w, region, offsets, mask, size);
+    if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
     /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
     uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;

@@ -240,8 +240,7 @@ struct launch {
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */
     atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
-    atomic_ullong advances; /* while it is suspicious, turns in which memory changed, or some was used for the first time */
-    bool suspicious; /* it runs for so long that it may have no end */
+    atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
@@ -255,7 +254,7 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool advanced; };
+struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool watched, advanced; }; /* watched: it may run for ever, see progress.c */
 
 struct engine {
     struct region *regions; /* by address */
@@ -349,7 +348,7 @@ void order_forget_segments(struct engine *);
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
-static inline void progress_made(struct warp *w) { if (w->block->launch->suspicious) w->block->worker->advanced = true; }
+static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
 /* After a turn of a block: false: it has none, and a fault was recorded. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran);
 /* flow.c */

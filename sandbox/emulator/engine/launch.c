@@ -236,7 +236,7 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     *looking = NULL;
     bool moved = false;
-    for (int round = 0; round < (block->launch->suspicious ? 1 : ROUNDS_A_TURN); round++) {
+    for (int round = 0; round < (block->worker->watched ? 1 : ROUNDS_A_TURN); round++) {
         bool progress = false, all_done = true;
         block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {

@@ -243,8 +243,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
-        bool suspicious = w->block->launch->suspicious;
-        if (suspicious) progress_stores(w, r, p.data, p.offsets, p.mask); else w->moved = true;
+        if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask); else w->moved = true;
         /* before the store: a store of what is there already is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);

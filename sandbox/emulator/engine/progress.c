@@ -7,7 +7,7 @@
 
 #include "engine.h"
 
-#define SUSPECT 2000000ull /* instructions of a thread of the host */
+#define SUSPECT 2000000ull /* instructions of a thread of the host; only then is it watched, which costs time */
 #define MOST_STALE 400000000ull
 
 static uint64_t mixed(uint64_t hash, const void *data, size_t size) {
@@ -20,7 +20,7 @@ static uint64_t mixed(uint64_t hash, const void *data, size_t size) {
 
 void progress_repeats(struct warp *w) {
     struct launch *launch = w->block->launch;
-    if (!launch->suspicious) return;
+    if (!w->block->worker->watched) return;
     uint64_t advances = atomic_load(&launch->advances);
     if (w->moved || !w->looped || advances != w->past_advances) {
         w->repeats = false; w->states = 0; w->until_next = 1; w->past_advances = advances;
@@ -63,12 +63,13 @@ bool progress_goes_on(struct worker *worker, struct block *block, const struct w
     uint64_t now = worker->instructions, advances = atomic_load(&launch->advances);
     worker->stale += now - worker->counted;
     worker->counted = now;
-    if (worker->advanced) advances = atomic_fetch_add(&launch->advances, 1) + 1;
-    if (now > SUSPECT && !launch->suspicious && !launch->profile) { launch->suspicious = true; worker->stale = 0; }
-    if (worker->advanced || block->done || advances != worker->advances || !launch->suspicious) worker->stale = 0;
+    bool goes_on = worker->watched && worker->advanced;
+    if (goes_on || block->done) advances = atomic_fetch_add(&launch->advances, 1) + 1;
+    if (advances != worker->advances) worker->stale = 0;
+    worker->watched = worker->stale > SUSPECT && !launch->profile;
     worker->advanced = false;
     worker->advances = advances;
-    if (worker->stale < MOST_STALE || !ran) return true;
+    if (!worker->watched || worker->stale < MOST_STALE || !ran) return true;
     struct row row = {.line = launch->kernel->rows[ran->pc < launch->kernel->row_count ? ran->pc : 0].line, .guard = NONE};
     uint32_t lanes = ran->active ? ran->active : ran->existing & ~ran->exited;
     fault((struct warp *)ran, &row, ENDLESS, __builtin_ctz(lanes ? lanes : ran->existing), NULL, (int64_t)MOST_STALE, 0, false);

@@ -384,7 +384,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                             break;
                         }
                     }
-                    if (w->loops >= (w->block->launch->suspicious ? FEW_LOOPS : MOST_LOOPS)) { w->looped = true; break; }
+                    if (w->loops >= (w->block->worker->watched ? FEW_LOOPS : MOST_LOOPS)) { w->looped = true; break; }
                 }
             }
             continue;
