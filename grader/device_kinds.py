@@ -167,11 +167,11 @@ def resolution_of(board: str) -> float:
 
 
 def endless_seconds(board: str) -> float:
-    """About how long an endless loop keeps a judge busy there: until each of its boxes was ended by a call's limit."""
+    """About how long an endless loop keeps a judge busy there: until a call's limit ends its box."""
     kind = find_kind(board) or NVIDIA_GPU
     if kind.on == ON_GPU:
-        return limits.FRESH_BOXES * limits.CASE_SECONDS
-    return limits.CASE_CPU_SECONDS + (limits.FRESH_BOXES - 1) * limits.NEXT_CASE_CPU_SECONDS
+        return limits.CASE_SECONDS
+    return limits.CASE_CPU_SECONDS
 
 
 def fixed_architectures() -> dict[str, str]:

@@ -91,8 +91,8 @@ CASE_SECONDS = 10.0
 # Processor time of one call on the host's board: at least twice what correct kernels with blocks of 64, tiles of
 # 16 x 16 or one row per program need in Triton's interpreter (measured by benchmarks/slow_kernels.py).
 CASE_CPU_SECONDS = 60.0
-# Processor time of each case after one that ran out of it. The verdict is known by then, and an endless loop must not
-# hold a worker for minutes.
+# Processor time of each case that is tried with its sizes in another order, for a hint. The verdict is known by then,
+# and an endless loop must not hold a worker for minutes.
 NEXT_CASE_CPU_SECONDS = 10.0
 # A fault ends or corrupts the process, so the next case needs a fresh box. This many fresh boxes per submission.
 FRESH_BOXES = 3

@@ -51,6 +51,8 @@ class Suite:
     unfreed: Unfreed | None = None
     # A case was right only when it was called with the gate open from the start.
     needs_open_gate: bool = False
+    # The case that did not end, if there was one: what comes after it is not run.
+    endless: str = ""
     _fresh: int = 0
     _ended: list[str] = field(default_factory=list)
 
@@ -67,6 +69,9 @@ class Suite:
             if self.stop_at_failure and not self.passed:
                 break
             self.on_case(len(self.reports), len(self.cases), case.name)
+            if self.endless:
+                self._record(case, None, faults.not_run_behind(self.endless), None, "", None)
+                continue
             if current is not None and case.on and not self.device.has_room(self.challenge, case):
                 # What the submission has kept must not decide whether the case is asked. The new box costs it none.
                 current.close()
@@ -133,9 +138,13 @@ class Suite:
                 # Once, or who is wrong now and then would be asked twice in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
             alive = answer.failure is None or not answer.failure.sticky
+            if answer.failure is not None and faults.is_endless(answer.failure):
+                self.endless = case.name
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False
+            if finding.verdict is CaseVerdict.TIME_LIMIT:
+                self.endless = case.name
         finally:
             with phase("arena"):
                 arena.close()
@@ -196,7 +205,7 @@ class Suite:
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
         tried_out = self.told_sizes is not None
-        if on_processor and (tried_out or any(it.verdict is CaseVerdict.TIME_LIMIT for it in self.reports)):
+        if on_processor and tried_out:
             return min(seconds, limits.NEXT_CASE_CPU_SECONDS)
         return seconds
 

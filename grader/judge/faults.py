@@ -160,6 +160,16 @@ def _hint_of_end(end: BoxEnd) -> str:
     return _ENDED_ITSELF
 
 
+# What the emulated GPU calls a kernel that runs for ever: on a card it would run out of time. Others wait for ever.
+_LOOPS = "endless"
+_ENDLESS = (_LOOPS, "deadlock")
+
+
+def is_endless(failure: Failure) -> bool:
+    """Whether it says that a kernel does not end, so that further cases would not, either."""
+    return failure.kind == "checker" and failure.type in _ENDLESS
+
+
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
     """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have;
     ``mistake``: what the source does wrong, where that is known."""
@@ -174,7 +184,8 @@ def _of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
         return _of_cuda(failure, doing)
     if failure.kind == "checker":
         where = f"Line {failure.line}: " if failure.line else ""
-        return CaseFault(CaseVerdict.RUNTIME_ERROR, f"{where}{failure.message}", failure.hint)
+        verdict = CaseVerdict.TIME_LIMIT if failure.type == _LOOPS else CaseVerdict.RUNTIME_ERROR
+        return CaseFault(verdict, f"{where}{failure.message}", failure.hint)
     if failure.kind == "compilation":
         where = f"Line {failure.line}: " if failure.line else ""
         text = f"{where}Triton cannot compile this: {message_of(failure)}\n{failure.trace}".rstrip()
@@ -310,6 +321,13 @@ def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
     return CaseFault(
         CaseVerdict.NOT_RUN,
         f"Not run: {names} ended the process or did not come back, and after {limit} fresh boxes the rest is left out.",
+    )
+
+
+def not_run_behind(endless: str) -> CaseFault:
+    """``endless``: the case that did not end."""
+    return CaseFault(
+        CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in its time, and that ends the judging."
     )
 
 

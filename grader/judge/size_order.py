@@ -75,6 +75,7 @@ class _Trial:
             mistakes=None,
             reports=[],
             own_seconds=[],
+            endless="",
             _ended=[],
         )
         self.client = trial.run(self.client)

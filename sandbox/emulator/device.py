@@ -15,13 +15,13 @@ import struct
 import subprocess
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from . import HOST
 from .assembler import registers_of_ptx
-from .engine import Engine, Fault, Finding, LaunchRefused, Loaded
+from .engine import STREAMS, Engine, Fault, Finding, LaunchRefused, Loaded
 from .explain import array_name
 from .fatbin import ptx_of, registers_of
 from .host_lines import HostLines
@@ -34,6 +34,9 @@ from .ptx import BadPtx
 MEMORY_BYTES = 2 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
 ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE, MISUSED = range(16, 22)
+# Of the next launch, copy or memset: struct order of protocol.h.
+ORDER = 40
+ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
 # u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
 TIME = 32
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
@@ -83,7 +86,14 @@ _NUMBERS = {
     "cudaErrorCooperativeLaunchTooLarge": 720,
     "cudaErrorInvalidClusterSize": 912,
 }
-_FAULTS = {"misaligned": 716, "asserted": 710, "trapped": 719, "deadlock": 702, "mbarrier_bytes": 702}
+_FAULTS = {
+    "misaligned": 716,
+    "asserted": 710,
+    "trapped": 719,
+    "deadlock": 702,
+    "endless": 702,
+    "mbarrier_bytes": 702,
+}
 _ILLEGAL_ADDRESS = 700
 
 
@@ -214,18 +224,28 @@ class Device:
     def begin(self, *, counted: bool = False) -> None:
         """Begin a call. ``counted``: its work is, for a modelled time; that takes longer."""
         self.call = _Call()
+        self.engine.begin_call()
         self.engine.launches = [] if counted else None
         self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
         """What the call came to that ``begin`` began; the rest is what the host code says."""
         call = self.call
+        call.findings = [self._with_lines(it) for it in call.findings]
         unfreed = [Unfreed(it.size, self.line_at(it.place)) for it in self._allocated.values()]
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, unfreed, call.misuses, forgotten, tuple(self.engine.launches or ()),
             self._modelled(), self._profile(), call.taken, self.engine.heap_live(), call.broken,
         )  # fmt: skip
+
+    def _with_lines(self, it: Finding) -> Finding:
+        """Says of two works that race in which lines the host's code asked for them."""
+        if it.works is None:
+            return it
+        mine, other = (replace(work, line=self.line_at(work.place)) for work in it.works)
+        place = it.place if mine.kernel else replace(it.place, line=mine.line)
+        return replace(it, place=place, works=(mine, other))
 
     def _modelled(self) -> float | None:
         if self.engine.launches is None:
@@ -470,12 +490,14 @@ class Device:
             return _INVALID_VALUE, b""
         if kind == 2:
             self.call.taken += size
+            self.call.findings += self.engine.copied(0, source, size, place)
             return 0, ctypes.string_at(out_of, size)
         if kind == 1:
             ctypes.memmove(into, given, size)
         else:
             ctypes.memmove(into, out_of, size)
         self.engine.mark_written(to, size)
+        self.call.findings += self.engine.copied(to, source if kind == 3 else 0, size, place)
         return 0, b""
 
     def _why_not_copied(
@@ -497,7 +519,12 @@ class Device:
             return _INVALID_VALUE, b""
         ctypes.memset(into, value & 255, size)
         self.engine.mark_written(to, size)
+        self.call.findings += self.engine.copied(to, 0, size, place)
         return 0, b""
+
+    def _order(self, body: bytes) -> tuple[int, bytes]:
+        stream, *known = ORDER_OF.unpack(body)
+        return (0 if self.engine.order(stream, known) else _INVALID_VALUE), b""
 
     def _time(self, body: bytes) -> tuple[int, bytes]:
         (begins,) = struct.unpack("<I", body)
@@ -535,6 +562,7 @@ class Device:
                 shared,
                 cooperative=bool(cooperative),
                 cluster=sizes[6:9],
+                place=place,
             )
         except LaunchRefused as error:
             call.refused = call.refused or str(error)
@@ -578,6 +606,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     PULL: Device._pull,
     HEAP: Device._heap,
     TEXTURE: Device._texture,
+    ORDER: Device._order,
     TIME: Device._time,
     MISUSED: Device._refused_there,
 }

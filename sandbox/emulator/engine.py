@@ -34,6 +34,8 @@ from .ptx import NOWHERE, Place
 
 # Words of struct counts.
 _COUNTS = 21
+# Streams that are told apart, as in engine.h.
+STREAMS = 32
 # As enum class of engine.h.
 # What launches are checked for; the last is for compilers that let threads write the same value to one place.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
@@ -42,7 +44,7 @@ KINDS = (
     "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
     "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
     "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
-    "bad_coordinate",
+    "bad_coordinate", "stream_race", "endless",
 )  # fmt: skip
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
@@ -61,6 +63,8 @@ HEAP_BYTES = 8 << 20
 MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
+# As TOGETHER_* of engine.h.
+_WRITE_TOGETHER = 1
 # In a finding's region: what follows is a shared array's number.
 _SHARED_ARRAY = 0x80000000
 
@@ -87,6 +91,8 @@ class _Finding(ctypes.Structure):
         *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
         ("times", ctypes.c_uint32),
         ("has_other", ctypes.c_uint32),
+        ("together", ctypes.c_uint32),
+        ("other_work", ctypes.c_uint32),
     ]
 
 
@@ -155,9 +161,21 @@ class Thread:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """A launch of ``kernel`` or, if that is empty, a copy or a memset. ``place``: where the host's code asked for it,
+    ``line``: the source's line there, 0: not known."""
+
+    kernel: str
+    place: int
+    line: int = 0
+
+
+@dataclass(frozen=True)
 class Finding:
     """What was wrong. ``array``: the name that memory was given, empty where it has none; ``offset``: in bytes from its
-    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``."""
+    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``;
+    ``same_index``: both write that element from one line. ``works``: of a race between two, that of ``who`` and that of
+    ``other``."""
 
     kind: str
     kernel: str
@@ -173,6 +191,8 @@ class Finding:
     other: Thread | None
     other_place: Place
     other_writes: bool
+    same_index: bool = False
+    works: tuple[Operation, Operation] | None = None
 
 
 class Fault(Exception):
@@ -235,6 +255,8 @@ class Engine:
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0
+        # Launches and copies of this call, with what the kernels were made of.
+        self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
         self.instructions = 0
         # Launches are counted while this is a list, and added to it.
@@ -292,6 +314,24 @@ class Engine:
 
     def mark_written(self, address: int, size: int) -> None:
         self._c.engine_mark(self._engine, address, size)
+
+    def begin_call(self) -> None:
+        """What was launched and copied so far is done."""
+        self._works.clear()
+        self._c.engine_order_begins(self._engine)
+
+    def order(self, stream: int, known: Sequence[int]) -> bool:
+        """Of the next launch or copy: which stream it is in, and how much of each it comes after; without it, it comes
+        after all. False: there are not so many streams."""
+        return bool(self._c.engine_order(self._engine, stream, (ctypes.c_uint32 * STREAMS)(*known)))
+
+    def copied(self, to: int, source: int, size: int, place: int) -> list[Finding]:
+        """What is wrong with a copy or memset that was just done; an address of 0: of the host's. ``place``: see
+        ``Operation``."""
+        work = Operation("", place)
+        self._works.append((work, None))
+        self._c.engine_copied(self._engine, to, source, size)
+        return [self._finding(it, None, work) for it in self._found()]
 
     def use_heap(self, size: int) -> bool:
         """Memory of so many bytes that kernels allocate from, in place of the one before, which must be empty: False
@@ -383,9 +423,10 @@ class Engine:
         *,
         cooperative: bool = False,
         cluster: Sequence[int] = (0, 0, 0),
+        place: int = 0,
     ) -> None:
         """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes;
-        ``cluster``: its blocks, x y z; zeros: as it was compiled for.
+        ``cluster``: its blocks, x y z; zeros: as it was compiled for; ``place``: see ``Operation``.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
         """
@@ -455,6 +496,7 @@ class Engine:
                 multiprocessors=H200.multiprocessors,
                 cycles=cycles_of(),
             )
+        self._works.append((Operation(name, place), lowered))
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -471,45 +513,50 @@ class Engine:
             if block_of_params is not None:
                 self.release(address, forget=True)
         self.instructions = int(self._c.engine_instructions(self._engine))
-        self._last = (loaded, name)
         if self.launches is not None and profile is not None and counts is not None and not ended:
             self.launches.append(_launch_of(ready, profile, counts, asked))
         if ended == 2:
             raise MemoryError("no memory is left for the blocks of a launch")
         if ended:
             found = _Finding.from_address(self._c.engine_fault(self._engine))
-            raise Fault(self._finding(found, lowered))
+            raise Fault(self._finding(found, lowered, self._works[-1][0]))
 
     def findings(self) -> list[Finding]:
         """What the last launch did wrong without ending for it."""
+        if not self._works:
+            return []
+        work, lowered = self._works[-1]
+        return [self._finding(it, lowered, work) for it in self._found()]
+
+    def _found(self) -> Sequence[_Finding]:
         found = ctypes.c_void_p()
         count = self._c.engine_findings(self._engine, ctypes.byref(found))
-        if not count:
-            return []
-        loaded, name = self._last
-        each = (_Finding * count).from_address(found.value or 0)
-        return [self._finding(it, loaded.kernels[name].lowered) for it in each]
+        return list((_Finding * count).from_address(found.value or 0)) if count else []
 
     def printed(self) -> bytes:
         size = ctypes.c_uint64()
         data = self._c.engine_printed(self._engine, ctypes.byref(size))
         return ctypes.string_at(data, size.value) if size.value else b""
 
-    def _finding(self, it: _Finding, lowered: Lowered) -> Finding:
+    def _finding(self, it: _Finding, lowered: Lowered | None, work: Operation) -> Finding:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
-        if it.region & _SHARED_ARRAY:
+        if lowered is not None and it.region & _SHARED_ARRAY:
             name, (start, size) = list(lowered.shared_names.items())[it.region & ~_SHARED_ARRAY]
             space = "shared"
-        elif space == "shared" or (it.region == 0 and it.kind in _OF_SHARED):
+        elif lowered is not None and (space == "shared" or (it.region == 0 and it.kind in _OF_SHARED)):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
         other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
+        works, others = None, lowered
+        if KINDS[it.kind] == "stream_race":
+            other_work, others = self._works[it.other_work]
+            works = (work, other_work)
         return Finding(
-            KINDS[it.kind], lowered.name, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
+            KINDS[it.kind], work.kernel, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
-            _place(lowered, it.other_line), bool(it.other_is_write),
+            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & _WRITE_TOGETHER), works,
         )  # fmt: skip
 
 
@@ -552,8 +599,8 @@ def _launch_of(
     )
 
 
-def _place(lowered: Lowered, line: int) -> Place:
-    return lowered.places[line] if line < len(lowered.places) else NOWHERE
+def _place(lowered: Lowered | None, line: int) -> Place:
+    return lowered.places[line] if lowered is not None and line < len(lowered.places) else NOWHERE
 
 
 def _shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
@@ -639,6 +686,9 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
+        ("engine_order_begins", None, [pointer]),
+        ("engine_order", word, [pointer, word, pointer]),
+        ("engine_copied", None, [pointer, long, long, long]),
         ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
         ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),

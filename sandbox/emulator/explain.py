@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .engine import Finding, Thread
 
@@ -19,9 +20,9 @@ _TYPES = {
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
-def message_of(it: Finding, *, programs: bool = False) -> str:
+def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
     """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives.
-    ``programs``: a block is a program of Triton's, whose threads nobody wrote."""
+    ``programs``: a block is a program of Triton's, whose threads nobody wrote; ``beside``: what else was found."""
     array = _array(it)
     who = f"program {_index(it.who.block)}" if programs else str(it.who)
     access = f"{'writes' if it.writes else 'reads'} {_bytes(it.size)}"
@@ -43,17 +44,18 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
             origin = f" (it was read in line {it.other_place.line})" if it.other_place.line else ""
             return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
         case "shared_race" | "global_race" | "warp_race":
-            return _program_race(it, array) if programs else _race(it, array)
+            return _program_race(it, array) if programs else _race(it, array, beside)
+        case "stream_race":
+            return _stream_race(it, array)
         case "barrier_places":
             return (
                 f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
                 f"in line {it.other_place.line}. All of a block must reach the same one."
             )
         case "barrier_exited":
-            count = "1 thread" if it.offset == 1 else f"{it.offset:,} threads"
             return (
-                f"{count} of block {_index(it.who.block)} returned before this __syncthreads(), {who} among them. All "
-                "threads of a block must reach it."
+                f"{_capital(who)} goes past this __syncthreads() and on to line {it.other_place.line}, while others of "
+                "its block wait here. All threads of a block that have not returned must reach it."
             )
         case "deadlock" if it.offset:
             return f"{_capital(who)} waits for ever: it reads memory again and again that no running thread changes."
@@ -68,6 +70,14 @@ def message_of(it: Finding, *, programs: bool = False) -> str:
         case "shuffled":
             origin = f" (in line {it.other_place.line})" if it.other_place.line else ""
             return f"{_capital(who)} uses a value of a shuffle{origin} from a thread that took no part in it."
+        case "endless" if it.offset:
+            return (
+                f"{_capital(who)} does not end: {it.offset // 1_000_000:,} million instructions ran since anything in "
+                "memory changed or was used for the first time, and no thread returned meanwhile. A loop around this "
+                "line does not end."
+            )
+        case "endless":
+            return f"{_capital(who)} never ends: the loop around this line changes nothing, again and again."
         case "deadlock":
             return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
         case "async_race":
@@ -211,18 +221,61 @@ def _outside(it: Finding) -> str:
     return f"{_bytes(away)} behind the end of" if away else "just behind the end of"
 
 
-def _race(it: Finding, array: str) -> str:
+def _race(it: Finding, array: str, beside: Sequence[Finding]) -> str:
     assert it.other is not None
     first = f"{_capital(str(it.who))} {'writes' if it.writes else 'reads'} byte {it.offset:,} of {array}"
     second = f"{_other(it.other, it.who)} {'writes' if it.other_writes else 'reads'} it"
     line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    if it.kind == "warp_race":
-        cure = "Threads of one warp need a __syncwarp() between them, too"
-    elif it.kind == "shared_race" or it.who.block == it.other.block:
-        cure = "Nothing orders the two: a __syncthreads() between them does"
-    else:
-        cure = "Nothing orders the two: blocks agree by atomics only"
-    return f"{first}, and {second}{line}. {cure}."
+    return f"{first}, and {second}{line}. {_cure(it, beside)}."
+
+
+def _stream_race(it: Finding, array: str) -> str:
+    assert it.works is not None
+    (first, second), threads = it.works, (it.who, it.other)
+    did = [
+        (
+            f"{thread} of {kernel_name(work.kernel)}"
+            if work.kernel
+            else f"a copy or memset{_in_line(work.line)}"
+        )
+        for work, thread in zip(it.works, threads, strict=True)
+    ]
+    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
+    line = _in_line(it.other_place.line) if it.other_place.line and second.kernel else ""
+    lines = sorted({work.line for work in (first, second) if work.line})
+    asked = f" (line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))})" if lines else ""
+    return (
+        f"{_capital(did[0])} {verbs[0]} byte {it.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
+        f"{asked} are in different streams and nothing orders them: record an event behind the first "
+        "(cudaEventRecord) and let the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
+    )
+
+
+def _in_line(line: int) -> str:
+    return f" in line {line}" if line else ""
+
+
+def _cure(it: Finding, beside: Sequence[Finding]) -> str:
+    """Of a race: what follows from who the two are."""
+    assert it.other is not None
+    between_blocks = it.who.block != it.other.block
+    if it.same_index:
+        alike = between_blocks and it.who.thread == it.other.thread
+        why = " (blockIdx is missing in it, or it is too large for its type)" if alike else ""
+        return (
+            f"Both write to it from this line: they compute the same index{why}. Each thread needs an element of its "
+            "own; threads that add to one element need atomicAdd"
+        )
+    if between_blocks:
+        return (
+            "Nothing orders two blocks, and no barrier does: let each block write what no other one reads or writes, "
+            "use atomics, or launch two kernels"
+        )
+    # Where threads of other warps race, too, one barrier of the block is for both.
+    others = any(other.kind == "shared_race" and other.kernel == it.kernel for other in beside)
+    if it.kind == "warp_race" and not others:
+        return "Nothing orders the two, which are of one warp: a __syncwarp() between them does"
+    return "Nothing orders the two: a __syncthreads() between them does"
 
 
 def _writer(it: Finding) -> str:
@@ -246,14 +299,14 @@ def _program_race(it: Finding, array: str) -> str:
     verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
     first, second = (f"program {_index(thread.block)}" for thread in (it.who, it.other))
     line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    who = "it" if first == second else second
-    cure = (
-        "Within a program, tl.debug_barrier() orders them"
-        if first == second
-        else "Nothing orders programs: they agree by atomics only"
-    )
+    if first == second:
+        return (
+            f"{_capital(first)} stores two different values to byte {it.offset:,} of {array} at once: two of its lanes "
+            "have the same offset, and which one stays is chance. Each lane needs an element of its own."
+        )
     return (
-        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {who} {verbs[1]} it{line}. {cure}."
+        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {second} {verbs[1]} it{line}. Nothing orders "
+        "programs: they agree by atomics only."
     )
 
 

@@ -50,12 +50,15 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
         return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    # Of two streams that do not wait for each other, that is the cause, and what was read too early its consequence.
+    found.sort(key=lambda it: it.kind != "stream_race")
     if programs:
-        # Threads of a program are the compiler's: several of them may read what one writes.
-        found = [it for it in found if it.other is None or it.other.block != it.who.block]
+        # Threads of a program are the compiler's: several of them may read what one writes. That two of them write one
+        # place from one line is the source's doing.
+        found = [it for it in found if it.other is None or it.other.block != it.who.block or it.same_index]
     for it in found:
         line = explain.line_of(it)
-        text = explain.message_of(it, programs=programs)
+        text = explain.message_of(it, programs=programs, beside=found)
         texts.setdefault((it.kind, line, it.array), f"line {line}: {text}" if texts and line else text)
     if found:
         shown = list(texts.values())

@@ -84,11 +84,11 @@ __global__ void half_of_them_wait(float* out, const float* in, int n) {
         out[threadIdx.x] = -tile[threadIdx.x];
     }
 }
-__global__ void returns_early(float* out, const float* in, int n) {
+__global__ void right_early_return(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[64];
     if (threadIdx.x >= 40) return;
     tile[threadIdx.x] = in[threadIdx.x];
-    __syncthreads();  // FAULT: barrier_exited
+    __syncthreads();
     out[threadIdx.x] = tile[39 - threadIdx.x];
 }
 __global__ void fails(float* out, const float* in, int n) {
@@ -410,6 +410,24 @@ __global__ void lock_that_is_not_released(float* out, const float* in, int n) {
     }
 }
 
+__global__ void loop_that_forgets_to_step(float* out, const float* in, int n) {
+    int i = 0;
+    while (i < n) out[threadIdx.x] = in[i];  // FAULT: endless
+}
+__global__ void truncated_index(float* out, const float* in, int n) {
+    unsigned char i = static_cast<unsigned char>(threadIdx.x * 16);
+    if (blockIdx.x == 0 && threadIdx.x < 32) out[i / 4] = static_cast<float>(threadIdx.x + blockIdx.x);  // FAULT: warp_race
+}
+__global__ void vectors_that_differ(float* out, const float* in, int n) {
+    if (blockIdx.x == 0 && threadIdx.x < 2) reinterpret_cast<float4*>(out)[0] = make_float4(0.0f, 0.0f, 0.0f, threadIdx.x % 2);  // FAULT: warp_race
+}
+__global__ void right_equal_vectors(float* out, const float* in, int n) {  // RIGHT
+    reinterpret_cast<float4*>(out)[0] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    reinterpret_cast<double2*>(out)[4] = make_double2(1.0, 2.0);
+    reinterpret_cast<double*>(out)[12] = 5.0;
+    reinterpret_cast<short*>(out)[60] = 6;
+    reinterpret_cast<char*>(out)[160] = 7;
+}
 __global__ void right_halo(float* out, const float* in, int n) {  // RIGHT
     __shared__ float tile[66];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -528,7 +546,7 @@ __global__ void right_many_prints(float* out, const float* in, int n) {  // RIGH
 using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
-    no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, returns_early, fails, read_before_wait,
+    no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, right_early_return, fails, read_before_wait,
     in_a_function, shared_across_arrays, negative_shared, quads_behind, row_and_column_swapped, misaligned_shared, misaligned_store,
     tree_without_barrier, first_thread_too_early, halves_race, atomic_and_plain, neighbours_block,
     histogram_without_atomics, half_a_row_is_set, decides_by_garbage, local_garbage, traps, without_end, wait_for_nobody,
@@ -539,7 +557,8 @@ static const Kernel kernels[] = {
     write_after_read, two_writers, warp_writes_after_reads, global_write_after_read, atomic_and_plain_of_blocks,
     flag_without_fence, barrier_in_one_branch, barriers_by_trip_count, copies_that_wait_for_too_few,
     copies_without_barrier, index_of_garbage, shuffle_from_outside, shuffle_without_own_bit, vote_of_absent_threads,
-    spins_for_ever, lock_that_is_not_released,
+    spins_for_ever, lock_that_is_not_released, loop_that_forgets_to_step, truncated_index, vectors_that_differ,
+    right_equal_vectors,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
     right_flag, right_half_reduction, right_masks_by_branch, right_pointers, right_lock, right_variables,
     right_pipeline, right_many_prints,

@@ -54,7 +54,11 @@ def planted(file: str, table: str) -> list[Planted]:
     return [Planted(it, source, names.index(it), *expected[it]) for it in names]
 
 
-PLANTED = [*planted("faults.cu", "kernels[] = {"), *planted("misuse.cu", "entries[] = {")]
+PLANTED = [
+    *planted("faults.cu", "kernels[] = {"),
+    *planted("misuse.cu", "entries[] = {"),
+    *planted("streams.cu", "entries[] = {"),
+]
 FAULTS, RIGHT = [it for it in PLANTED if it.kind], [it for it in PLANTED if not it.kind]
 
 
@@ -121,6 +125,17 @@ def message(device: Device, compiled: Compile, name: str) -> str:
             "vote_of_absent_threads",
             "Thread N of block N is in the mask 0xffffffff that others of its warp pass here, and is elsewhere: all "
             "threads in a mask must come to the same place.",
+        ),
+        (
+            "barrier_in_one_branch",
+            "Thread N of block N goes past this __syncthreads() and on to line 352, while others of its block wait "
+            "here. All threads of a block that have not returned must reach it.",
+        ),
+        (
+            "vectors_that_differ",
+            "Thread N of block N writes byte 0 of out, and thread N writes it. Both write to it from this line: they "
+            "compute the same index. Each thread needs an element of its own; threads that add to one element need "
+            "atomicAdd.",
         ),
         ("pointer_that_is_null", "Thread N of block N reads 4 bytes at address 0, a null pointer."),
         ("freed_twice", "Memory is freed that was freed before in line 54."),

@@ -6,6 +6,7 @@
  * (an atomic, a fence) before the other one looked (an atomic, a volatile load).
  *
  * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@
 #define LANE(entry) ((entry) & 31u)
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
+#define COPY_GRANULE 4u
+#define PATIENCE 200 /* so often others may run before a store that differs counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
 
@@ -22,8 +25,7 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
 }
 
 /* 0: a launch of more is not checked further. */
-static uint32_t new_segment(struct warp *w) {
-    struct engine *engine = w->block->launch->engine;
+static uint32_t number_of_segment(struct engine *engine) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
     struct segment **chunk = &engine->segments[number / CHUNK];
@@ -32,7 +34,14 @@ static uint32_t new_segment(struct warp *w) {
         if (made == NULL) { out_of_memory(w->block->launch); return 0; }
         if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
     }
+    return number;
+}
+
+static uint32_t new_segment(struct warp *w) {
+    struct engine *engine = w->block->launch->engine;
     struct block *block = w->block;
+    uint32_t number = number_of_segment(engine);
+    if (number == 0) return 0;
     *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
         .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
         .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0,
@@ -40,14 +49,42 @@ static uint32_t new_segment(struct warp *w) {
     return number;
 }
 
-static uint32_t present_segment(struct warp *w, uint32_t line) {
+#define SHARED_MEMORY 0x80000000u
+#define ANY_ARRAY 0xffffu
+/* Of struct accessed. Of an address in shared memory it is not always known which array it is in. */
+static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
+    uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
+    return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
+}
+
+static bool may_be(uint32_t what, uint32_t other) {
+    if (what == other) return true;
+    bool shared = what & other & SHARED_MEMORY, any = (what >> 1 & ANY_ARRAY) == ANY_ARRAY || (other >> 1 & ANY_ARRAY) == ANY_ARRAY;
+    return shared && any && !((what ^ other) & 1);
+}
+
+static uint32_t present_segment(struct warp *w, const struct row *r, const struct region *region, bool writes) {
     struct engine *engine = w->block->launch->engine;
     if (w->segment == 0 && (w->segment = new_segment(w)) == 0) return 0;
     struct segment *s = segment_at(engine, w->segment);
-    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i] == line) return w->segment;
-    if (s->lines < SEGMENT_LINES) s->line[s->lines] = line;
+    uint32_t what = what_of(r, region, writes);
+    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i].line == r->line && s->line[i].what == what) return w->segment;
+    if (s->lines < SEGMENT_LINES) s->line[s->lines] = (struct accessed){r->line, what};
     if (s->lines <= SEGMENT_LINES) s->lines++;
     return w->segment;
+}
+
+/* The line in which a segment made such an access; 0: there are several, or more than it remembers. */
+static uint32_t line_in(const struct segment *s, uint32_t what) {
+    uint32_t found = 0;
+    if (s->lines > SEGMENT_LINES) return 0;
+    if (s->lines == 1) return s->line[0].line;
+    for (uint32_t i = 0; i < s->lines; i++) {
+        if (!may_be(what, s->line[i].what)) continue;
+        if (found && found != s->line[i].line) return 0;
+        found = s->line[i].line;
+    }
+    return found;
 }
 
 void check_new_segment(struct warp *w) { w->segment = 0; }
@@ -65,10 +102,13 @@ void check_acquire(struct warp *w) {
     w->block->acquired = atomic_fetch_add(&w->block->launch->engine->clock, 1) + 1;
 }
 
+static bool of_another_launch(const struct warp *w, uint32_t old) { return SEGMENT(old) < w->block->launch->first_segment; }
+
 /* Whether what ``old`` stands for came surely before what lane ``lane`` of ``w`` does now. */
 static bool ordered(struct warp *w, uint32_t old, int lane) {
     struct block *block = w->block;
     const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
+    if (of_another_launch(w, old)) return order_knows(block->launch->engine, &block->launch->order, block->launch->kernel->granule, SEGMENT(old));
     bool together = w->seen && s->cluster == block->cluster->number;
     if (together && clock_knows(w, s)) return true;
     if (s->block == block->number) {
@@ -106,13 +146,20 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
     struct launch *launch = w->block->launch;
     struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
     if (other) {
-        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write;
+        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
         memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
+        f.other_work = other->other_work;
     }
     while (atomic_flag_test_and_set(&launch->lock)) {}
     uint32_t i = 0;
     while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;
-    if (i < launch->finding_count) launch->findings[i].times++;
+    if (i < launch->finding_count) {
+        struct finding *known = &launch->findings[i];
+        f.times = known->times + 1;
+        uint32_t together = known->together | f.together;
+        if (f.together & ~known->together & TOGETHER_WRITE) *known = f; /* that both write says more than that one reads */
+        known->times = f.times; known->together = together;
+    }
     else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
     atomic_flag_clear(&launch->lock);
 }
@@ -137,10 +184,13 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {
     struct launch *launch = w->block->launch;
     const struct segment *s = segment_at(launch->engine, SEGMENT(old));
-    struct finding other = {.is_write = old_writes};
-    /* the other line: known where its warp used one line only, or one besides this */
-    uint32_t count = s->lines < SEGMENT_LINES ? s->lines : SEGMENT_LINES;
-    for (uint32_t i = 0; i < count; i++) if (s->line[i] != r->line || count == 1 || other.line == 0) { if (!other.line || other.line == r->line) other.line = s->line[i]; }
+    struct finding other = {.is_write = old_writes, .line = line_in(s, what_of(r, region, old_writes))};
+    if (of_another_launch(w, old)) {
+        other.other_work = order_describe(launch->engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), other.block, other.thread);
+        report(w, r, STREAM_RACE, lane, region, (int64_t)offset, size, writes, &other);
+        return;
+    }
+    if (other.line == r->line) other.together = writes && old_writes ? TOGETHER_WRITE : TOGETHER_UPDATE;
     block_of(launch, s->block, other.block);
     thread_of(launch, s->warp, LANE(old), other.thread);
     bool same_warp = s->block == w->block->number && s->warp == w->number, async = s->async || segment_at(launch->engine, segment)->async;
@@ -149,42 +199,75 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
 
 /* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
 static bool many_unordered(struct warp *w, uint32_t old) {
-    if (w->seen) return false; /* clocks tell of one reader, not of the others */
+    if (w->seen || of_another_launch(w, old)) return false; /* clocks tell of one reader, not of the others */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
 
-/* One granule. ``same``: a write that leaves it as it is. */
-static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, bool same, uint32_t segment, uint32_t floor) {
-    uint32_t *last = &region->written[granule], *reader = &region->read[granule];
+/* What a lane stores: where, and what. NULL where that is not known, as of an atomic. */
+struct stored { const uint8_t *at, *value; bool same; };
+
+/* Another block may be about to store it: its check comes before its store. */
+static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
+    struct launch *launch = w->block->launch;
+    if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
+    for (uint32_t i = 0; i < launch->finding_count; i++) if (launch->findings[i].kind == GLOBAL_RACE && launch->findings[i].line == r->line) return false;
+    for (int i = 0; i < PATIENCE; i++) {
+        if (memcmp(it->at, it->value, size) == 0) return true;
+        sched_yield();
+    }
+    return false;
+}
+
+/* One granule. ``stored``: NULL unless it is a store of known values. */
+static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment, uint32_t floor) {
+    uint32_t *last = &region->written[granule], *reader = &region->read[granule], *other = &region->read_too[granule];
     uint32_t old = *last;
-    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane))
+    bool same = stored && stored->same;
+    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane) && !soon_same(w, r, stored, size, old))
         race(w, r, region, offset, size, lane, writes, old, true, segment);
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
+    old = *reader;
+    bool present = SEGMENT(old) >= floor && SEGMENT(old) != 0;
     if (writes) {
-        old = *reader;
-        if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !atomic && !same && !ordered(w, old, lane))
-            race(w, r, region, offset, size, lane, writes, old, false, segment);
-        else if ((old & MANY) && SEGMENT(old) >= floor && !atomic && !same && many_unordered(w, old))
-            race(w, r, region, offset, size, lane, writes, old, false, segment);
+        if (present && !atomic && !same) {
+            if (!ordered(w, old, lane)) race(w, r, region, offset, size, lane, writes, old, false, segment);
+            else if ((old & MANY) && many_unordered(w, old) && !ordered(w, *other, lane)) race(w, r, region, offset, size, lane, writes, *other, false, segment);
+        }
         *last = mine;
     } else {
-        old = *reader;
         if (old == mine || (SEGMENT(old) == segment && (old & MANY))) return;
-        if (SEGMENT(old) < floor || SEGMENT(old) == 0 || ordered(w, old, lane)) *reader = mine;
-        else if (!(old & MANY)) *reader = old | MANY;
+        if (!present) *reader = mine;
+        else if (ordered(w, old, lane)) *reader = mine | ((old & MANY) && many_unordered(w, old) ? MANY : 0);
+        else if (!(old & MANY)) { *other = mine; *reader = old | MANY; }
     }
+}
+
+/* Two lanes store at one place at once. Where they race with what they read from it there, that is why. */
+static void share_index(struct launch *launch, uint32_t line) {
+    if (launch->finding_count == 0) return;
+    while (atomic_flag_test_and_set(&launch->lock)) {}
+    for (uint32_t i = 0; i < launch->finding_count; i++)
+        if (launch->findings[i].line == line && launch->findings[i].together) launch->findings[i].together |= TOGETHER_WRITE;
+    atomic_flag_clear(&launch->lock);
+}
+
+static void gather(const struct warp *w, const struct row *r, int lane, uint8_t *into) {
+    const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
+    uint32_t step = r->size == 8 || (r->wide & 1) ? 8 : 4;
+    for (uint32_t k = 0; k < r->count; k++) memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
 void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes, bool atomic) {
     struct launch *launch = w->block->launch;
-    uint32_t segment = present_segment(w, r->line), granule = launch->kernel->granule;
+    uint32_t segment = present_segment(w, r, region, writes), granule = launch->kernel->granule;
     if (segment == 0) return;
     bool shared = region->owner != NULL;
     if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
+    if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
     /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
-    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->first_segment;
+    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
     if (mask == EVERY && size == granule && !atomic) {
         uint64_t wrong = 0;
@@ -208,15 +291,17 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             for (uint64_t g = first >> shift; g <= (first + size - 1) >> shift; g++) {
                 uint32_t last = region->written[g], reader = region->read[g];
                 if (last < lowest && reader >= lowest && reader & MANY) continue;
-                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, false, segment, floor);
-                if (SEGMENT(region->read[g]) == segment) region->read[g] |= MANY;
+                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, NULL, segment, floor);
+                reader = region->read[g];
+                if (SEGMENT(reader) == segment && !(reader & MANY)) {
+                    region->read_too[g] = ENTRY(segment, __builtin_ctz(mask & ~(1u << LANE(reader))));
+                    region->read[g] = reader | MANY;
+                }
             }
             return;
         }
     }
-    const uint8_t *values = NULL;
-    uint32_t step = 4;
-    if (writes && !atomic && r->op == OP_STORE && r->count == 1) { values = unit_of(w, r->d); step = r->size == 8 || (r->wide & 1) ? 8 : 4; }
+    bool known = writes && !atomic && r->op == OP_STORE && r->count <= 4;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
@@ -224,21 +309,60 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift], mine = ENTRY(segment, lane);
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
         }
-        bool same = values && memcmp(region->data + offset, values + step * (uint32_t)lane, size) == 0;
-        if (values && !same) { /* lanes that store one value at once */
+        uint8_t value[32], others[32];
+        struct stored stored = {.at = region->data + offset, .value = value};
+        if (known) {
             uint32_t last = region->written[offset >> shift], other = LANE(last);
-            same = SEGMENT(last) == segment && mask >> other & 1 && offsets[other] == offset && memcmp(values + step * other, values + step * (uint32_t)lane, size) == 0;
+            gather(w, r, lane, value);
+            /* of lanes that store at one place at once, what the one before stores counts, not what is there */
+            bool at_once = SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
+            if (at_once) gather(w, r, (int)other, others);
+            stored.same = memcmp(at_once ? others : stored.at, value, size) == 0;
+            if (at_once) share_index(launch, r->line);
         }
         for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++)
-            touch(w, r, region, g, offset, size, lane, writes, atomic, same, segment, floor);
+            touch(w, r, region, g, offset, size, lane, writes, atomic, known ? &stored : NULL, segment, floor);
     }
+}
+
+/* A copy or a memset, ``from`` and ``to`` device addresses or 0. What it races with is found as if it were a launch. */
+static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number, uint64_t address, uint64_t size, bool writes) {
+    struct region *region = region_of(engine, address);
+    if (!region || !region->written || size == 0 || size > region->size - (address - region->address)) return;
+    uint64_t first = (address - region->address) / COPY_GRANULE, last = (address - region->address + size - 1) / COPY_GRANULE;
+    bool told = false;
+    for (uint64_t g = first; g <= last; g++) {
+        const uint32_t seen[3] = {region->written[g], region->read[g], region->read[g] & MANY ? region->read_too[g] : 0};
+        for (int i = 0; i < (writes ? 3 : 1) && !told; i++) {
+            uint32_t old = seen[i];
+            if (SEGMENT(old) < floor || SEGMENT(old) == 0 || order_knows(engine, order, COPY_GRANULE, SEGMENT(old))) continue;
+            const struct segment *s = segment_at(engine, SEGMENT(old));
+            struct finding f = {.kind = STREAM_RACE, .region = region->number, .space = GLOBAL, .offset = (int64_t)(g * COPY_GRANULE), .size = COPY_GRANULE,
+                .is_write = writes, .times = 1, .has_other = 1, .other_is_write = i == 0, .other_line = line_in(s, region->number << 1 | (i == 0))};
+            f.other_work = order_describe(engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), f.other_block, f.other_thread);
+            if (engine->finding_count < FINDINGS) engine->findings[engine->finding_count++] = f;
+            told = true;
+        }
+        if (writes) region->written[g] = ENTRY(number, 0); else region->read[g] = ENTRY(number, 0);
+    }
+}
+
+void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t size) {
+    static const uint32_t one[3] = {1, 1, 1};
+    uint32_t floor;
+    struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
+    uint32_t number = order.given ? number_of_segment(engine) : 0;
+    if (number == 0) return;
+    *segment_at(engine, number) = (struct segment){0};
+    if (from) check_copied(engine, &order, floor, number, from, size, false);
+    if (to) check_copied(engine, &order, floor, number, to, size, true);
 }
 
 uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot, uint32_t epoch) {
     uint32_t number = w->seen ? new_segment(w) : 0;
     if (number) {
         struct segment *s = segment_at(w->block->launch->engine, number);
-        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = r->line;
+        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = (struct accessed){r->line, 0};
     }
     return number;
 }
@@ -253,23 +377,23 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     struct launch *launch = w->block->launch;
     if (segment == 0 || !region->written || size == 0 || (region->owner && launch->check == BUT_SHARED_RACES)) return;
     uint32_t granule = launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
-    uint32_t floor = region->owner ? region->owner->first_segment : launch->first_segment, before_last = 0, before_reader = 0;
+    uint32_t floor = region->owner ? region->owner->first_segment : launch->floor, before_last = 0, before_reader = 0;
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
         if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
-            if (writes) region->written[g] = mine; else region->read[g] = region->read[g - 1];
+            if (writes) region->written[g] = mine; else { region->read[g] = region->read[g - 1]; region->read_too[g] = region->read_too[g - 1]; }
             continue;
         }
         before_last = last; before_reader = reader;
         if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) && unfenced(w, last)) {
             const struct segment *s = segment_at(launch->engine, SEGMENT(last));
-            struct finding other = {.is_write = 1, .line = s->line[0]};
+            struct finding other = {.is_write = 1, .line = s->line[0].line};
             block_of(launch, s->block, other.block);
             thread_of(launch, s->warp, LANE(last), other.thread);
             report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
         }
-        touch(w, r, region, g, g << shift, granule, lane, writes, atomic, false, segment, floor);
+        touch(w, r, region, g, g << shift, granule, lane, writes, atomic, NULL, segment, floor);
     }
 }
 
@@ -280,7 +404,7 @@ uint32_t check_written(const struct warp *w, const struct region *region, uint64
 
 void check_after(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, uint32_t entry) {
     if (!w->seen || SEGMENT(entry) == 0 || w->block->launch->check == BUT_SHARED_RACES || ordered(w, entry, lane)) return;
-    race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r->line));
+    race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r, region, true));
 }
 
 void check_visitors(struct warp *w, const struct row *r) {
@@ -294,7 +418,7 @@ void check_visitors(struct warp *w, const struct row *r) {
         if (known) continue;
         struct row at = *r;
         struct warp *visitor = &block->cluster->blocks[rank]->warps[s->warp];
-        at.line = s->line[0]; at.space = SHARED;
+        at.line = s->line[0].line; at.space = SHARED;
         report(visitor, &at, CLUSTER_EXITED, (int)LANE(entry), &block->shared_region, 0, 4, false, NULL);
     }
 }

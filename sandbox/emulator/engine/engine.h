@@ -59,7 +59,9 @@ struct kernel {
 struct region {
     uint64_t address, size;
     uint8_t *data, *valid;
-    uint32_t *written, *read; /* the race check's, an entry a granule; reserved, and touched where it is needed */
+    /* The race check's, an entry a granule; reserved, and touched where it is needed. ``read_too``: where ``read`` says
+     * that many read it, another of them. */
+    uint32_t *written, *read, *read_too;
     uint32_t number;
     bool constant, freed, heap;
     struct block *owner; /* of shared memory; NULL: of anything else */
@@ -69,7 +71,7 @@ enum finding_kind {
     OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
     USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
     MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE
+    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE, ENDLESS
 };
 
 struct finding {
@@ -78,18 +80,29 @@ struct finding {
     int64_t extent; /* bytes of what a kernel allocated, from which ``offset`` then counts; else 0 */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
+    uint32_t together; /* of a race: see TOGETHER_* */
+    uint32_t other_work; /* of a race between launches: the other one's number among the call's works, see order.c */
 };
 
+#define STREAMS 32 /* host/protocol.h says the same */
+/* See order.c. ``given``: else it knows of all before it. */
+struct order { bool given; uint32_t number, stream, known[STREAMS]; };
+
 #define FINDINGS 32
+/* Two threads write one place from this line; some read it and some write it from this line. */
+#define TOGETHER_WRITE 1u
+#define TOGETHER_UPDATE 2u
 #define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
 #define OF_SHUFFLE 0x80000000u /* in an undefined value's line: no lane that took part gave it */
 #define SEGMENT_LINES 6
+/* A line, and what it accesses: its memory's region, and whether it writes. */
+struct accessed { uint32_t line, what; };
 /* What one warp accessed between two points where it synchronised. */
 struct segment {
     uint64_t stamp;
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
-    uint32_t line[SEGMENT_LINES];
+    struct accessed line[SEGMENT_LINES];
     uint32_t cluster, slot, epoch; /* see async.c */
     bool async, copied; /* of an asynchronous copy or product; of cp.async, which needs no fence of proxies */
 };
@@ -115,6 +128,10 @@ struct warp {
     uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
     uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
     bool moved; /* it wrote, passed a barrier or ended in part in this turn */
+    bool looped; /* nothing but its loops ended this turn */
+    bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
+    uint64_t past_state, past_advances;
+    uint32_t states, until_next;
     uint32_t segment, warp_syncs;
     uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
     uint32_t any_undefined;
@@ -151,7 +168,7 @@ struct warp {
  * an arrival at the mbarrier ``to``. */
 struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
 
-struct barrier { uint32_t arrived, expected, line; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
+struct barrier { uint32_t arrived, expected, line, row; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
 
 /* What an instruction asks of a multiprocessor, see model.py. */
 enum class {
@@ -170,6 +187,7 @@ struct block {
     uint8_t *shared, *shared_valid;
     struct region shared_region;
     struct barrier barriers[16];
+    uint32_t *stored; /* by row: the thread that last stored there, + 1; NULL where nothing is checked */
     uint32_t generations[16];
     uint32_t interval, interval_first;
     uint64_t acquired, released;
@@ -241,8 +259,12 @@ struct launch {
     atomic_ullong next_block;
     atomic_uint stop; /* a fault ended it */
     atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
+    atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
     atomic_uint *releases;
+    uint8_t **behind; /* see flow.c */
+    struct order order;
+    uint32_t floor; /* entries of global memory below it are of what lies surely before */
     struct engine *engine;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
@@ -251,7 +273,7 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress; };
+struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool watched, advanced; }; /* watched: it may run for ever, see progress.c */
 
 struct engine {
     struct region *regions; /* by address */
@@ -274,6 +296,9 @@ struct engine {
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     struct finding fault;
+    struct order order; /* of the next work */
+    struct work *works;
+    uint32_t work_count, work_room, works_from, unordered;
 };
 
 #define CHUNK 65536u
@@ -345,6 +370,24 @@ void report(struct warp *, const struct row *, uint32_t kind, int lane, struct r
             bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
            bool writes);
+
+/* order.c: the last one says whose a segment of an earlier work was, and returns that work's number. */
+struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
+bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
+uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]);
+void order_forget_segments(struct engine *);
+/* progress.c: whether a launch has an end */
+void progress_repeats(struct warp *);
+void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
+void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
+static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
+/* After a turn of a block: false: it has none, and a fault was recorded. */
+bool progress_goes_on(struct worker *, struct block *, const struct warp *ran);
+/* flow.c */
+bool flow_new(struct launch *);
+void flow_delete(struct launch *);
+/* A thread that stored behind the barrier in ``row`` without coming to it, + 1, and where; 0: there is none. */
+uint32_t flow_passed(const struct block *, uint32_t row, uint32_t *line);
 
 /* profile.c */
 /* FETCHES: into the second-level cache, and nobody waits. */

@@ -50,7 +50,8 @@ uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t m
         region.valid = tracked > 1 ? reserved(size) : NULL;
         region.written = reserved(4 * size);
         region.read = reserved(4 * size);
-        if ((tracked > 1 && !region.valid) || !region.written || !region.read) return 0;
+        region.read_too = reserved(4 * size);
+        if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
     }
     engine->next_number++;
     engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
@@ -69,8 +70,8 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
         struct region *it = &engine->regions[i];
         if (it->address != address || it->freed) continue;
         if (it->valid) munmap(it->valid, it->size);
-        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); }
-        it->valid = NULL; it->written = it->read = NULL;
+        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); munmap(it->read_too, 4 * it->size); }
+        it->valid = NULL; it->written = it->read = it->read_too = NULL;
         uint32_t number = it->number;
         if (keep) { it->freed = true; it->data = NULL; }
         else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
@@ -88,7 +89,7 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->printed); free(engine);
+    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->works); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -105,7 +106,7 @@ static struct block *block_new(struct worker *worker) {
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2], warps = (threads + LANES - 1) / LANES;
     size_t total = 0, shared = launch->shared_bytes;
     add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
-    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); }
+    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * (size_t)kernel->row_count); }
     for (uint32_t i = 0; i < warps; i++) {
         add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
@@ -122,6 +123,8 @@ static struct block *block_new(struct worker *worker) {
         block->shared_valid = take(&at, shared);
         block->shared_region.written = take(&at, 4 * shared);
         block->shared_region.read = take(&at, 4 * shared);
+        block->shared_region.read_too = take(&at, 4 * shared);
+        block->stored = take(&at, 4 * (size_t)kernel->row_count);
         block->shared_region.valid = block->shared_valid;
     }
     for (uint32_t i = 0; i < warps; i++) {
@@ -207,10 +210,12 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     memset(block->barriers, 0, sizeof block->barriers);
     for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;
     if (block->shared_valid) memset(block->shared_valid, 0, launch->shared_bytes);
+    if (block->stored) memset(block->stored, 0, 4 * (size_t)kernel->row_count);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
         uint32_t lanes = block->thread_count - i * LANES;
         w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
+        w->repeats = false; w->states = 0; w->until_next = 1;
         w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
         w->late_count = w->late_groups = w->turn = 0;
         memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
@@ -224,25 +229,26 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
 }
 
 /* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
- * look at memory that stays as it is for all of a turn; NULL where anything else happened. */
-static bool block_run(struct block *block, struct warp **looking) {
+ * look at memory that stays as it is for all of a turn; NULL where anything else happened. ``last``: one that ran. */
+static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     *looking = NULL;
     bool moved = false;
-    for (int round = 0; round < ROUNDS_A_TURN; round++) {
+    for (int round = 0; round < (block->worker->watched ? 1 : ROUNDS_A_TURN); round++) {
         bool progress = false, all_done = true;
         block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
-            w->moved = false; w->looks = 0;
+            w->moved = w->looped = false; w->looks = 0;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
             bool ran = block->worker->instructions != before;
+            progress_repeats(w);
             progress |= ran && !w->failed;
             block->polls |= w->blocked || w->failed;
-            moved |= w->moved || w->failed || (ran && w->looks < LOOKS);
-            if (ran) *looking = w;
+            moved |= w->moved || w->failed || (ran && w->looks < LOOKS && !w->repeats);
+            if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
         if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
@@ -270,8 +276,9 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
     if (++*idle == IDLE_TURNS) atomic_fetch_add(&launch->idle, 1);
     if (*idle >= IDLE_TURNS && atomic_load(&launch->idle) >= atomic_load(&launch->working)) {
-        struct row row = {.line = looking->looked, .guard = NONE};
-        fault(looking, &row, DEADLOCK, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, 1, 0, false);
+        bool looks = looking->looks != 0;
+        struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
+        fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
     }
 }
 
@@ -306,7 +313,8 @@ static void *work(void *given) {
             bool all = true;
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
-                if (!block_run(blocks[i], &one)) { left = 0; break; }
+                struct warp *last = NULL;
+                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last)) { left = 0; break; }
                 left -= blocks[i]->done;
                 all &= one != NULL && !blocks[i]->done;
                 if (one) looking = one;
@@ -327,9 +335,10 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         for (uint32_t i = 0; i < engine->region_count; i++) {
             struct region *it = &engine->regions[i];
-            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); }
+            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); madvise(it->read_too, 4 * it->size, MADV_DONTNEED); }
         }
         atomic_store(&engine->next_segment, 1);
+        order_forget_segments(engine);
     }
     struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .profile = profile, .engine = engine,
         .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
@@ -343,6 +352,8 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     }
     if (profile && !profile_begin(engine, profile)) return 2;
     if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return 2;
+    if (check && !flow_new(&launch)) { free(launch.releases); return 2; }
+    launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
@@ -361,6 +372,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     engine->last_instructions = 0;
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
     free(launch.releases);
+    flow_delete(&launch);
     for (uint32_t i = 0; i < launch.finding_count; i++) {
         uint32_t k = 0;
         struct finding *it = &launch.findings[i];

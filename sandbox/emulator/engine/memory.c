@@ -231,6 +231,10 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
+static void note_stored(struct warp *w, uint32_t mask) {
+    if (w->block->stored) w->block->stored[w->pc] = w->number * LANES + (uint32_t)__builtin_ctz(mask) + 1;
+}
+
 int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
@@ -243,6 +247,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
+        if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask); else w->moved = true;
         /* before the store: a store of what is there already is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
@@ -254,7 +259,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
             for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
         }
 
-        w->moved = true;
+        if (check) note_stored(w, p.mask);
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
                 if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
@@ -359,7 +364,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
-    uint32_t total = r->size * r->count, changed = 0;
+    uint32_t total = r->size * r->count, changed = 0, lanes = mask;
     struct element elements[MOST_ELEMENTS];
     atomic_elements(w, r, mask, elements);
     if (check) check_release(w);
@@ -371,7 +376,8 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
-    if (changed) w->moved = true; else { w->looks++; w->looked = r->line; }
+    if (changed) { w->moved = true; progress_made(w); } else { w->looks++; w->looked = r->line; }
+    if (check && lanes) note_stored(w, lanes);
     if (check) check_acquire(w);
     return 0;
 }
@@ -392,6 +398,7 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
     struct row read = *r;
     read.space = GLOBAL;
+    progress_made(w);
     if (w->block->launch->profile && mask) {
         struct row none = *r;
         none.d = none.b = none.c = none.e = NONE;

@@ -13,6 +13,7 @@
 #define PARKED 64u /* waits for lanes of its own warp */
 #define TURN 256u
 #define MOST_LOOPS 4096u
+#define FEW_LOOPS 512u /* of a launch that may have no end */
 #define MOST_CALLS 512u
 
 static bool next_group(struct warp *w) {
@@ -111,8 +112,9 @@ static void complete_barriers(struct block *block, const struct row *r, struct w
             struct row at = *r;
             if (barrier->mixed) { memcpy(other.block, block->index, sizeof other.block); report(w, &at, BARRIER_PLACES, 0, NULL, 0, 0, false, &other); }
             else if (block->exited) {
+                uint32_t passed = flow_passed(block, barrier->row, &other.line);
                 at.line = barrier->line;
-                for (uint32_t k = 0; k < block->warp_count; k++) if (block->warps[k].exited) { report(&block->warps[k], &at, BARRIER_EXITED, __builtin_ctz(block->warps[k].exited), NULL, (int64_t)block->exited, 0, false, NULL); break; }
+                if (passed) report(&block->warps[(passed - 1) / LANES], &at, BARRIER_EXITED, (int)((passed - 1) % LANES), NULL, 0, 0, false, &other);
             }
         }
         if (block->launch->profile) profile_released(block, barrier);
@@ -125,7 +127,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     int first = __builtin_ctz(mask);
     uint32_t number = u32_of(w, r->a)[first] & 15;
     struct barrier *it = &block->barriers[number];
-    if (it->arrived == 0) { it->line = r->line; it->reduced_and = 1; it->reduced_or = it->reduced_count = 0; it->mixed = false; }
+    if (it->arrived == 0) { it->line = r->line; it->row = w->pc; it->reduced_and = 1; it->reduced_or = it->reduced_count = 0; it->mixed = false; }
     else if (it->line != r->line) it->mixed = true;
     it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
     /* By whole warps where a number is given; lanes that exited or wait elsewhere in it count as they come. */
@@ -150,6 +152,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
 
 static void leave(struct warp *w, const struct row *r, uint32_t mask) {
     w->exited |= mask; w->moved = true;
+    progress_made(w);
     w->active &= ~mask;
     w->block->exited += (uint32_t)__builtin_popcount(mask);
     complete_barriers(w->block, r, w);
@@ -382,7 +385,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                             break;
                         }
                     }
-                    if (w->loops >= MOST_LOOPS) break;
+                    if (w->loops >= (w->block->worker->watched ? FEW_LOOPS : MOST_LOOPS)) { w->looped = true; break; }
                 }
             }
             continue;

@@ -15,8 +15,7 @@ static error rows(void *stream, char *to, size_t to_pitch, size_t to_slice, cons
         }
     return lost;
 }
-/* A call that waits. */
-static error waited(error code) { return capturing ? code : managed_pull(code ? code : finish(own_stream(NULL))); }
+static error waited(error code) { return waited_on(NULL, code, AS_POINTERS_SAY); }
 
 API error cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind, void *stream) {
     CALLED;

@@ -96,7 +96,7 @@ API error cudaMallocFromPoolAsync(void **pointer, size_t size, void *it, void *s
 
 /* ---- streams ---- */
 API error cudaLaunchHostFunc(void *stream, void (*function)(void *), void *argument) { return call_on(stream, function, argument); }
-API error cudaLaunchHostFunc_ptsz(void *stream, void (*function)(void *), void *argument) { return call_on(stream, function, argument); }
+API error cudaLaunchHostFunc_ptsz(void *stream, void (*function)(void *), void *argument) { return call_on(ON_THREADS(stream), function, argument); }
 struct callback { void (*function)(void *, error, void *); void *stream, *argument; };
 static void call_back(void *given) { struct callback *it = given; it->function(it->stream, lost, it->argument); free(it); }
 API error cudaStreamAddCallback(void *stream, void (*function)(void *, error, void *), void *argument, unsigned flags) {
@@ -107,7 +107,7 @@ API error cudaStreamAddCallback(void *stream, void (*function)(void *, error, vo
     return call_on(stream, call_back, made);
 }
 API error cudaStreamGetPriority(void *stream, int *priority) { (void)stream; *priority = 0; return OK; }
-API error cudaStreamGetFlags(void *stream, unsigned *flags) { *flags = own_stream(stream) == stream && stream; return OK; }
+API error cudaStreamGetFlags(void *stream, unsigned *flags) { *flags = (uint64_t)stream > 2 && ((struct stream *)stream)->apart; return OK; }
 API error cudaStreamGetId(void *stream, unsigned long long *id) { *id = (uint64_t)stream; return OK; }
 API error cudaStreamGetDevice(void *stream, int *device) { (void)stream; *device = 0; return OK; }
 API error cudaStreamSetAttribute(void *stream, int attribute, const void *value) { (void)stream; (void)attribute; (void)value; return OK; }

@@ -2,12 +2,22 @@
 #include "runtime.h"
 
 API error cudaStreamBeginCapture(void *stream, int mode) {
-    (void)stream; (void)mode;
+    (void)mode;
     if (capturing) return failed(INVALID_VALUE);
     capturing = calloc(1, sizeof *capturing);
-    return capturing ? OK : failed(NO_MEMORY);
+    if (!capturing) return failed(NO_MEMORY);
+    order_capture(capturing, stream);
+    return OK;
 }
-API error cudaStreamEndCapture(void *stream, void **graph) { (void)stream; *graph = capturing; capturing = NULL; return *graph ? OK : failed(INVALID_VALUE); }
+API error cudaStreamBeginCapture_ptsz(void *stream, int mode) { return cudaStreamBeginCapture(ON_THREADS(stream), mode); }
+API error cudaStreamEndCapture(void *stream, void **graph) {
+    (void)stream;
+    if (capturing) order_captured(capturing);
+    *graph = capturing;
+    capturing = NULL;
+    return *graph ? OK : failed(INVALID_VALUE);
+}
+API error cudaStreamEndCapture_ptsz(void *stream, void **graph) { return cudaStreamEndCapture(stream, graph); }
 API error cudaStreamIsCapturing(void *stream, int *status) { (void)stream; *status = capturing != NULL; return OK; }
 API error cudaStreamGetCaptureInfo(void *stream, int *status, uint64_t *id, void **graph, void ***nodes, void **edges, size_t *count) {
     (void)stream;
@@ -26,20 +36,30 @@ API error cudaGraphInstantiate(void **executable, void *graph, unsigned long lon
 API error cudaGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags) { return cudaGraphInstantiate(executable, graph, flags); }
 API error cudaGraphUpload(void *executable, void *stream) { (void)executable; (void)stream; return OK; }
 API error cudaGraphLaunch(void *executable, void *stream) {
+    struct launched launched = {0};
+    if (!capturing) order_launch(executable, stream, &launched);
     for (struct node *node = ((struct graph *)executable)->first; node; node = node->next) {
-        error code = ask_on(stream, node->kind, node->data, node->size, NULL, 0, node->to, node->room);
+        struct order order = order_launched(&launched, &node->order);
+        error code = capturing ? ask_on(stream, node->kind, node->data, node->size, NULL, 0, node->to, node->room)
+            : lost ? lost : ask_in_order(stream, &order, node->kind, node->data, node->size, NULL, 0, node->to, node->room);
         if (code) return code;
     }
     return lost;
 }
+API error cudaGraphLaunch_ptsz(void *executable, void *stream) { return cudaGraphLaunch(executable, ON_THREADS(stream)); }
 API error cudaGraphDestroy(void *graph) { (void)graph; return OK; }
 API error cudaGraphExecDestroy(void *executable) { (void)executable; return OK; }
 
 /* A node is what a call asks for while the graph captures. */
 static struct graph *interrupted;
-static void begin(void *graph) { interrupted = capturing; capturing = graph; }
+static void begin(void *graph, void *const *after, size_t count) {
+    interrupted = capturing;
+    capturing = graph;
+    order_place(graph, (struct node *const *)after, count);
+}
 static error end(void **node, error code) {
     if (node) *node = capturing->last;
+    capturing->placed = false;
     capturing = interrupted;
     return code;
 }
@@ -50,52 +70,48 @@ struct host_node { void (*function)(void *); void *argument; };
 static error kernel(const struct kernel_node *it) { return it->arguments ? launch(it->function, it->grid, it->block, it->arguments, it->shared, 0, NULL) : failed(NOT_SUPPORTED); }
 
 API error cudaGraphAddKernelNode(void **node, void *graph, void *const *after, size_t count, const struct kernel_node *it) {
-    (void)after; (void)count;
-    begin(graph);
+    begin(graph, after, count);
     return end(node, kernel(it));
 }
 API error cudaGraphAddMemcpyNode1D(void **node, void *graph, void *const *after, size_t count, void *to, const void *from, size_t size, int kind) {
-    (void)after; (void)count;
-    begin(graph);
+    begin(graph, after, count);
     return end(node, copy_on(NULL, to, from, size, kind));
 }
 API error cudaGraphAddMemsetNode(void **node, void *graph, void *const *after, size_t count, const struct set_node *it) {
-    (void)after; (void)count;
     if (it->width != 1 && it->value) return failed(NOT_SUPPORTED);
-    begin(graph);
+    begin(graph, after, count);
     error code = OK;
     for (size_t row = 0; row < it->rows && code == OK; row++) code = set_on(NULL, (char *)it->to + row * it->pitch, (int)it->value, it->columns * it->width);
     return end(node, code);
 }
 API error cudaGraphAddHostNode(void **node, void *graph, void *const *after, size_t count, const struct host_node *it) {
-    (void)after; (void)count;
-    begin(graph);
+    begin(graph, after, count);
     return end(node, call_on(NULL, it->function, it->argument));
 }
 static void nothing(void *argument) { (void)argument; }
 API error cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count) {
-    (void)after; (void)count;
-    begin(graph);
+    begin(graph, after, count);
     return end(node, call_on(NULL, nothing, NULL));
 }
 API error cudaGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count, void *child) {
-    (void)after; (void)count;
-    begin(graph);
+    begin(graph, after, count);
     return end(node, cudaGraphLaunch(child, NULL));
 }
 /* A node is made after those it depends on, as good as always; so their order is enough. */
 API error cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count) {
     (void)edges;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         for (struct node *node = ((struct graph *)graph)->first; node; node = node->next) {
             if (node == from[i]) break;
             if (node == to[i]) return failed(NOT_SUPPORTED);
         }
+        order_depends(from[i], to[i]);
+    }
     return OK;
 }
 static error replaced(struct node *node, const struct kernel_node *it) {
     struct graph made = {0};
-    begin(&made);
+    begin(&made, NULL, 0);
     error code = kernel(it);
     end(NULL, code);
     if (code || !made.first) return code;

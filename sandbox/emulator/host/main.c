@@ -54,7 +54,9 @@ int main(int count, char **words) {
     size_t got;
     int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
     while (entry && status == 0) {
-        int32_t said[2] = {entry(pointers), 0};
+        int32_t said[2] = {0, 0};
+        order_begins();
+        said[0] = entry(pointers);
         char words[256];
         said[1] = (int32_t)runtime_forget();
         fflush(NULL);

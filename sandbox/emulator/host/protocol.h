@@ -21,6 +21,7 @@ enum message {
     PULL = 18,             /* struct range; reply: its bytes, or nothing where they are as they were */
     HEAP = 19,             /* u64: bytes that malloc of kernels may give out */
     TEXTURE = 20,          /* struct texture; reply: u64 the object */
+    ORDER = 40,            /* struct order: of the next LAUNCH, COPY or SET; without it, that comes after all before it */
     MISUSED = 21           /* u32 which of enum misuse, u32 at; reply: nothing */
 };
 struct header { uint32_t kind, size; };
@@ -39,11 +40,16 @@ struct texture {
 };
 struct set { uint64_t to, size; uint32_t value, at; };
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; }; /* cluster: zeros: as compiled */
+#define STREAMS 32 /* engine/engine.h says the same */
+struct clock { uint32_t at[STREAMS]; };
+/* A work's stream, and what it comes after of each: itself, too. */
+struct order { uint32_t stream; struct clock known; };
 enum misuse { TOO_MUCH_SHARED = 1, SYMBOL_TOO_SMALL, NO_SUCH_KERNEL, NO_SUCH_SYMBOL, BAD_SHAPE };
 
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
-/* See runtime.c. */
+/* See order.c and runtime.c. */
+void order_begins(void);
 uint32_t runtime_forget(void);
 const char *cudaGetErrorName(int code);
 const char *cudaGetErrorString(int code);

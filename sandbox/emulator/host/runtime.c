@@ -33,21 +33,21 @@ error failed(error code) {
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
  * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
-struct event { struct stream *stream; uint64_t after; uint64_t at; };
 struct graph *capturing;
 static uint64_t instructions; /* of all launches: what events measure */
-/* The default stream's, which waits only where the host may see what it does by itself: in managed memory. */
-static struct stream legacy = {.own = 1}, *streams = &legacy;
+static uint64_t asked;        /* what waits, or did */
 
+/* The default stream waits only where the host may see what it does by itself: in managed memory. */
 struct stream *own_stream(void *stream) {
-    if ((uint64_t)stream > 2 && ((struct stream *)stream)->own) return stream;
+    struct stream *it = stream_named(stream);
+    if (it != &legacy && it->waits) return it;
     return managed_any() || legacy.done < legacy.given ? &legacy : NULL;
 }
 
-static error later(struct graph *graph, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *to, size_t room) {
+static error later(struct graph *graph, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *to, size_t room) {
     struct node *node = calloc(1, sizeof *node);
     if (!node || !(node->data = malloc(a_size + b_size + 1))) return failed(NO_MEMORY);
-    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room;
+    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room; node->order = *order; node->asked = ++asked;
     memcpy(node->data, a, a_size);
     if (b_size) memcpy(node->data + a_size, b, b_size);
     if (!graph->end) graph->end = &graph->first;
@@ -63,16 +63,18 @@ static struct node *take(struct stream *stream) {
     return node;
 }
 
+static bool works(uint32_t kind) { return kind == LAUNCH || kind == COPY || kind == SET; }
+
 /* Asks the device now. */
-static error perform(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+static error perform(const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
     uint64_t spare = 0;
     if (lost) return lost;
     if (kind == CALL_HOST) { const struct call_host *it = a; it->function(it->argument); return lost; }
-    bool works = kind == LAUNCH || kind == COPY || kind == SET;
-    if (works) managed_push();
+    if (works(kind)) managed_push();
+    if (works(kind) && order_is_told()) request(ORDER, order, sizeof *order, NULL, 0, &spare, sizeof spare, NULL);
     error code = failed(request(kind, a, a_size, b, b_size, room ? answer : &spare, room ? room : sizeof spare, NULL));
     if (kind == LAUNCH && code == OK) instructions += spare;
-    if (works) managed_changed();
+    if (works(kind)) managed_changed();
     return code;
 }
 
@@ -80,36 +82,57 @@ static error perform(uint32_t kind, const void *a, size_t a_size, const void *b,
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
-        perform(node->kind, node->data, node->size, NULL, 0, node->to, node->room);
+        perform(&node->order, node->kind, node->data, node->size, NULL, 0, node->to, node->room);
         free(node->data);
         free(node);
     }
     return lost;
 }
 error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
-error catch_up_all(void) { for (struct stream *it = streams; it; it = it->next) finish(it); return lost; }
+/* In the order in which it was asked for. */
+error catch_up_all(void) {
+    for (struct stream *next = streams; next;) {
+        next = NULL;
+        for (struct stream *it = streams; it; it = it->next) if (it->done < it->given && (!next || it->work.first->asked < next->work.first->asked)) next = it;
+        if (next) catch_up(next, next->done + 1);
+    }
+    order_waited_for_all();
+    return lost;
+}
 
-/* Work that nobody waited for when the entry point returned; it is not done any more. */
+/* Work that nobody waited for when the entry point returned; it is not done any more. What is to be freed is. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     finish(&legacy);
     for (struct stream *it = streams; it; it = it->next)
-        for (; it->done < it->given; count++) { struct node *node = take(it); free(node->data); free(node); }
+        while (it->done < it->given) {
+            struct node *node = take(it);
+            if (node->kind == RELEASE) perform(&node->order, RELEASE, node->data, node->size, NULL, 0, NULL, 0); else count++;
+            free(node->data); free(node);
+        }
     return count;
 }
 
-error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
-    if (lost) return lost;
+error ask_in_order(void *on, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
     bool fetches = kind == COPY && ((const struct copy *)a)->kind == FROM_DEVICE;
-    if (kind == LAUNCH || kind == SET || kind == COPY || kind == CALL_HOST) {
-        struct stream *stream = own_stream(on);
-        if (capturing) return later(capturing, kind, a, a_size, b, b_size, answer, room);
-        if (stream && !fetches) { stream->given++; return later(&stream->work, kind, a, a_size, b, b_size, NULL, 0); }
-        finish(stream);
-    }
-    return perform(kind, a, a_size, b, b_size, answer, room);
+    struct stream *stream = own_stream(on);
+    if (stream && !fetches) { stream->given++; return later(&stream->work, order, kind, a, a_size, b, b_size, NULL, 0); }
+    finish(stream);
+    error code = perform(order, kind, a, a_size, b, b_size, answer, room);
+    if (fetches) order_waited(on); /* into memory that can be paged, as it mostly is, a copy is done when the call returns */
+    return code;
 }
-error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) { return ask_on(NULL, kind, a, a_size, b, b_size, answer, room); }
+error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+    struct order order = {0};
+    if (lost) return lost;
+    if (capturing && kind != RELEASE) { order = order_node(capturing, on); return later(capturing, &order, kind, a, a_size, b, b_size, answer, room); }
+    if (works(kind)) order = order_next(on);
+    return ask_in_order(on, &order, kind, a, a_size, b, b_size, answer, room);
+}
+error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+    struct order order = {0};
+    return perform(&order, kind, a, a_size, b, b_size, answer, room);
+}
 error call_on(void *stream, void (*function)(void *), void *argument) {
     struct call_host call = {function, argument};
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
@@ -212,21 +235,24 @@ error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t s
     return launch_cluster(host, grid, block, (dim3){0, 0, 0}, arguments, shared, cooperative, stream);
 }
 API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
-API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream)); }
 API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 0, stream); }
+API error cudaLaunchKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream)); }
+API error cudaLaunchCooperativeKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 1, ON_THREADS(stream)); }
 API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 1, stream); }
 struct launch_attribute { uint32_t id, pad; uint8_t value[64]; };
 struct launch_config { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; uint32_t count; };
-API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) {
+static error launch_configured(const struct launch_config *c, const void *kernel, void **arguments, void *stream) {
     int cooperative = 0;
     dim3 cluster = {0, 0, 0};
-    CALLED;
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->attributes[i].id == 2) cooperative = *(int *)c->attributes[i].value;
         if (c->attributes[i].id == 4) memcpy(&cluster, c->attributes[i].value, sizeof cluster);
     }
-    return launch_cluster(kernel, c->grid, c->block, cluster, arguments, c->shared, cooperative, c->stream);
+    return launch_cluster(kernel, c->grid, c->block, cluster, arguments, c->shared, cooperative, stream);
 }
+API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) { CALLED; return launch_configured(c, kernel, arguments, c->stream); }
+API error cudaLaunchKernelExC_ptsz(const struct launch_config *c, const void *kernel, void **arguments) { CALLED; return launch_configured(c, kernel, arguments, ON_THREADS(c->stream)); }
 API error cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel, const struct launch_config *c) { (void)kernel; (void)c; *size = 8; return OK; }
 API error cudaOccupancyMaxActiveClusters(int *count, const void *kernel, const struct launch_config *c) {
     uint32_t size = 1;
@@ -252,7 +278,7 @@ API error cudaFree(void *pointer) {
     CALLED;
     struct { uint64_t address; uint32_t at, spare; } given = {(uint64_t)pointer, called_at, 0};
     if (!pointer) return lost;
-    managed_pull(finish(&legacy));
+    managed_pull(catch_up_all()); /* it waits for all that the device was given */
     error code = ask(RELEASE, &given, sizeof given, NULL, 0, NULL, 0);
     if (code == OK) managed_release(pointer);
     return code;
@@ -260,8 +286,13 @@ API error cudaFree(void *pointer) {
 API error cudaMallocAsync(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
 API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
 API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) { CALLED; (void)pool; (void)stream; return cudaMalloc(pointer, size); }
-API error cudaFreeAsync(void *pointer, void *stream) { CALLED; (void)stream; return cudaFree(pointer); }
-API error cudaFreeAsync_ptsz(void *pointer, void *stream) { CALLED; (void)stream; return cudaFree(pointer); }
+API error cudaFreeAsync(void *pointer, void *stream) {
+    CALLED;
+    struct { uint64_t address; uint32_t at, spare; } given = {(uint64_t)pointer, called_at, 0};
+    if (managed_is(pointer)) return cudaFree(pointer);
+    return pointer ? ask_on(stream, RELEASE, &given, sizeof given, NULL, 0, NULL, 0) : lost;
+}
+API error cudaFreeAsync_ptsz(void *pointer, void *stream) { CALLED; return cudaFreeAsync(pointer, ON_THREADS(stream)); }
 API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
     CALLED;
     if (!pointer || size == 0 || (flags != 1 && flags != 2)) return failed(INVALID_VALUE);
@@ -283,20 +314,29 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     if (kind == 1 && on_device(from) && !managed_is(from)) return ask_on(NULL, COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
+/* A call that waits, if the host takes part. */
+error waited_on(void *stream, error code, int kind) {
+    if (capturing) return code;
+    code = managed_pull(code ? code : finish(own_stream(stream)));
+    if (kind != ON_DEVICE) order_waited(stream);
+    return code;
+}
+static error copied_on(void *stream, void *to, const void *from, size_t size, int kind) { return waited_on(stream, copy_on(stream, to, from, size, kind), kind); }
 API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
     CALLED;
-    error code = copy_on(NULL, to, from, size, kind);
-    return capturing ? code : managed_pull(code ? code : finish(&legacy));
+    return copied_on(NULL, to, from, size, kind);
 }
+API error cudaMemcpy_ptds(void *to, const void *from, size_t size, int kind) { CALLED; return copied_on(PER_THREAD, to, from, size, kind); }
 API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(stream, to, from, size, kind); }
-API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(stream, to, from, size, kind); }
+API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(ON_THREADS(stream), to, from, size, kind); }
 error set_on(void *stream, void *to, int value, size_t size) {
     struct set set = {(uint64_t)to, size, (uint32_t)value & 255, called_at};
     return size ? ask_on(stream, SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
 }
 API error cudaMemset(void *to, int value, size_t size) { CALLED; return set_on(NULL, to, value, size); }
 API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { CALLED; return set_on(stream, to, value, size); }
-API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { CALLED; return set_on(stream, to, value, size); }
+API error cudaMemset_ptds(void *to, int value, size_t size) { CALLED; return set_on(PER_THREAD, to, value, size); }
+API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { CALLED; return set_on(ON_THREADS(stream), to, value, size); }
 API error cudaMemGetInfo(size_t *left, size_t *total) { *left = *total = (size_t)1 << 30; return lost; }
 
 static error symbol(const void *host, uint64_t *address, uint64_t *size) {
@@ -318,22 +358,23 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
 }
 API error cudaGetSymbolAddress(void **pointer, const void *host) { uint64_t address = 0, size; error code = symbol(host, &address, &size); *pointer = (void *)address; return code; }
 API error cudaGetSymbolSize(size_t *size, const void *host) { uint64_t address, bytes = 0; error code = symbol(host, &address, &bytes); *size = bytes; return code; }
-API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) {
-    CALLED;
-    uint64_t address, bytes; error code = symbol(host, &address, &bytes);
+/* Copies to a variable, or from it; ``waits``: as cudaMemcpy does. */
+static error copy_of_symbol(void *stream, bool waits, const void *host, void *to, const void *from, size_t size, size_t offset, int kind) {
+    uint64_t address, bytes;
+    error code = symbol(host, &address, &bytes);
     if (code) return code;
     if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE);
-    return cudaMemcpy((void *)(address + offset), from, size, kind);
+    code = copy_on(stream, to ? to : (void *)(address + offset), to ? (void *)(address + offset) : from, size, kind);
+    return waits ? waited_on(stream, code, kind) : code;
 }
-API error cudaMemcpyFromSymbol(void *to, const void *host, size_t size, size_t offset, int kind) {
-    CALLED;
-    uint64_t address, bytes; error code = symbol(host, &address, &bytes);
-    if (code) return code;
-    if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE);
-    return cudaMemcpy(to, (void *)(address + offset), size, kind);
-}
-API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; (void)stream; return cudaMemcpyToSymbol(host, from, size, offset, kind); }
-API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; (void)stream; return cudaMemcpyFromSymbol(to, host, size, offset, kind); }
+API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(NULL, true, host, NULL, from, size, offset, kind); }
+API error cudaMemcpyToSymbol_ptds(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(PER_THREAD, true, host, NULL, from, size, offset, kind); }
+API error cudaMemcpyFromSymbol(void *to, const void *host, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(NULL, true, host, to, NULL, size, offset, kind); }
+API error cudaMemcpyFromSymbol_ptds(void *to, const void *host, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(PER_THREAD, true, host, to, NULL, size, offset, kind); }
+API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(stream, false, host, NULL, from, size, offset, kind); }
+API error cudaMemcpyToSymbolAsync_ptsz(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, NULL, from, size, offset, kind); }
+API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(stream, false, host, to, NULL, size, offset, kind); }
+API error cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, to, NULL, size, offset, kind); }
 
 /* ---- errors ---- */
 static const struct { int code; const char *name, *text; } ERRORS[] = {
@@ -395,23 +436,33 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, co
 API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared) { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0); }
 
 /* ---- streams and events ---- */
-static error new_stream(void **into, int own) {
+static error new_stream(void **into, bool apart) {
     struct stream *made = calloc(1, sizeof *made);
     if (!made) return failed(NO_MEMORY);
-    made->own = own; made->next = streams;
+    made->waits = made->apart = apart; made->next = streams;
     streams = *into = made;
     return lost;
 }
-API error cudaStreamCreate(void **stream) { return new_stream(stream, 0); }
+API error cudaStreamCreate(void **stream) { return new_stream(stream, false); }
 API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { return new_stream(stream, flags & 1); }
 API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)priority; return new_stream(stream, flags & 1); }
 API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return OK; }
 API error cudaStreamDestroy(void *stream) { (void)stream; return lost; } /* its work goes on */
-API error cudaStreamSynchronize(void *stream) { return managed_pull(finish(own_stream(stream))); }
-API error cudaStreamSynchronize_ptsz(void *stream) { return managed_pull(finish(own_stream(stream))); }
-API error cudaStreamQuery(void *stream) { return managed_pull(finish(own_stream(stream))); }
+API error cudaStreamSynchronize(void *stream) {
+    error code = managed_pull(finish(own_stream(stream)));
+    order_waited(stream);
+    return code;
+}
+API error cudaStreamSynchronize_ptsz(void *stream) { return cudaStreamSynchronize(ON_THREADS(stream)); }
+API error cudaStreamQuery(void *stream) { return cudaStreamSynchronize(stream); }
+API error cudaStreamQuery_ptsz(void *stream) { return cudaStreamSynchronize(ON_THREADS(stream)); }
 static error reach(struct event *event) { return event ? catch_up(event->stream, event->after) : lost; }
-API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream; (void)flags; return capturing ? OK : reach(event); }
+API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    (void)flags;
+    order_wait(stream, event);
+    return capturing ? OK : reach(event);
+}
+API error cudaStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags) { return cudaStreamWaitEvent(ON_THREADS(stream), event, flags); }
 static error new_event(void **event) { *event = calloc(1, sizeof(struct event)); return *event ? lost : failed(NO_MEMORY); }
 API error cudaEventCreate(void **event) { return new_event(event); }
 API error cudaEventCreateWithFlags(void **event, unsigned flags) { (void)flags; return new_event(event); }
@@ -420,14 +471,22 @@ API error cudaEventRecord(void *event, void *stream) {
     it->stream = own_stream(stream);
     it->after = it->stream ? it->stream->given : 0;
     it->at = instructions;
+    order_record(it, stream);
     return lost;
 }
+API error cudaEventRecord_ptsz(void *event, void *stream) { return cudaEventRecord(event, ON_THREADS(stream)); }
 API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)flags; return cudaEventRecord(event, stream); }
-API error cudaEventSynchronize(void *event) { return managed_pull(reach(event)); }
-API error cudaEventQuery(void *event) { return managed_pull(reach(event)); }
+API error cudaEventRecordWithFlags_ptsz(void *event, void *stream, unsigned flags) { return cudaEventRecordWithFlags(event, ON_THREADS(stream), flags); }
+API error cudaEventSynchronize(void *event) {
+    error code = managed_pull(reach(event));
+    order_reached(event);
+    return code;
+}
+API error cudaEventQuery(void *event) { return cudaEventSynchronize(event); }
 API error cudaEventDestroy(void *event) { free(event); return lost; }
 API error cudaEventElapsedTime(float *ms, void *from, void *to) {
     reach(from); reach(to);
+    order_reached(from); order_reached(to);
     *ms = 0.001f + 1e-6f * (float)(((struct event *)to)->at - ((struct event *)from)->at);
     return managed_pull(lost);
 }

@@ -21,9 +21,12 @@ typedef struct { uint32_t x, y, z; } dim3;
 
 /* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
 enum { CALL_HOST = 1000 };
-struct node { uint32_t kind; size_t size; uint8_t *data; void *to; size_t room; struct node *next; };
-struct graph { struct node *first, **end, *last; };
-struct stream { struct graph work; int own; uint64_t given, done; struct stream *next; };
+struct node { uint32_t kind; size_t size; uint8_t *data; void *to; size_t room; struct node *next; struct order order; uint64_t asked; };
+/* ``placed``: of the next node, its chain and what lies before it; else a stream that is captured says so. */
+struct graph { struct node *first, **end, *last; uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain; bool placed; struct clock before; };
+/* ``waits``: its work is done when something waits for it; ``apart``: it is not ordered with the default stream. */
+struct stream { struct graph work; bool waits, apart; uint64_t given, done; struct stream *next; uint32_t slot, chain; struct clock clock, before; struct graph *captured; };
+struct event { struct stream *stream; uint64_t after, at; struct clock clock; uint32_t call; struct graph *graph; };
 struct call_host { void (*function)(void *); void *argument; };
 
 extern error lost;               /* a fault that ended the context */
@@ -35,15 +38,40 @@ extern uint32_t called_at;
 void came_from(void *address);
 /* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
 struct stream *own_stream(void *stream);
+/* As ask_on, for what has its order already. */
+error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error finish(struct stream *);
 error catch_up_all(void);
+error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
 error set_on(void *stream, void *to, int value, size_t size);
 error call_on(void *stream, void (*function)(void *), void *argument);
 int on_device(const void *pointer);
+
+/* order.c: what comes before what */
+#define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
+#define ON_THREADS(stream) ((stream) ? (stream) : PER_THREAD)
+extern struct stream legacy, per_thread, *streams;
+struct stream *stream_named(void *stream);
+void order_begins(void); /* a call; all before it is done */
+bool order_is_told(void);
+struct order order_next(void *stream);
+void order_waited(void *stream); /* the host did, for all that is in the stream */
+void order_waited_for_all(void);
+void order_record(struct event *, void *stream);
+void order_reached(const struct event *);
+void order_wait(void *stream, const struct event *);
+void order_capture(struct graph *, void *stream);
+void order_captured(const struct graph *);
+void order_place(struct graph *, struct node *const *after, size_t count); /* of the nodes that are added next */
+struct order order_node(struct graph *, void *stream);
+void order_depends(const struct node *from, struct node *to);
+struct launched { struct clock base; uint32_t slots[STREAMS], starts[STREAMS]; };
+void order_launch(struct graph *, void *stream, struct launched *);
+struct order order_launched(const struct launched *, const struct order *node);
 
 /* managed.c: memory that host and device both reach at one address */
 int managed_any(void);

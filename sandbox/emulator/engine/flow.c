@@ -1,0 +1,81 @@
+/* Whether a thread went past a barrier at which others wait.
+ *
+ * A barrier waits for the threads that have not returned. One that returned before it is none of its business; one that
+ * went on behind it, and may not come back to it, left it out. */
+#include <stdlib.h>
+
+#include "engine.h"
+
+/* Calls ``each`` for every row that may follow ``from``. */
+static void visit(const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
+    const struct row *r = &kernel->rows[from];
+    bool always = r->guard == NONE;
+    switch (r->op) {
+    case OP_BRANCH: case OP_CALL:
+        each(with, from, (uint32_t)r->imm);
+        if (always && r->op == OP_BRANCH) return;
+        break;
+    case OP_BRANCH_INDEX:
+        for (uint32_t i = 0; i < r->c; i++) each(with, from, kernel->pool[r->b + i]);
+        if (always) return;
+        break;
+    case OP_EXIT: case OP_RETURN: case OP_TRAP:
+        if (always) return;
+    }
+    each(with, from, from + 1);
+}
+
+struct search { const struct kernel *kernel; uint8_t *reached; uint32_t *left, count; bool grew; };
+
+static void reach(void *with, uint32_t from, uint32_t to) {
+    struct search *it = with;
+    (void)from;
+    if (to >= it->kernel->row_count || it->reached[to]) return;
+    it->reached[to] = 1;
+    it->left[it->count++] = to;
+}
+
+static void lead(void *with, uint32_t from, uint32_t to) {
+    struct search *it = with;
+    if (to >= it->kernel->row_count || !it->reached[to] || it->reached[from]) return;
+    it->reached[from] = 1;
+    it->grew = true;
+}
+
+/* By row, whether it lies behind ``row`` and does not lead back to it; NULL: there is no memory. */
+static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
+    uint8_t *after = allocate(kernel->row_count, 1), *before = allocate(kernel->row_count, 1);
+    uint32_t *left = allocate(kernel->row_count, sizeof *left);
+    if (after && before && left) {
+        struct search forth = {.kernel = kernel, .reached = after, .left = left}, back = {.kernel = kernel, .reached = before};
+        visit(kernel, row, reach, &forth);
+        while (forth.count) visit(kernel, left[--forth.count], reach, &forth);
+        before[row] = 1;
+        do {
+            back.grew = false;
+            for (uint32_t i = kernel->row_count; i-- > 0;) visit(kernel, i, lead, &back);
+        } while (back.grew);
+        for (uint32_t i = 0; i < kernel->row_count; i++) after[i] &= !before[i];
+    } else { free(after); after = NULL; }
+    free(before); free(left);
+    return after;
+}
+
+bool flow_new(struct launch *launch) { return (launch->behind = allocate(launch->kernel->row_count, sizeof *launch->behind)) != NULL; }
+
+void flow_delete(struct launch *launch) {
+    for (uint32_t i = 0; launch->behind && i < launch->kernel->row_count; i++) free(launch->behind[i]);
+    free(launch->behind);
+}
+
+uint32_t flow_passed(const struct block *block, uint32_t row, uint32_t *line) {
+    struct launch *launch = block->launch;
+    if (!launch->behind || !block->stored) return 0;
+    while (atomic_flag_test_and_set(&launch->lock)) {}
+    if (!launch->behind[row] && !(launch->behind[row] = rows_behind(launch->kernel, row))) out_of_memory(launch);
+    const uint8_t *behind = launch->behind[row];
+    atomic_flag_clear(&launch->lock);
+    for (uint32_t i = 0; behind && i < launch->kernel->row_count; i++)
+        if (behind[i] && block->stored[i]) { *line = launch->kernel->rows[i].line; return block->stored[i]; }
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* What a call's launches and copies know of each other: work in one stream comes in its order, in two streams in none,
+ * unless the host's part says so.
+ *
+ * Each work has a stream and a place in it, and knows of every stream how far that had come, at least, when it began. What
+ * was given no order is of stream 0 and knows of all before it, as where a program has one stream. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+struct work { uint32_t first_segment, stream, place, granule, grid[3], threads[3]; };
+
+/* A call begins: all before it is done. */
+void engine_order_begins(struct engine *engine) {
+    engine->work_count = engine->works_from = engine->unordered = 0;
+    engine->order = (struct order){0};
+}
+
+/* Of the next launch or copy; ``known``: by stream, its own place among them. 0: there is no such stream. */
+uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *known) {
+    if (stream >= STREAMS) return 0;
+    engine->order = (struct order){.given = true, .stream = stream};
+    memcpy(engine->order.known, known, sizeof engine->order.known);
+    return 1;
+}
+
+void order_forget_segments(struct engine *engine) { engine->works_from = engine->work_count; }
+
+/* Takes up the next work: its order, and from which segment on it may meet what it does not know of. */
+struct order order_next(struct engine *engine, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor) {
+    struct order order = engine->order;
+    engine->order = (struct order){0};
+    if (!order.given) order.known[0] = ++engine->unordered;
+    order.number = engine->work_count;
+    *floor = atomic_load(&engine->next_segment);
+    if (engine->work_count == engine->work_room) {
+        struct work *more = grown(engine->works, &engine->work_room, 64, sizeof *more);
+        if (!more) { order_forget_segments(engine); order.given = false; return order; }
+        engine->works = more;
+    }
+    struct work *work = &engine->works[engine->work_count++];
+    *work = (struct work){.first_segment = *floor, .stream = order.stream, .place = order.known[order.stream], .granule = granule};
+    memcpy(work->grid, grid, sizeof work->grid);
+    memcpy(work->threads, threads, sizeof work->threads);
+    for (uint32_t i = engine->works_from; order.given && i < order.number; i++) {
+        const struct work *it = &engine->works[i];
+        if (it->place <= order.known[it->stream]) continue;
+        *floor = it->first_segment;
+        break;
+    }
+    return order;
+}
+
+/* The last one whose segments begin at or before it; -1: it is not known any more. */
+static int64_t work_of(const struct engine *engine, uint32_t segment) {
+    uint32_t low = engine->works_from, high = engine->work_count;
+    while (low < high) { uint32_t middle = (low + high) / 2; if (engine->works[middle].first_segment <= segment) low = middle + 1; else high = middle; }
+    return (int64_t)low - 1 >= engine->works_from ? (int64_t)low - 1 : -1;
+}
+
+bool order_knows(const struct engine *engine, const struct order *order, uint32_t granule, uint32_t segment) {
+    int64_t number = work_of(engine, segment);
+    if (number < 0 || !order->given) return true;
+    const struct work *it = &engine->works[number];
+    return it->granule != granule || it->place <= order->known[it->stream];
+}
+
+uint32_t order_describe(const struct engine *engine, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]) {
+    int64_t number = work_of(engine, segment);
+    if (number < 0) return 0;
+    const struct work *it = &engine->works[number];
+    const uint32_t *sizes[2] = {it->grid, it->threads}, numbers[2] = {block, thread};
+    uint32_t *into[2] = {block_at, thread_at};
+    for (int i = 0; i < 2; i++) {
+        into[i][0] = numbers[i] % sizes[i][0];
+        into[i][1] = numbers[i] / sizes[i][0] % sizes[i][1];
+        into[i][2] = numbers[i] / sizes[i][0] / sizes[i][1];
+    }
+    return (uint32_t)number;
+}
