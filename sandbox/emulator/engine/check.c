@@ -24,14 +24,14 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
     return &engine->segments[number / CHUNK][number % CHUNK];
 }
 
-/* 0: a launch of more is not checked further. */
-static uint32_t number_of_segment(struct engine *engine) {
+/* 0: a launch of more is not checked further, or there is no memory for it. */
+static uint32_t number_of_segment(struct engine *engine, bool *no_memory) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
     struct segment **chunk = &engine->segments[number / CHUNK];
     if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
         struct segment *made = allocate(CHUNK, sizeof *made), *none = NULL;
-        if (made == NULL) { out_of_memory(w->block->launch); return 0; }
+        if (made == NULL) { *no_memory = true; return 0; }
         if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
     }
     return number;
@@ -40,7 +40,9 @@ static uint32_t number_of_segment(struct engine *engine) {
 static uint32_t new_segment(struct warp *w) {
     struct engine *engine = w->block->launch->engine;
     struct block *block = w->block;
-    uint32_t number = number_of_segment(engine);
+    bool no_memory = false;
+    uint32_t number = number_of_segment(engine, &no_memory);
+    if (no_memory) out_of_memory(block->launch);
     if (number == 0) return 0;
     *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
         .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
@@ -351,7 +353,8 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     static const uint32_t one[3] = {1, 1, 1};
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
-    uint32_t number = order.given ? number_of_segment(engine) : 0;
+    bool no_memory = false; /* then no launch will have any, either */
+    uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
     *segment_at(engine, number) = (struct segment){0};
     if (from) check_copied(engine, &order, floor, number, from, size, false);
