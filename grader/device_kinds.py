@@ -70,6 +70,11 @@ class DeviceKind:
         return "gpu" if self.on == ON_GPU else "cpu"
 
     @property
+    def samples_large(self) -> bool:
+        """Whether it runs sampled blocks of cases that are for a GPU alone (``grader.challenge.pattern``)."""
+        return self.on == ON_EMULATED
+
+    @property
     def representative(self) -> bool:
         """False where times are real but say nothing of a GPU."""
         return not self.caution

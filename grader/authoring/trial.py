@@ -13,6 +13,7 @@ from grader.authoring.candidates import Candidate
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.challenge.pattern import cases_on
 from grader.device_kinds import kind_of
 from grader.judge.compilation import compile_source, compiler_of, request_of
 from grader.judge.correctness import Suite
@@ -63,7 +64,7 @@ class Trial:
 
     def try_large(self, candidate: Candidate) -> CandidateResult:
         """The same with the cases for a GPU alone, those for which this one has the memory. Nothing else may use it."""
-        cases = self.challenge.suite(kind_of(self.device.name).workloads)
+        cases = cases_on(self.challenge, kind_of(self.device.name))
         large = [it for it in cases if it.on and not self.device.fits_case(self.challenge, it)]
         return self.try_cases(replace(candidate, large=False), large, every_case=True)
 
@@ -107,7 +108,7 @@ class Trial:
             return CandidateOutcome.BROKEN, [], failed.detail
         finally:
             launcher.close()
-        right = all(it.verdict is CaseVerdict.ACCEPTED for it in reports)
+        right = not any(it.verdict.holds_back for it in reports)
         return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:

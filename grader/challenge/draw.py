@@ -81,6 +81,17 @@ def draw_inputs(
     return {arg.name: drawn[arg.name] for arg in readable}
 
 
+def draw_recipe(
+    manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
+) -> torch.Tensor:
+    """What ``recipe`` gives for ``shape`` in the place of ``arg``, on the CPU. Raises ChallengeInvalid."""
+    import torch
+
+    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    generator = _generator(f"{seed}:{arg.name}", "cpu")
+    return _checked(lambda: recipe.draw(shape, dtype, generator), manifest, case, arg, shape, "cpu")
+
+
 def _draw(
     manifest: Manifest,
     case: Case,

@@ -146,6 +146,11 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
     if not report.cases:
         return []
     parts: list[RenderableType] = [_count(report.cases), grid(report.cases, width)]
+    if (large := report.large_sizes) is not None:
+        line = Text.assemble(("Large sizes", "bold"), "  ")
+        held = large.passed + large.not_covered < large.total
+        line.append(f"{large.passed} of {large.total}", "bold red" if held else "green")
+        parts.append(line.append(large.remark, "yellow" if large.not_covered else "dim"))
     if report.hidden is not None and not any(case.hidden for case in report.cases):
         passed = report.hidden.passed == report.hidden.total
         line = Text.assemble(("Hidden cases", "bold"), "  ")

@@ -25,6 +25,7 @@ from grader.schemas.report import (
     Verdict,
     WorkloadReport,
     hidden_cases,
+    large_sizes,
 )
 from grader.scoring import Estimate
 
@@ -71,6 +72,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         hidden=hidden_cases(
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
         ),
+        large_sizes=large_sizes(cases),
         workloads=list(workloads),
         score=score_of(cases, workloads, len(request.cases), unranked),
         kernels=list(found.get("kernels", ())),
@@ -97,7 +99,9 @@ class TimedWorkload:
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
     """The verdict of the first public case that failed; accepted where no case did. Who fails hidden cases alone has a
     wrong answer, whatever they failed by: a submission chooses that, and its author may not read their data from it."""
-    failed = [case for case in cases if case.verdict is not CaseVerdict.ACCEPTED]
+    failed = [
+        it for it in cases if it.verdict.holds_back or (it.hidden and it.verdict is not CaseVerdict.ACCEPTED)
+    ]
     for case in failed:
         if not case.hidden and case.verdict is not CaseVerdict.NOT_RUN:
             return Verdict(case.verdict.value)
@@ -157,10 +161,10 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: the cases there are, also where judging ended before it came to them. ``unranked``: why no score is
-    made of the times."""
+    """``total``: the cases there are, also where judging ended before it came to them; those that were not covered do
+    not count. ``unranked``: why no score is made of the times."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
-    total = max(total, len(cases))
+    total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
     ranked = [it for it in workloads if it.ranked]
     known = [Estimate(it.time_us, it.ci_us) for it in ranked if it.time_us is not None]
     if not ranked or unranked or len(known) < len(ranked):

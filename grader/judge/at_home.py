@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.challenge.pattern import runs_on
 from grader.device_kinds import EMULATED, home_board, kind_of
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge.compilation import (
@@ -50,7 +51,7 @@ def judge_at_home(
     """
     board = device or home_board(language)
     cases = [_found(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
-    if case and not cases[0].runs_on(kind_of(board).workloads):
+    if case and not runs_on(challenge.manifest, cases[0], kind_of(board)):
         raise ChallengeInvalid(
             f"Case '{case}' is too large for the board {board}.",
             "It runs on a GPU: `grader test --device` names one.",

@@ -34,7 +34,7 @@ _ALIGNED = 16
 
 
 @dataclass(frozen=True)
-class _Compared:
+class Compared:
     """One result, or a piece of it from the flat place ``first`` on, flat and cut to what counts, with which elements
     are wrong and which were never written."""
 
@@ -54,7 +54,7 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
             buffer = arena.buffers[arg.name]
-            return _explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
+            return explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
     return None
 
 
@@ -123,12 +123,12 @@ def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatc
     got, right = _taken(buffer, values, tolerance, want, scale)
     if right:
         return None
-    compared = _wrong_in(buffer, tolerance, got, want, scale, first)
+    compared = wrong_in(buffer, tolerance, got, want, scale, first)
     if not compared.wrong.any():
         return None
     if along is None:
-        return _explain(buffer, compared, tolerance, shape, first)
-    found = _explain(buffer, compared, tolerance, shape)
+        return explain(buffer, compared, tolerance, shape, first)
+    found = explain(buffer, compared, tolerance, shape)
     return _moved(found, along, piece.start)
 
 
@@ -195,29 +195,29 @@ def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
 
 def _compare(
     arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
-) -> _Compared:
+) -> Compared:
     manifest = arena.manifest
     got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
     number = counted(manifest, arg, question, want.numel())
     magnitude = question.magnitudes.get(arg.name)
     scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-    return _wrong_in(arena.buffers[arg.name], manifest.tolerance, got[:number], want[:number], scale)
+    return wrong_in(arena.buffers[arg.name], manifest.tolerance, got[:number], want[:number], scale)
 
 
-def _wrong_in(
+def wrong_in(
     buffer: Buffer,
     tolerance: Tolerance,
     got: torch.Tensor,
     want: torch.Tensor,
     scale: torch.Tensor | None,
     first: int = 0,
-) -> _Compared:
+) -> Compared:
     """Flat elements of a result, or of a piece of one that begins at the flat place ``first``."""
     poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
     wrong = wrong_elements(got, want, tolerance, scale)
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
-    return _Compared(got, want, wrong, poisoned, scale, first)
+    return Compared(got, want, wrong, poisoned, scale, first)
 
 
 def trespass(arena: Arena, question: Question) -> Mismatch | None:
@@ -289,9 +289,9 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
-def _explain(
+def explain(
     buffer: Buffer,
-    compared: _Compared,
+    compared: Compared,
     tolerance: Tolerance,
     shape: tuple[int, ...],
     first_place: int = 0,
@@ -317,7 +317,7 @@ def _explain(
     )
 
 
-def _computed_from_poison(buffer: Buffer, compared: _Compared) -> torch.Tensor:
+def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
     """Which wrong elements hold the poison with something added to it, or a maximum or minimum taken with it
     (bool, flat). Of integers only where that explains most of what is wrong; the poison alone explains nothing. Of
     floats only where the poison is a NaN."""

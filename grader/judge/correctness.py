@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
+from grader.challenge.pattern import has_checked_results
+from grader.device_kinds import kind_of
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
@@ -21,7 +23,8 @@ from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
-from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
+from grader.judge.sampled import LargeArena, examine, of_lost_box
+from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 
 
 @dataclass
@@ -58,8 +61,8 @@ class Suite:
 
     @property
     def passed(self) -> bool:
-        """Whether every case so far was."""
-        return all(it.verdict is CaseVerdict.ACCEPTED for it in self.reports)
+        """Whether no case so far failed."""
+        return not any(it.verdict.holds_back for it in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
         """Judge ``cases`` (all of them unless given), beginning with ``client``, or in a fresh box. Returns a living
@@ -92,7 +95,11 @@ class Suite:
                     self._ended.append(case.name)
                     self._record(case, None, finding, None, "", None)
                     continue
-            if not self._judge(current, case):
+            samples = case.on is not None and kind_of(self.device.name).samples_large
+            if samples and not self._judge_sampled(current, case):
+                # It says nothing of the submission that the box ended.
+                current, self._fresh = None, self._fresh - 1
+            elif not samples and not self._judge(current, case):
                 self._ended.append(case.name)
                 current = None
         self.on_case(len(self.reports), len(self.cases), "")
@@ -159,6 +166,33 @@ class Suite:
         self._record(case, seed, finding, mismatch, printed, running)
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
+        return alive
+
+    def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
+        """As ``_judge``, of a case for a GPU alone on an emulated one: see ``grader.judge.sampled``."""
+        seed, seconds = self.seed_of(case), self._seconds()
+        client.needs_open_gate = self.needs_open_gate
+        running, mismatch, alive = None, None, True
+        with phase("arena"):
+            arena = LargeArena(self.challenge, case, seed)
+        try:
+            client.bind(arena)
+            with phase("call"):
+                answer = client.call(arena, arena.inputs, seconds)
+            running = answer.seconds
+            with phase("compare"):
+                finding, mismatch = examine(self.challenge, case, arena, answer, client.memory_bytes)
+            client.unbind()
+        except ChannelError as error:
+            finding, alive = of_lost_box(client, error, seconds), False
+        finally:
+            with phase("arena"):
+                arena.close()
+        printed = printed_text(self._printed(client))
+        if not alive:
+            client.close()
+        checked = Checked.SAMPLE if has_checked_results(self.challenge.manifest) else Checked.FAULTS
+        self._record(case, seed, finding, mismatch, printed, running, checked)
         return alive
 
     def _note(self, case: Case, answer: Answer) -> None:
@@ -245,6 +279,7 @@ class Suite:
         mismatch: Mismatch | None,
         printed: str,
         seconds: float | None,
+        checked: Checked = Checked.ALL,
     ) -> None:
         self.reports.append(
             CaseReport(
@@ -260,6 +295,7 @@ class Suite:
                 seconds=round(seconds, 6) if seconds is not None else None,
                 hidden=case.hidden,
                 on=case.on,
+                checked=checked,
             )
         )
 

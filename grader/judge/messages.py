@@ -122,6 +122,24 @@ class Unfreed(Message):
         return f"Not freed: {self.bytes:,} bytes in {count}{where}."
 
 
+class SampledLaunch(Message):
+    """How many of a launch's blocks ran."""
+
+    blocks: int = Field(ge=0, le=1 << 63)
+    ran: int = Field(ge=0, le=1 << 63)
+
+
+class Sampled(Message):
+    """What of a call on large arrays the emulated GPU ran. ``incomplete``: why something beside blocks was left out, so
+    that what it wrote is worth nothing. ``guessed``: what it did may be otherwise if every block runs.
+    ``combined``: what it wrote may be, because blocks put it together."""
+
+    launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
+    incomplete: Word = ""
+    guessed: bool = False
+    combined: bool = False
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -130,6 +148,7 @@ class Returned(Message):
     modelled_us: float | None = Field(default=None, ge=0, lt=3600e6)
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
+    sampled: Sampled | None = None
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
+from grader.challenge.pattern import runs_on
 from grader.device_kinds import CPU, kind_of
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
@@ -43,8 +44,12 @@ class Request:
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
-        on = kind_of(self.device).workloads
-        cases = [case for case in self.cases if case.runs_on(on) and not (self.public_only and case.hidden)]
+        kind, manifest = kind_of(self.device), self.challenge.manifest
+        cases = [
+            case
+            for case in self.cases
+            if runs_on(manifest, case, kind) and not (self.public_only and case.hidden)
+        ]
         object.__setattr__(self, "cases", cases)
         if self.public_only:
             object.__setattr__(self, "timing", False)

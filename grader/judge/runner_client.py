@@ -29,6 +29,7 @@ from grader.judge.messages import (
     OfCall,
     Queued,
     Returned,
+    Sampled,
     Seen,
     Starting,
     Unfreed,
@@ -79,7 +80,8 @@ class Answer:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
     noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
     that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it. ``waits_left_out``:
-    it waited for the device behind the closed gate, where a wait returns at once."""
+    it waited for the device behind the closed gate, where a wait returns at once. ``sampled``: what ran of a call on
+    large arrays, on an emulated GPU."""
 
     seconds: float
     failure: Failure | None
@@ -90,6 +92,7 @@ class Answer:
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
     waits_left_out: bool = False
+    sampled: Sampled | None = None
 
     @property
     def may_have_waited(self) -> bool:
@@ -434,6 +437,7 @@ class RunnerClient:
             message.profile,
             message.unfreed,
             message.waits_left_out,
+            message.sampled,
         )
 
     def _told_late(self) -> Returned | None:

@@ -49,7 +49,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
-from grader.schemas.report import HIDDEN_PHASE, CaseReport, Report, Verdict
+from grader.schemas.report import HIDDEN_PHASE, CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
@@ -232,6 +232,11 @@ class Session:
         for name in self._timekeeper.too_fast:
             found.append(_TOO_FAST.format(name))
         found += self._lacking
+        found += [
+            f"Case {it.name}: {it.detail}"
+            for it in self._reports
+            if it.verdict is CaseVerdict.NOT_COVERED and not it.hidden
+        ]
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:
@@ -254,8 +259,9 @@ class Session:
         suite = self._suite()
         self._reports = suite.reports
         last = self._test(suite, self._start())
-        if last is not None and suite.passed and self.request.timing:
-            return self._time(last, suite, log, control, halves)
+        if suite.passed and self.request.timing:
+            # A case that is not covered may have ended its box.
+            return self._time(last or self._start(), suite, log, control, halves)
         with self._clock("cases"):
             hint = size_order_hint(suite, self.request.language)
         self._test_hidden(suite, last, State.TESTING)

@@ -17,6 +17,7 @@ from typing import Protocol
 import structlog
 
 from grader import metrics
+from grader.challenge.pattern import cases_on
 from grader.device_kinds import fixed_architectures, kind_of
 from grader.errors import BoxUnavailable
 from grader.judge.compilation import (
@@ -183,7 +184,7 @@ class CompileExecutor:
             self._finaliser.write(lambda session: artefacts.store(session, artefact, clock(session)))
             self._hand_on(held, key)
             return
-        cases = len(challenge.suite(kind_of(held.device).workloads, hidden=not held.run))
+        cases = len(cases_on(challenge, kind_of(held.device), hidden=not held.run))
         version = compiler_of(held.language).version()
         environment = {**machine_environment(), str(held.language.compiler): str(version)}
         seconds = round(result.seconds, 4)

@@ -49,7 +49,8 @@ class Verdict(VerdictWord):
 
 
 class CaseVerdict(VerdictWord):
-    """How one case ended. ``not_run``: earlier faults used up the fresh boxes that a submission gets."""
+    """How one case ended. ``not_run``: earlier faults used up the fresh boxes that a submission gets. ``not_covered``:
+    too large for the emulated GPU, in a way that sampled blocks cannot make up for."""
 
     ACCEPTED: ClassVar[CaseVerdict]
     WRONG_ANSWER: ClassVar[CaseVerdict]
@@ -58,10 +59,16 @@ class CaseVerdict(VerdictWord):
     MEMORY_LIMIT: ClassVar[CaseVerdict]
     OUTPUT_LIMIT: ClassVar[CaseVerdict]
     NOT_RUN: ClassVar[CaseVerdict]
+    NOT_COVERED: ClassVar[CaseVerdict]
 
     @classmethod
     def holds(cls, row: VerdictRow) -> bool:
         return row.of_cases
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a submission with such a case is not accepted."""
+        return self is not CaseVerdict.ACCEPTED and self is not CaseVerdict.NOT_COVERED
 
 
 class Flag(StrEnum):
@@ -116,6 +123,14 @@ class Mismatch(Strict):
     )
 
 
+class Checked(StrEnum):
+    """How much of a case was looked at. ``sample`` and ``faults``: of a large case on an emulated GPU."""
+
+    ALL = "all"
+    SAMPLE = "sample"
+    FAULTS = "faults"
+
+
 class CaseReport(Strict):
     name: str
     category: str
@@ -128,7 +143,13 @@ class CaseReport(Strict):
     output: str = Field(default="", description="what the submission printed during this case, bounded")
     seconds: float | None = None
     hidden: bool = False
-    on: str | None = Field(default=None, description="gpu: too large for any other board")
+    on: str | None = Field(
+        default=None, description="gpu: a large case, which runs on a GPU or, in part, on an emulated one"
+    )
+    checked: Checked = Field(
+        default=Checked.ALL,
+        description="all: every element; sample: what sampled blocks wrote; faults: that sampled blocks do not fail",
+    )
 
     @model_validator(mode="after")
     def _payload_matches_verdict(self) -> CaseReport:
@@ -155,6 +176,31 @@ class HiddenCases(Strict):
         if self.failed_categories:
             sentence += f" Failed in: {', '.join(name.replace('_', ' ') for name in self.failed_categories)}."
         return sentence
+
+
+class LargeSizes(Strict):
+    """The public cases for a GPU alone, as a group: how many passed, of how many. ``not_covered``: did neither."""
+
+    passed: int = Field(ge=0)
+    total: int = Field(ge=1)
+    not_covered: int = Field(default=0, ge=0)
+    checked: Checked = Field(default=Checked.ALL, description="the least of its cases")
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.passed} of {self.total}{self.remark}"
+
+    @property
+    def remark(self) -> str:
+        """What else is to be said, in brackets; or nothing."""
+        found = [f"{self.not_covered} not covered"] if self.not_covered else []
+        if self.checked is Checked.SAMPLE:
+            found.append("sampled blocks, and what they write")
+        if self.checked is Checked.FAULTS:
+            found.append(
+                "faults of sampled blocks alone: all blocks make the result together, so its values are not compared"
+            )
+        return f" ({'; '.join(found)})" if found else ""
 
 
 class WorkloadCost(Strict):
@@ -315,6 +361,9 @@ class Report(Strict):
     hidden: HiddenCases | None = Field(
         default=None, description="how many hidden cases passed; none where none ran, and in old reports"
     )
+    large_sizes: LargeSizes | None = Field(
+        default=None, description="how many large cases passed; none where none ran, and in old reports"
+    )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)
     kernels: list[KernelUsage] = Field(default_factory=list, description="what each takes of the device")
@@ -347,7 +396,7 @@ class Report(Strict):
 
     @model_validator(mode="after")
     def _verdict_matches_cases(self) -> Report:
-        failing = [case for case in self.cases if case.verdict is not CaseVerdict.ACCEPTED]
+        failing = [case for case in self.cases if case.verdict.holds_back]
         if self.verdict is Verdict.ACCEPTED and (failing or not self.cases):
             raise ValueError("accepted, but a case failed or none ran")
         if self.verdict is Verdict.COMPILE_ERROR and (self.cases or self.workloads):
@@ -363,7 +412,7 @@ class Report(Strict):
         """Whether every public case passed, and a hidden one did not."""
         if self.hidden is None or self.hidden.passed == self.hidden.total:
             return False
-        return all(case.verdict is CaseVerdict.ACCEPTED for case in self.cases if not case.hidden)
+        return not any(case.verdict.holds_back for case in self.cases if not case.hidden)
 
     @property
     def meaning(self) -> str:
@@ -397,6 +446,20 @@ class Report(Strict):
         if shown.fails_only_hidden and self.verdict.row.of_cases:
             shown = shown.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
         return shown
+
+
+def large_sizes(cases: Sequence[CaseReport]) -> LargeSizes | None:
+    """Those of the public cases that are for a GPU alone; None: none of them ran."""
+    large = [it for it in cases if it.on and not it.hidden]
+    if not large:
+        return None
+    order = list(Checked)
+    return LargeSizes(
+        passed=sum(it.verdict is CaseVerdict.ACCEPTED for it in large),
+        total=len(large),
+        not_covered=sum(it.verdict is CaseVerdict.NOT_COVERED for it in large),
+        checked=max((it.checked for it in large), key=order.index),
+    )
 
 
 def hidden_cases(cases: Sequence[CaseReport], *, named: bool) -> HiddenCases | None:

@@ -169,6 +169,17 @@ _ROWS = (
         of_submissions=False,
         of_cases=True,
     ),
+    VerdictRow(
+        word="not_covered",
+        title="Not covered",
+        letter="?",
+        meaning="Too large to be run here, and the part that can be run says nothing: it neither passed nor failed.",
+        advice="Submit it to a board of a GPU, if there is one.",
+        tone=Tone.IDLE,
+        fault=Fault.UNKNOWN,
+        of_submissions=False,
+        of_cases=True,
+    ),
 )
 
 

@@ -29,9 +29,12 @@ from .lower import Unsupported
 from .model import Launch, seconds_of
 from .profile import profile_of
 from .ptx import BadPtx
+from .sample import ENOUGH_BYTES
 
 # What the device has, in bytes, beside the buffers of a call.
 MEMORY_BYTES = 2 << 30
+# What else programs may allocate in a call of which a sample runs: as the card would let them. Little of it is touched.
+SAMPLED_BYTES = 64 << 30
 MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
 ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE, MISUSED = range(16, 22)
 # Of the next launch, copy or memset: struct order of protocol.h.
@@ -65,8 +68,9 @@ _REFUSED_THERE = {
     4: ("bad_symbol", "This is no __device__ or __constant__ variable of this source."),
     5: (
         "bad_launch",
-        "A launch has a grid or a block of an impossible size: each size is at least 1, and a block has at most 1024 "
-        "threads. Where an argument is 0, return before the launch.",
+        "A launch has a grid or a block of an impossible size: a grid has 1 to 2,147,483,647 blocks along x, and 1 to "
+        "65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z. Where an argument is 0, return "
+        "before the launch.",
     ),
 }
 # As struct kernel_facts: what the reply to KERNEL begins with.
@@ -226,6 +230,7 @@ class Device:
         self.call = _Call()
         self.engine.begin_call()
         self.engine.launches = [] if counted else None
+        self.engine.begin_sample()
         self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
@@ -333,7 +338,7 @@ class Device:
 
     def _allocate(self, body: bytes) -> tuple[int, bytes]:
         size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
-        if size > self._left:
+        if size > self._left + (SAMPLED_BYTES if self.engine.sample is not None else 0):
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "an allocation of cudaMalloc")
         self._left -= size
@@ -488,10 +493,15 @@ class Device:
         ):
             self._misused("bad_copy", self._why_not_copied(to, source, size, kind, into, out_of), place)
             return _INVALID_VALUE, b""
+        if self._is_too_much(size, "a copy"):
+            return (0 if kind != 2 else _NO_MEMORY), b""
+        if kind != 1:
+            self.engine.fill(source, size)
         if kind == 2:
             self.call.taken += size
             self.call.findings += self.engine.copied(0, source, size, place)
             return 0, ctypes.string_at(out_of, size)
+        self.engine.fill(to, size)
         if kind == 1:
             ctypes.memmove(into, given, size)
         else:
@@ -499,6 +509,14 @@ class Device:
         self.engine.mark_written(to, size)
         self.call.findings += self.engine.copied(to, source if kind == 3 else 0, size, place)
         return 0, b""
+
+    def _is_too_much(self, size: int, what: str) -> bool:
+        """Whether a copy or memset is left out of a call of which a sample runs."""
+        sample = self.engine.sample
+        if sample is None or size <= ENOUGH_BYTES:
+            return False
+        sample.leave_out(f"{what} of {size:,} bytes is too much to be done here")
+        return True
 
     def _why_not_copied(
         self, to: int, source: int, size: int, kind: int, into: int | None, out_of: int | None
@@ -517,6 +535,9 @@ class Device:
         if into is None:
             self._misused("bad_copy", f"A memset of {size:,} bytes writes to{self._whose(to)}.", place)
             return _INVALID_VALUE, b""
+        if self._is_too_much(size, "a memset"):
+            return 0, b""
+        self.engine.fill(to, size)
         ctypes.memset(into, value & 255, size)
         self.engine.mark_written(to, size)
         self.call.findings += self.engine.copied(to, 0, size, place)

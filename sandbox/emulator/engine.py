@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import mmap
 import os
 import struct
 from array import array
@@ -31,6 +33,15 @@ from .model import (
 )
 from .model import KINDS as KINDS_OF_WORK
 from .ptx import NOWHERE, Place
+from .sample import (
+    ENOUGH_BYTES,
+    ENOUGH_ROWS,
+    MOST_BYTES,
+    MOST_COOPERATIVE_ROWS,
+    MOST_ROWS,
+    Ran,
+    Sample,
+)
 
 # Words of struct counts.
 _COUNTS = 21
@@ -135,6 +146,49 @@ class _Profile(ctypes.Structure):
         ("busiest", ctypes.c_uint64 * len(NEEDS)),
         ("cycles", ctypes.c_double * len(NEEDS)),
     ]
+
+
+class _Overlay(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("first", "step", "value")]
+
+
+class _Lazy(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in ("drawn", "pattern", "overlays")),
+        *((name, ctypes.c_uint64) for name in ("period", "overlay_count", "element")),
+    ]
+
+
+class _Sample(ctypes.Structure):
+    _fields_ = [
+        ("numbers", ctypes.c_void_p),
+        *(
+            (name, ctypes.c_uint64)
+            for name in ("count", "enough_bytes", "most_bytes", "enough_rows", "most_rows")
+        ),
+    ]
+
+
+# Memory of so many bytes or more is there only where it is touched, as launch.c and memory.c have it. A page there.
+LARGE_BYTES, PAGE = 1 << 28, 4096
+# Between large arrays of a sampled call: an index that overflows 32 bits must end in no other.
+_APART_BYTES = 64 << 30
+_MAP_NORESERVE = 0x4000
+# What ends a launch early, as in engine.h; 0: nothing.
+_NO_MEMORY, _OVER_BUDGET = 2, 3
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What fills pages of a large array where they are first touched: ``size`` bytes at ``data``, again and again, of
+    elements of ``element`` bytes. ``overlays``: first, step and bits of elements that have another value. ``drawn``:
+    where a byte for each page says that it was filled. Addresses are this process's."""
+
+    data: int
+    size: int
+    element: int
+    overlays: Sequence[tuple[int, int, int]]
+    drawn: int
 
 
 class EngineMissing(RuntimeError):
@@ -261,6 +315,8 @@ class Engine:
         self.instructions = 0
         # Launches are counted while this is a list, and added to it.
         self.launches: list[Launch] | None = None
+        # Which blocks of launches run; None: all.
+        self.sample: Sample | None = None
 
     def close(self) -> None:
         if self._engine:
@@ -284,7 +340,10 @@ class Engine:
         """Memory of the host at ``data``, as the device has it: its address there. ``written``: its contents count as
         such. ``keep``: what must live as long."""
         tracked = (1 if written else 2) if checked else 0
+        apart = _APART_BYTES if self.sample is not None and size >= LARGE_BYTES else 0
+        self._c.engine_keep_apart(self._engine, apart)
         address = self._c.engine_add(self._engine, data, size, misalign, tracked, constant)
+        self._c.engine_keep_apart(self._engine, apart)
         if address == 0:
             raise MemoryError("no memory is left for what the check remembers")
         self._named[self._c.engine_number_of(self._engine, address)] = _Named(name, address, size, keep)
@@ -294,10 +353,49 @@ class Engine:
         self, size: int, name: str = "", *, written: bool = False, checked: bool = True
     ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
         """Address and bytes of new memory; what it holds is anything."""
+        if size >= LARGE_BYTES:
+            return self._allocate_large(size, name, written=written, checked=checked)
         data = (ctypes.c_char * max(size, 1))()
         return self.adopt(
             ctypes.addressof(data), size, name, written=written, checked=checked, keep=data
         ), data
+
+    def _allocate_large(
+        self, size: int, name: str, *, written: bool, checked: bool
+    ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
+        """The same, where the host gives a page only once it is touched, and a sample's budget counts it."""
+        data = (ctypes.c_char * size).from_buffer(_reserved(size))
+        drawn = (ctypes.c_char * (size // PAGE + 1)).from_buffer(_reserved(size // PAGE + 1))
+        zeros = (ctypes.c_char * PAGE)()
+        keep = (data, drawn, zeros)
+        address = self.adopt(ctypes.addressof(data), size, name, written=written, checked=checked, keep=keep)
+        self.fill_as_touched(address, Pattern(ctypes.addressof(zeros), PAGE, 1, (), ctypes.addressof(drawn)))
+        return address, data
+
+    def fill_as_touched(self, address: int, pattern: Pattern) -> None:
+        """The bytes of the memory at ``address`` are there only once they are touched."""
+        overlays = (_Overlay * max(len(pattern.overlays), 1))(*(_Overlay(*it) for it in pattern.overlays))
+        lazy = _Lazy(
+            pattern.drawn,
+            pattern.data,
+            ctypes.addressof(overlays),
+            pattern.size,
+            len(pattern.overlays),
+            pattern.element,
+        )
+        named = self._named[self._c.engine_number_of(self._engine, address)]
+        named.keep = (named.keep, overlays, lazy)
+        self._c.engine_lazy(self._engine, address, ctypes.byref(lazy))
+
+    def fill(self, address: int, size: int) -> None:
+        """Have these bytes there, before something else than a kernel uses them."""
+        self._c.engine_fill(self._engine, address, size)
+
+    def begin_sample(self) -> None:
+        """A call begins of which ``sample`` says what runs."""
+        if self.sample is not None:
+            self.sample.begin()
+            self._c.engine_sample_begins(self._engine)
 
     def release(self, address: int, *, forget: bool = False) -> bool:
         """False: nothing begins there. A later use is a fault that is named, unless it is to ``forget``."""
@@ -469,6 +567,7 @@ class Engine:
                     self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
                     4,
                 )
+        self._choose_blocks(grid, cluster, cooperative)
         profile = counts = None
         if self.launches is not None:
             counts = (ctypes.c_uint64 * (_COUNTS * lowered.row_count))()
@@ -515,11 +614,47 @@ class Engine:
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
             self.launches.append(_launch_of(ready, profile, counts, asked))
-        if ended == 2:
+        if ended == _NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
-        if ended:
+        fault = None
+        if ended and ended != _OVER_BUDGET:
             found = _Finding.from_address(self._c.engine_fault(self._engine))
-            raise Fault(self._finding(found, lowered, self._works[-1][0]))
+            fault = self._finding(found, lowered, self._works[-1][0])
+        if self.sample is not None:
+            fault = self._note_sample(self.sample, name, grid, fault, over_budget=ended == _OVER_BUDGET)
+        if fault is not None:
+            raise Fault(fault)
+
+    def _choose_blocks(self, grid: Sequence[int], cluster: Sequence[int], cooperative: bool) -> None:
+        if self.sample is None:
+            self._c.engine_sample(self._engine, None)
+            return
+        clusters = [size // of for size, of in zip(grid, cluster, strict=True)]
+        # A cooperative grid waits for all of its blocks: they run for a while, which shows faults.
+        numbers = None if cooperative else self.sample.clusters(clusters)
+        most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
+        self._numbers = (ctypes.c_uint64 * len(numbers or ()))(*(numbers or ()))
+        chosen = _Sample(
+            ctypes.addressof(self._numbers) if numbers else None,
+            len(self._numbers), ENOUGH_BYTES, MOST_BYTES, ENOUGH_ROWS, most_rows,
+        )  # fmt: skip
+        self._c.engine_sample(self._engine, ctypes.byref(chosen))
+
+    def _note_sample(
+        self, sample: Sample, name: str, grid: Sequence[int], fault: Finding | None, *, over_budget: bool
+    ) -> Finding | None:
+        """The fault, unless it may be one for the only reason that blocks were left out."""
+        # What Triton's host code holds counts as written (``emulated_relay.py``), so nobody notices who reads the rest.
+        blind = sample.partial and self.check == BUT_SHARED_RACES
+        sample.launches.append(Ran(name, math.prod(grid), int(self._c.engine_blocks_run(self._engine))))
+        guessed = blind or bool(self._c.engine_guessed(self._engine))
+        sample.guessed |= guessed
+        sample.combined |= bool(self._c.engine_combined(self._engine))
+        if over_budget:
+            sample.leave_out("its blocks do more work than is run here")
+        elif fault is not None and (guessed or fault.kind in ("deadlock", "endless")):
+            sample.leave_out("blocks wait for, or go by, what blocks that were left out do")
+        return None if sample.incomplete else fault
 
     def findings(self) -> list[Finding]:
         """What the last launch did wrong without ending for it."""
@@ -558,6 +693,14 @@ class Engine:
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
             _place(others, it.other_line), bool(it.other_is_write), bool(it.together & _WRITE_TOGETHER), works,
         )  # fmt: skip
+
+
+def _reserved(size: int) -> mmap.mmap:
+    # Shared: private memory counts against a box's RLIMIT_DATA untouched.
+    try:
+        return mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
+    except OSError as error:
+        raise MemoryError(f"no address space is left for {size:,} bytes") from error
 
 
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
@@ -622,7 +765,8 @@ def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], sh
     ):
         raise LaunchRefused(
             "cudaErrorInvalidValue",
-            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: each must be at least 1, a block at most 1024",
+            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: a grid has 1 to 2,147,483,647 blocks along x, "
+            "1 to 65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z",
         )
     if lowered.max_threads and threads > lowered.max_threads:
         raise LaunchRefused(
@@ -691,6 +835,14 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_copied", None, [pointer, long, long, long]),
         ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
+        ("engine_keep_apart", None, [pointer, long]),
+        ("engine_lazy", word, [pointer, long, pointer]),
+        ("engine_fill", None, [pointer, long, long]),
+        ("engine_sample", None, [pointer, pointer]),
+        ("engine_sample_begins", None, [pointer]),
+        ("engine_blocks_run", long, [pointer]),
+        ("engine_guessed", word, [pointer]),
+        ("engine_combined", word, [pointer]),
         ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         (
             "engine_launch",

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 # One entry of a binding, as the judge sends it:
 #   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"}, and
-#           a descriptor
+#           a descriptor. One that is too large to be filled has "large": {"pattern", "drawn": offsets in the
+#           memory, behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}, see
+#           ``emulator.engine.Pattern`` and ``emulator.sample``
 #   value:  {"kind": "value", "name", "dtype", "value"}
 Entry = dict[str, Any]
 # What ``failure.describe`` makes of an exception.

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # So many sentences on what was wrong in one call are shown.
 _MOST_SHOWN = 3
+# So many launches of a sampled call are told.
+_MOST_LAUNCHES = 64
 
 
 def part(name: str) -> Any:
@@ -91,6 +93,19 @@ def unfreed_of(returned: Any) -> dict[str, Any] | None:
     lines = sorted({it.line for it in returned.unfreed if it.line})[:_MOST_SHOWN]
     size = sum(it.size for it in returned.unfreed)
     return {"bytes": size, "allocations": len(returned.unfreed), "lines": lines}
+
+
+def sampled_of(sample: Any) -> dict[str, Any] | None:
+    """What of a call was run, as the judge's message has it; None: everything."""
+    if sample is None:
+        return None
+    launches = [{"blocks": it.blocks, "ran": it.ran} for it in sample.launches]
+    return {
+        "launches": launches[:_MOST_LAUNCHES],
+        "incomplete": sample.incomplete,
+        "guessed": sample.guessed,
+        "combined": sample.combined,
+    }
 
 
 def notes_of(returned: Any) -> list[str]:

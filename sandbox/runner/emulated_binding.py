@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from binding import Entry
+from emulated import part
 from host_binding import HostBinding
+
+engine, sample = part("engine"), part("sample")
 
 _NUMBERS: dict[str, Any] = {
     "float32": ctypes.c_float,
@@ -23,12 +26,34 @@ class EmulatedBinding(HostBinding):
 
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
         """The address at which ``device`` has a buffer; ``written``: it may be read."""
-        return int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
+        address = int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
+        if (large := entry.get("large")) is not None:
+            base = self._mappings[entry["name"]].address
+            device.engine.fill_as_touched(
+                address,
+                engine.Pattern(
+                    base + large["pattern"],
+                    large["period"],
+                    large["element"],
+                    large["overlays"],
+                    base + large["drawn"],
+                ),
+            )
+        return address
+
+    def sample(self) -> Any:
+        """What of a call runs, where arrays are too large for all of it; None: everything."""
+        large = [it for it in self.entries if it.get("large") is not None]
+        targets = [
+            sample.Target(index, tuple(it["shape"])) for it in large for index in it["large"]["targets"]
+        ]
+        return sample.Sample(targets, large[0]["large"]["seed"]) if large else None
 
     @contextmanager
     def on(self, device: Any) -> Iterator[list[bytes]]:
         """The arguments as C has them, in signature order, while ``device`` has the buffers."""
         values, addresses = [], []
+        device.engine.sample = self.sample()
         try:
             for entry in self.entries:
                 if entry["kind"] == "value":
@@ -38,5 +63,6 @@ class EmulatedBinding(HostBinding):
                 values.append(bytes(ctypes.c_uint64(addresses[-1])))
             yield values
         finally:
+            device.engine.sample = None
             for address in addresses:
                 device.forget(address)

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from binding import Binding, Call, MakeCall
-from emulated import end_like, failure_of, notes_of, part, told, unfreed_of, write_all
+from emulated import end_like, failure_of, notes_of, part, sampled_of, told, unfreed_of, write_all
 from emulated_binding import EmulatedBinding
 from failure import Described
 
@@ -41,11 +41,15 @@ class HostCall:
         self._host, self._binding = host, binding
         self.modelled_us: float | None = None
         self.unfreed: dict[str, Any] | None = None
+        self.sampled: dict[str, Any] | None = None
         self.profile: dict[str, Any] | None = None
 
     def __call__(self) -> None:
-        self.unfreed = None
-        self.unfreed = unfreed_of(self._host.call(self._binding))
+        self.unfreed = self.sampled = None
+        try:
+            self.unfreed = unfreed_of(self._host.call(self._binding))
+        finally:
+            self.sampled = self._host.sampled
 
     def counted(self) -> None:
         self.modelled_us = self.profile = None
@@ -61,6 +65,8 @@ class Host:
         device.hide()
         # The linker takes paths only; this is the judge's own sealed memory.
         self._library = os.dup(descriptor)
+        # What of the last call ran, where that was not all of it.
+        self.sampled: dict[str, Any] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -82,6 +88,7 @@ class Host:
                 returned = self._process.call(values, counted=counted)
             except device.HostEnded as ended:
                 end_like(ended.status)
+            self.sampled = sampled_of(self._device.engine.sample)
         write_all(returned.printed)
         if returned.fault is not None:  # a card's context would be lost, too
             self._process.close()

@@ -27,7 +27,7 @@ import numpy as np
 
 import protocol
 from connect import connect
-from emulated import end_like, failure_of, part, write_all
+from emulated import end_like, failure_of, part, sampled_of, write_all
 from emulated_binding import EmulatedBinding
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
@@ -138,6 +138,7 @@ class Relay:
         sent = descriptors
         if message["op"] == "bind":
             self._binding = EmulatedBinding(message["entries"], descriptors)
+            self._device.engine.sample = self._binding.sample()
             self._copies = Copies(self._binding)
             for entry in message["entries"]:
                 if entry["kind"] == "buffer":
@@ -168,6 +169,7 @@ class Relay:
                     self._device.forget(entry["device"])
             self._copies.close()
             self._binding.close()
+            self._device.engine.sample = None
         self._binding = self._copies = None
 
     def _forward(self) -> None:
@@ -219,9 +221,10 @@ class Relay:
         theirs = message.get("error")
         if isinstance(theirs, dict) and theirs.get("kind") == "ours":  # only this process may say so
             theirs["kind"] = "exception"
-        message["error"] = failure_of(returned, programs=True) or theirs
+        message["error"] = failure_of(returned, programs=True) or _why(theirs, returned)
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
+        message["sampled"] = sampled_of(self._device.engine.sample)
         protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:
@@ -244,6 +247,10 @@ class Copies:
         self._arrays = []
         for entry in binding.entries:
             if entry["kind"] != "buffer":
+                continue
+            if entry.get("large") is not None:
+                # It cannot be copied. Nothing lies there: who uses it on the host is ended by SIGBUS.
+                self._memory(0)
                 continue
             mapped = mmap.mmap(self._memory(entry["mapped"]), entry["mapped"])
             if entry["nbytes"]:
@@ -285,6 +292,13 @@ class Copies:
             if changed.any():
                 real[changed] = now[changed]
                 known[:] = now
+
+
+def _why(error: Any, returned: Any) -> Any:
+    """What the runner raised; where the GPU refused it something, with the GPU's own sentence."""
+    if returned.misuses and isinstance(error, dict) and error.get("type") == "GpuError":
+        return {**error, "message": returned.misuses[0].message}
+    return error
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -133,8 +133,9 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        if (unfreed := getattr(self.call, "unfreed", None)) is not None:
-            answer["unfreed"] = unfreed
+        for name in ("unfreed", "sampled"):
+            if (told := getattr(self.call, name, None)) is not None:
+                answer[name] = told
         if message.get("count"):
             counted = cast("CountedCall", self.call)
             answer["modelled_us"], answer["profile"] = counted.modelled_us, counted.profile

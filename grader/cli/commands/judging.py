@@ -200,6 +200,8 @@ def _finish(report: Report, file: Path, json: bool) -> int:
 
 def _not_python(challenge: Challenge, language: Language, source: str, wrong: str, device: str) -> Report:
     """The judge's report of a syntax error, without the seconds that a box takes to start."""
+    from grader.challenge.pattern import cases_on
+
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
@@ -207,7 +209,7 @@ def _not_python(challenge: Challenge, language: Language, source: str, wrong: st
         language=language,
         device=device,
         representative=False,
-        score=Score(total=len(challenge.suite(kind_of(device).workloads))),
+        score=Score(total=len(cases_on(challenge, kind_of(device)))),
         detail=wrong,
         hint=looks_like(source, language),
     )

@@ -30,4 +30,4 @@ void *grown(void *array, uint32_t *room, uint32_t first, size_t size) {
     return made;
 }
 
-void out_of_memory(struct launch *launch) { atomic_store(&launch->stop, 2); }
+void out_of_memory(struct launch *launch) { atomic_store(&launch->stop, NO_MEMORY); }

@@ -152,6 +152,7 @@ bool span_of(struct warp *w, const struct row *r, uint64_t address, uint64_t siz
     if (region->size - offset < size) { fault(w, &at, OUT_OF_BOUNDS, lane, region, (int64_t)offset, named, writes); return false; }
     if (address % align) { fault(w, &at, MISALIGNED, lane, region, (int64_t)offset, (uint32_t)align, writes); return false; }
     if (writes && region->constant) { fault(w, &at, READ_ONLY, lane, region, (int64_t)offset, named, true); return false; }
+    if (region->lazy && size) region_fill(w->block->launch->engine, region, offset, size);
     *span = (struct span){region, NULL, region->data, region->valid, offset};
     return true;
 }

@@ -171,7 +171,7 @@ void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct 
     while (atomic_flag_test_and_set(&launch->lock)) {}
     if (launch->fault.kind == 0) launch->fault = finding_of(w, r, kind, lane, region, offset, size, writes);
     atomic_flag_clear(&launch->lock);
-    atomic_store(&launch->stop, 1);
+    atomic_store(&launch->stop, FAULTED);
 }
 
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
@@ -180,6 +180,10 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     bool product = false;
     for (uint32_t i = 0; i < w->product_count; i++) product |= w->products[i].line == origin.line;
     uint32_t kind = line & OF_SHUFFLE ? SHUFFLED : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT : UNWRITTEN;
+    if (kind == UNWRITTEN && w->block->launch->sample) { /* a block that was left out may write it */
+        atomic_store(&w->block->launch->engine->guessed, true);
+        return;
+    }
     report(w, r, kind, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 

@@ -55,6 +55,16 @@ struct kernel {
     uint32_t array_count;
 };
 
+/* Memory whose pages are filled when they are first touched, because all of it would not fit: element i is element i modulo
+ * ``period`` bytes of the pattern, unless an overlay gives it another value. ``drawn``: a byte for each page. */
+#define LAZY_PAGE 4096u
+struct overlay { uint64_t first, step, value; }; /* of elements first, first + step, ... */
+struct lazy { uint8_t *drawn; const uint8_t *pattern; const struct overlay *overlays; uint64_t period, overlay_count, element; };
+
+/* Which clusters of a launch run, in this order; numbers NULL: all of them. Past ``enough`` no further one begins; past ``most``
+ * the launch ends where it is. Bytes: that were filled in lazy memory since the call began; rows: instructions of warps. */
+struct sample { const uint64_t *numbers; uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows; };
+
 /* Memory that a kernel may use. ``valid``: a byte for each byte that was written; NULL: all of it was. */
 struct region {
     uint64_t address, size;
@@ -64,6 +74,7 @@ struct region {
     uint32_t *written, *read, *read_too;
     uint32_t number;
     bool constant, freed, heap;
+    struct lazy *lazy; /* NULL: all of it is there */
     struct block *owner; /* of shared memory; NULL: of anything else */
 };
 
@@ -257,7 +268,7 @@ struct launch {
     struct profile *profile; /* NULL: nothing is counted */
     uint32_t first_segment;
     atomic_ullong next_block;
-    atomic_uint stop; /* a fault ended it */
+    atomic_uint stop; /* what ended it early: FAULTED and so on, below */
     atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
     atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
     atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
@@ -266,6 +277,7 @@ struct launch {
     struct order order;
     uint32_t floor; /* entries of global memory below it are of what lies surely before */
     struct engine *engine;
+    const struct sample *sample; /* NULL: every block runs */
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     atomic_flag lock;
@@ -284,6 +296,10 @@ struct engine {
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions;
+    struct sample sample; /* for launches, while ``samples`` */
+    bool samples;
+    atomic_bool guessed, combined; /* a value that a block left out would have written was used; blocks put something together */
+    atomic_ullong drawn_bytes, blocks_run;
     struct cache *second;
     struct places *places;
     struct schedule *schedule;
@@ -300,6 +316,9 @@ struct engine {
     struct work *works;
     uint32_t work_count, work_room, works_from, unordered;
 };
+
+#define LARGE_REGION (1ull << 28)
+enum { FAULTED = 1, NO_MEMORY, OVER_BUDGET }; /* what ends a launch early: struct launch's stop */
 
 #define CHUNK 65536u
 #define MOST_SEGMENTS (1u << 25)
@@ -349,6 +368,8 @@ uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, u
 /* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
 struct region *region_of(struct engine *, uint64_t address);
+/* Fills what is not filled yet of a lazy region's bytes. */
+void region_fill(struct engine *, struct region *, uint64_t offset, uint64_t size);
 
 /* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,

@@ -32,10 +32,15 @@ struct engine *engine_new(uint32_t threads) {
     return engine;
 }
 
+/* What is reserved for a large region is shared, because private memory counts against a box's RLIMIT_DATA untouched. */
 static void *reserved(size_t size) {
-    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
+    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return made == MAP_FAILED ? NULL : made;
 }
+
+/* Makes reserved memory zeros, and gives it back. */
+static void forget(void *reserved, size_t size) { madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED); }
 
 /* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
 uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
@@ -58,6 +63,9 @@ uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t m
     engine->regions[engine->region_count++] = region;
     return region.address;
 }
+
+/* What is added next lies so much further away. */
+void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
 
 uint32_t engine_number_of(struct engine *engine, uint64_t address) {
     struct region *found = region_of(engine, address);
@@ -231,6 +239,7 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
 /* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
  * look at memory that stays as it is for all of a turn; NULL where anything else happened. ``last``: one that ran. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
+    const struct sample *sample = block->launch->sample;
     *looking = NULL;
     bool moved = false;
     for (int round = 0; round < (block->worker->watched ? 1 : ROUNDS_A_TURN); round++) {
@@ -251,6 +260,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
+        if (sample && block->worker->instructions > sample->most_rows) { atomic_store(&block->launch->stop, OVER_BUDGET); return false; }
         if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
         if (progress) block->stalls = 0;
         else if (async_stuck(block)) {
@@ -288,6 +298,7 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
+    const struct sample *sample = launch->sample;
     uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = allocate(most, sizeof *blocks);
@@ -297,8 +308,10 @@ static void *work(void *given) {
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         while (begun < most) {
+            if (sample && (worker->instructions > sample->enough_rows || atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) && atomic_load(&launch->next_block)) break;
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
-            if (number >= launch->block_count / size) break;
+            if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
+            if (sample && sample->numbers) number = sample->numbers[number];
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
             if (made < begun + size) { out_of_memory(launch); break; }
             struct cluster *cluster = &clusters[begun / size];
@@ -321,6 +334,7 @@ static void *work(void *given) {
             }
             if (left) look_on(worker, looking, all, &idle);
         }
+        if (!atomic_load(&launch->stop)) atomic_fetch_add(&launch->engine->blocks_run, begun);
         if (idle >= IDLE_TURNS) atomic_fetch_sub(&launch->idle, 1);
         idle = 0;
     }
@@ -330,12 +344,23 @@ static void *work(void *given) {
     return NULL;
 }
 
-/* 0: done; 1: a fault, see engine_fault; 2: no memory. */
+/* Launches from now on run so; NULL: all of their blocks. What its numbers point to must live as long. */
+void engine_sample(struct engine *engine, const struct sample *sample) {
+    engine->samples = sample != NULL;
+    if (sample) engine->sample = *sample;
+}
+void engine_sample_begins(struct engine *engine) { atomic_store(&engine->guessed, false); atomic_store(&engine->combined, false); atomic_store(&engine->drawn_bytes, 0); }
+/* Blocks that the last launch ran to their end. */
+uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
+uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
+uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
+
+/* 0: done; else what ended it early: FAULTED, see engine_fault; NO_MEMORY; OVER_BUDGET, of a sample. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         for (uint32_t i = 0; i < engine->region_count; i++) {
             struct region *it = &engine->regions[i];
-            if (it->written) { madvise(it->written, 4 * it->size, MADV_DONTNEED); madvise(it->read, 4 * it->size, MADV_DONTNEED); madvise(it->read_too, 4 * it->size, MADV_DONTNEED); }
+            if (it->written) { forget(it->written, 4 * it->size); forget(it->read, 4 * it->size); forget(it->read_too, 4 * it->size); }
         }
         atomic_store(&engine->next_segment, 1);
         order_forget_segments(engine);
@@ -359,10 +384,12 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
+    if (engine->samples) { launch.sample = &engine->sample; count = 1; }
+    atomic_store(&engine->blocks_run, 0);
     if (profile) count = 1; /* so that blocks come in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
-    launch.most_live = share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
+    launch.most_live = launch.sample ? 1 : share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
     atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
     while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;

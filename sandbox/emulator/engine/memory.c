@@ -6,6 +6,7 @@
 #include "numbers.h"
 
 #define FAR (64ull << 20)
+#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads so far away from a large array */
 
 struct region *region_of(struct engine *engine, uint64_t address) {
     uint32_t low = 0, high = engine->region_count;
@@ -16,6 +17,50 @@ struct region *region_of(struct engine *engine, uint64_t address) {
     if (low == 0) return NULL;
     struct region *found = &engine->regions[low - 1];
     return address - found->address < found->size ? found : NULL;
+}
+
+static void page_fill(const struct region *region, uint64_t page) {
+    const struct lazy *lazy = region->lazy;
+    uint64_t begin = page * LAZY_PAGE, end = begin + LAZY_PAGE < region->size ? begin + LAZY_PAGE : region->size;
+    for (uint64_t at = begin; at < end;) {
+        uint64_t from = at % lazy->period, size = lazy->period - from < end - at ? lazy->period - from : end - at;
+        memcpy(region->data + at, lazy->pattern + from, size);
+        at += size;
+    }
+    for (uint64_t i = 0; i < lazy->overlay_count; i++) {
+        const struct overlay *it = &lazy->overlays[i];
+        uint64_t first = begin / lazy->element, behind = end / lazy->element;
+        uint64_t element = first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
+        for (; element < behind; element += it->step) memcpy(region->data + element * lazy->element, &it->value, lazy->element);
+    }
+}
+
+void region_fill(struct engine *engine, struct region *region, uint64_t offset, uint64_t size) {
+    static atomic_flag lock = ATOMIC_FLAG_INIT;
+    uint8_t *drawn = region->lazy->drawn;
+    for (uint64_t page = offset / LAZY_PAGE; page <= (offset + size - 1) / LAZY_PAGE; page++) {
+        if (__atomic_load_n(&drawn[page], __ATOMIC_ACQUIRE)) continue;
+        while (atomic_flag_test_and_set(&lock)) {}
+        if (!drawn[page]) {
+            page_fill(region, page);
+            atomic_fetch_add(&engine->drawn_bytes, LAZY_PAGE);
+            __atomic_store_n(&drawn[page], 1, __ATOMIC_RELEASE);
+        }
+        atomic_flag_clear(&lock);
+    }
+}
+
+/* Has a region be filled as it is touched. */
+uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
+    struct region *region = region_of(engine, address);
+    if (region) region->lazy = lazy;
+    return region != NULL;
+}
+
+/* Fills what the host is about to read or write. */
+void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
+    struct region *region = region_of(engine, address);
+    if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);
 }
 
 /* The region that an address belongs to or, for a message, the nearest one. */
@@ -35,7 +80,7 @@ static void no_memory(struct warp *w, const struct row *r, uint64_t address, uin
     struct region *near = nearest(w->block->launch->engine, address);
     bool freed = near && near->freed && address - near->address < near->size;
     uint64_t away = !near ? ~0ull : address < near->address ? near->address - address : address - near->address - near->size;
-    if (!freed && away > FAR) near = NULL; /* it is no array's neighbour */
+    if (!freed && away > (near && near->lazy ? FAR_IN_LARGE : FAR)) near = NULL; /* it is no array's neighbour */
     fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near, near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
 }
 
@@ -98,6 +143,11 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
             int lane = __builtin_ctz(bad & p->mask);
             fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, region, (int64_t)p->offsets[lane], size, writes);
             return false;
+        }
+        if (region->lazy) {
+            struct launch *launch = block->launch;
+            for (uint32_t left = p->mask; left; left &= left - 1) region_fill(launch->engine, region, p->offsets[__builtin_ctz(left)], size);
+            if (launch->sample && atomic_load(&launch->engine->drawn_bytes) > launch->sample->most_bytes) atomic_store(&launch->stop, OVER_BUDGET);
         }
         if (region->heap) return heap_allows(w, r, region, p->offsets, p->mask, size, writes);
         return true;
@@ -373,6 +423,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, UPDATES);
+        if (w->block->launch->sample && p.region && !p.region->owner) atomic_store(&w->block->launch->engine->combined, true);
         if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
@@ -415,6 +466,7 @@ int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             uint32_t aligned = bytes == r->size ? r->size : 1;
             if (!place_of(w, &read, from, 1u << lane, GLOBAL, aligned, false, &p)) return 1;
             if (p.offsets[lane] + bytes > p.region->size) { fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false); return 1; }
+            if (p.region->lazy) region_fill(w->block->launch->engine, p.region, p.offsets[lane], bytes);
             memcpy(late.data, p.data + p.offsets[lane], bytes);
             if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
         }

@@ -1,0 +1,468 @@
+"""Cases for a GPU alone on the emulated one: large arrays whose pages are filled when they are touched, sampled blocks.
+
+The emulated GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``). An index
+that leaves its array is a fault there. What the blocks wrote is compared here with the reference, computed for just
+these places. If they did not write the chosen elements, the kernel leaves some out.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import random
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
+from grader.challenge.expression import parse
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.pattern import (
+    MOST_ASKED,
+    Pattern,
+    draw_pattern,
+    elements_along,
+    has_checked_results,
+    is_large,
+)
+from grader.judge.arena import PAGE, Arena, Buffer, BufferLayout, Poison
+from grader.judge.channel import ChannelError
+from grader.judge.compare import Compared, broken_guard, explain, wrong_in
+from grader.judge.faults import CaseFault, of_broken_channel, of_exception, of_mismatch
+from grader.judge.messages import Sampled
+from grader.judge.oracle import results_of, scalar_values
+from grader.judge.runner_client import Answer, RunnerClient
+from grader.judge.worst import index_of, text_of
+from grader.schemas.report import CaseVerdict, Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+# Indices that 32 bits cannot hold begin here.
+BEYOND = 1 << 31
+# Elements of which it is seen whether they were written: drawn among all, and among those beyond 32 bits.
+_DRAWN, _DRAWN_BEYOND = 10, 6
+# Of the chosen elements below 2^31 so many were written where blocks take the elements in their order.
+_IN_ORDER = 0.75
+# Blocks that write less than this share of what is theirs leave something out.
+_FAIR_SHARE = 0.85
+
+
+class LargeBuffer(Buffer):
+    """See ``Buffer``. One piece of memory holds the array, the pattern that its pages are filled with, and a byte for
+    each page that was filled. There are no guard zones: the emulated GPU refuses what is outside."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
+        import torch
+
+        self.argument, self.shape, self.count = argument, shape, math.prod(shape)
+        self.targets, self._seed = targets, seed
+        nbytes = self.count * argument.dtype.itemsize
+        self._pages = -(-nbytes // PAGE)
+        self._pattern_at = self._pages * PAGE
+        # The length of an input's pattern is at most this, see ``draw_pattern``.
+        self._drawn_at = self._pattern_at + (argument.dtype.itemsize << 20)
+        mapped = self._drawn_at + -(-self._pages // PAGE) * PAGE
+        self.layout = BufferLayout(nbytes, mapped, 0)
+        self.descriptor = os.memfd_create(f"large-{argument.name}", os.MFD_CLOEXEC)
+        os.ftruncate(self.descriptor, mapped)
+        self.memory_number = 0
+        self._map = mmap.mmap(self.descriptor, mapped)
+        everything = torch.frombuffer(self._map, dtype=torch.uint8)
+        self._bytes = everything[:nbytes]
+        self._everything = everything
+        self._guards = []
+        self.poison()
+
+    def poison(self, poison: Poison = Poison.NAN) -> None:
+        self._poison = poison
+        self._fill(self.poison_elements(PAGE // self.argument.dtype.itemsize), ())
+
+    def hold(self, pattern: Pattern) -> None:
+        """Have it filled with this."""
+        import torch
+
+        overlays = []
+        for it in pattern.overlays:
+            value = torch.tensor([it.value], dtype=torch.float64).to(self.dtype)
+            bits = int.from_bytes(value.view(torch.uint8).numpy().tobytes(), "little")
+            overlays.append((it.first, it.step, bits))
+        self._fill(pattern.values, overlays)
+
+    def _fill(self, values: torch.Tensor, overlays: Sequence[tuple[int, int, int]]) -> None:
+        import torch
+
+        data = values.contiguous().view(torch.uint8)
+        self._everything[self._pattern_at : self._pattern_at + data.numel()] = data
+        self.how = {
+            "pattern": self._pattern_at,
+            "period": data.numel(),
+            "element": self.argument.dtype.itemsize,
+            "overlays": [list(it) for it in overlays],
+            "drawn": self._drawn_at,
+            "targets": self.targets,
+            "seed": self._seed,
+        }
+
+    def touched(self) -> torch.Tensor:
+        """Flat indices of all elements on pages that were filled, in ascending order."""
+        import torch
+
+        drawn = self._everything[self._drawn_at : self._drawn_at + self._pages]
+        pages = drawn.nonzero().reshape(-1)
+        each = PAGE // self.argument.dtype.itemsize
+        places = (pages[:, None] * each + torch.arange(each)).reshape(-1)
+        return places[places < self.count]
+
+    def close(self) -> None:
+        del self._bytes, self._everything
+        self._map.close()
+        os.close(self.descriptor)
+
+
+class LargeArena(Arena):
+    """See ``Arena``. ``inputs``: of those that are filled as usual, what they hold; ``patterns``: of the large ones."""
+
+    def __init__(self, challenge: Challenge, case: Case, seed: int) -> None:
+        manifest = challenge.manifest
+        self.manifest, self.sizes = manifest, dict(case.sizes)
+        self.scalars = scalar_values(manifest, case)
+        self.poison = Poison.NAN
+        large = [it for it in manifest.buffers if is_large(manifest, it, case.sizes)]
+        self.inputs = draw_inputs(manifest, case, seed, without=[it.name for it in large])
+        self.patterns: dict[str, Pattern] = {}
+        self.buffers = {}
+        for arg in manifest.buffers:
+            shape = manifest.shape(arg, case.sizes)
+            if arg not in large:
+                self.buffers[arg.name] = Buffer(arg, shape)
+                continue
+            buffer = LargeBuffer(arg, shape, _targets(math.prod(shape), seed), seed)
+            self.buffers[arg.name] = buffer
+            if arg.kind is not Kind.OUTPUT:
+                self.patterns[arg.name] = draw_pattern(manifest, case, arg, seed)
+                buffer.hold(self.patterns[arg.name])
+
+    def _entry(self, arg: Argument) -> dict[str, Any]:
+        entry, buffer = super()._entry(arg), self.buffers.get(arg.name)
+        return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
+
+    def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:
+        """What an input or in-out held before the call, at these flat places."""
+        if name in self.patterns:
+            return self.patterns[name].at(places)
+        return self.inputs[name].reshape(-1)[places]
+
+    def touched(self, name: str) -> tuple[torch.Tensor, torch.Tensor]:
+        """Flat places of a buffer that a kernel may have written, in ascending order, and what they hold now."""
+        import torch
+
+        buffer = self.buffers[name]
+        places = buffer.touched() if isinstance(buffer, LargeBuffer) else torch.arange(buffer.count)
+        return places, buffer.values[places]
+
+
+def _targets(count: int, seed: int) -> list[int]:
+    """Elements of a large array whose blocks shall run."""
+    dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
+    # 2^29 and 2^30: where offsets in bytes of 4-byte elements no longer fit 31 and 32 bits.
+    found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
+    found += [dice.randrange(count) for _ in range(_DRAWN)]
+    if count > BEYOND:
+        found += [dice.randrange(BEYOND, count) for _ in range(_DRAWN_BEYOND)]
+    return [it for it in dict.fromkeys(found) if it < count]
+
+
+_IN_64_BITS = (
+    "An index of 32 bits ends at 2,147,483,647, and a product of two may go beyond: compute it in 64 bits "
+    "(long long or size_t in CUDA, .to(tl.int64) in Triton)."
+)
+_WHOLE_GRID = (
+    "A grid has up to 2,147,483,647 blocks along x, and 65,535 along y and z. If it has fewer blocks than the work "
+    "needs, each thread must go on with the next element."
+)
+
+
+def not_covered(why: str) -> CaseFault:
+    return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A card runs this case as a whole.")
+
+
+def examine(
+    challenge: Challenge, case: Case, arena: LargeArena, answer: Answer, memory_bytes: int
+) -> tuple[CaseFault | None, Mismatch | None]:
+    """What is wrong with a call of which a sample ran, as far as that can be told."""
+    sampled, failure = answer.sampled or Sampled(), answer.failure
+    if failure is not None and failure.kind == "checker":
+        fault = of_exception(failure, "solve ran", memory_bytes)
+        if failure.type == "out_of_bounds" and not fault.hint:
+            fault = replace(fault, hint=_IN_64_BITS)
+        return fault, None
+    if failure is not None and (sampled.incomplete or failure.kind == "memory"):
+        return not_covered(sampled.incomplete or "it takes more memory than there is here"), None
+    if failure is not None:
+        return of_exception(failure, "solve ran", memory_bytes), None
+    mismatch = broken_guard(arena) or _changed_input(arena)
+    if mismatch is not None:
+        return of_mismatch(mismatch, case, answer.empty_launches), mismatch
+    if sampled.incomplete:
+        return not_covered(sampled.incomplete), None
+    if not has_checked_results(challenge.manifest):
+        return (None if sampled.guessed else _unread(challenge.manifest, arena, sampled)), None
+    written = {arg.name: _written(arena, arg) for arg in challenge.manifest.results}
+    finding: CaseFault | None
+    if (mismatch := _wrong(challenge, case, arena, written)) is not None:
+        finding = of_mismatch(mismatch, case, answer.empty_launches)
+    else:
+        finding = _left_out(challenge.manifest, arena, written, sampled)
+    if finding is not None and (sampled.guessed or sampled.combined):
+        return not_covered("what several of its blocks or launches put together needs all of them"), None
+    return finding, mismatch
+
+
+def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
+    """A call of which a sample ran and that did not come back. On a card it might have: there the host can use the
+    arrays, and there is more time and memory. Raises BoxKilled."""
+    found = of_broken_channel(client, error, "solve ran", seconds)
+    end = client.box.end()
+    if end is not None and end.signal == signal.SIGBUS:
+        return not_covered(
+            "solve uses the arrays itself beside its kernels, by torch's operations for instance"
+        )
+    if found.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT):
+        return not_covered(found.detail.partition("\n")[0].rstrip("."))
+    return found
+
+
+def _changed_input(arena: LargeArena) -> Mismatch | None:
+    """The first input that does not hold what it held, where it was touched."""
+    import torch
+
+    for buffer in arena.of_kind(Kind.INPUT):
+        name = buffer.argument.name
+        places, now = arena.touched(name)
+        for some, held in zip(torch.split(places, MOST_ASKED), torch.split(now, MOST_ASKED), strict=True):
+            before = arena.initial(name, some)
+            each = (some.numel(), buffer.argument.dtype.itemsize)
+            changed = (held.view(torch.uint8).view(each) != before.view(torch.uint8).view(each)).any(dim=1)
+            if changed.any():
+                first = int(changed.nonzero()[0])
+                return Mismatch(
+                    argument=name,
+                    kind="input_changed",
+                    index=index_of(int(some[first]), buffer.shape),
+                    expected=text_of(before[first]),
+                    got=text_of(held[first]),
+                    wrong=int(changed.sum()),
+                    total=places.numel(),
+                )
+    return None
+
+
+def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tensor]:
+    """Flat places of a result that were written, and what they hold. Of an in-out: those that changed."""
+    import torch
+
+    places, values = arena.touched(arg.name)
+    if arg.kind is Kind.OUTPUT:
+        kept = ~arena.buffers[arg.name].poisoned(values)
+    else:
+        each = (places.numel(), arg.dtype.itemsize)
+        before = arena.initial(arg.name, places)
+        kept = (values.view(torch.uint8).view(each) != before.view(torch.uint8).view(each)).any(dim=1)
+    return places[kept], values[kept]
+
+
+def _along(manifest: Manifest, arg: Argument) -> int | None:
+    """The dimension along which pieces of ``arg`` are cut; None: it has none."""
+    assert manifest.pieces is not None
+    along = manifest.pieces.along
+    return next((place for place, text in enumerate(arg.shape) if along in parse(text).names), None)
+
+
+def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
+    """At most so many of them, evenly spread, the first and the last among them."""
+    import torch
+
+    if values.numel() <= most:
+        return values
+    return values[torch.linspace(0, values.numel() - 1, most, dtype=torch.float64).long()]
+
+
+class _Asked:
+    """Places along the size that pieces are cut along, put together to one piece: what the reference says of them."""
+
+    def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
+        """``wanted``: in ascending order, each once."""
+        import torch
+
+        manifest = challenge.manifest
+        assert manifest.pieces is not None
+        overlap = parse(manifest.pieces.overlap).integer(case.sizes)
+        first = torch.ones(wanted.numel(), dtype=torch.bool)
+        first[1:] = wanted[1:] != wanted[:-1] + 1
+        self._starts = wanted[first]
+        run = first.cumsum(0) - 1
+        lengths = torch.bincount(run) + overlap
+        self._offsets = lengths.cumsum(0) - lengths
+        total = int(lengths.sum())
+        read = torch.arange(total) + (self._starts - self._offsets).repeat_interleave(lengths)
+        given = {}
+        for arg in manifest.buffers:
+            if arg.kind is Kind.OUTPUT:
+                continue
+            shape = arena.buffers[arg.name].shape
+            if _along(manifest, arg) is None:
+                given[arg.name] = arena.inputs[arg.name]
+                continue
+            stride = math.prod(shape[1:])
+            places = (read[:, None] * stride + torch.arange(stride)).reshape(-1)
+            given[arg.name] = arena.initial(arg.name, places).view(total, *shape[1:])
+        sizes = {**case.sizes, manifest.pieces.along: total}
+        reference = challenge.reference
+        self._right = results_of(challenge, case, reference.compute, given, sizes)
+        self._scale: Mapping[str, torch.Tensor] = {}
+        if reference.magnitude is not None:
+            self._scale = results_of(challenge, case, reference.magnitude, given, sizes)
+
+    def at(
+        self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """What is right, and the scale of errors, at flat places of a result; each of one that was wanted."""
+        import torch
+
+        stride = math.prod(shape[along + 1 :])
+        wanted = places // stride % shape[along]
+        run = torch.searchsorted(self._starts, wanted, right=True) - 1
+        position = self._offsets[run] + wanted - self._starts[run]
+        right = self._right[name]
+        outer = places // (stride * shape[along])
+        flat = (outer * right.shape[along] + position) * stride + places % stride
+        scale = self._scale.get(name)
+        return right.reshape(-1)[flat], None if scale is None else scale.reshape(-1)[flat]
+
+
+def _wrong(
+    challenge: Challenge,
+    case: Case,
+    arena: LargeArena,
+    written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
+) -> Mismatch | None:
+    """The first result that differs where it was written; of very many places, those of some are looked at."""
+    import torch
+
+    manifest = challenge.manifest
+    most = max(1, MOST_ASKED // elements_along(manifest, case.sizes))
+    for arg in manifest.results:
+        places, got = written[arg.name]
+        if not places.numel():
+            continue
+        buffer, along = arena.buffers[arg.name], _along(manifest, arg)
+        assert along is not None
+        kept = _thinned(torch.arange(places.numel()), MOST_ASKED)
+        places, got = places[kept], got[kept]
+        of_each = places // math.prod(buffer.shape[along + 1 :]) % buffer.shape[along]
+        asked = _thinned(torch.unique(of_each), most)
+        kept = torch.isin(of_each, asked)
+        places, got = places[kept], got[kept]
+        right, scale = _Asked(challenge, case, arena, asked).at(arg.name, buffer.shape, along, places)
+        compared = wrong_in(buffer, manifest.tolerance, got, right.to(buffer.dtype), scale)
+        if compared.wrong.any():
+            return _explained(buffer, compared, places, manifest)
+    return None
+
+
+def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
+    """The wrong elements that lie side by side with the first one."""
+    import torch
+
+    first = int(compared.wrong.nonzero()[0])
+    beside = places[first:] - places[first] == torch.arange(places.numel() - first)
+    run = slice(first, first + (int(beside.long().argmin()) or beside.numel()))
+    part = replace(
+        compared,
+        got=compared.got[run],
+        want=compared.want[run],
+        wrong=compared.wrong[run],
+        poisoned=None if compared.poisoned is None else compared.poisoned[run],
+        magnitude=None if compared.magnitude is None else compared.magnitude[run],
+    )
+    found = explain(buffer, part, manifest.tolerance, buffer.shape, first_place=int(places[first]))
+    return found.model_copy(update={"wrong": int(compared.wrong.sum()), "total": places.numel()})
+
+
+def _left_out(
+    manifest: Manifest,
+    arena: LargeArena,
+    written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
+    sampled: Sampled,
+) -> CaseFault | None:
+    """Whether elements were never written, of blocks that ran or that the grid does not have."""
+    for arg in manifest.results:
+        # Of an in-out nobody can tell what was written and holds what it held: there, what was touched.
+        places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
+        finding = _left_out_of(manifest, arena, arg, places, sampled)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _unread(manifest: Manifest, arena: LargeArena, sampled: Sampled) -> CaseFault | None:
+    """Whether elements of an input were never read, where the result depends on all of them."""
+    for arg in manifest.buffers:
+        if arg.name in arena.patterns:
+            places = arena.touched(arg.name)[0]
+            finding = _left_out_of(manifest, arena, arg, places, sampled, verb="read")
+            if finding is not None:
+                return finding
+    return None
+
+
+def _left_out_of(
+    manifest: Manifest,
+    arena: LargeArena,
+    arg: Argument,
+    places: torch.Tensor,
+    sampled: Sampled,
+    *,
+    verb: str = "written",
+) -> CaseFault | None:
+    """Whether elements of an array are left out. ``places``: those that were ``verb``, in ascending order."""
+    import torch
+
+    buffer = arena.buffers[arg.name]
+    targets, beyond = _targets_of(manifest, arena, buffer)
+    if places.numel() and beyond < buffer.count and int(places[-1]) >= beyond:
+        return None
+    wanted = torch.tensor(sorted(it for it in targets if it < beyond))
+    in_order = float(torch.isin(wanted, places).double().mean()) >= _IN_ORDER
+    if in_order and beyond < buffer.count:
+        detail = f"Element {beyond:,} of {arg.name} and what follows was never {verb}."
+        return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
+    # Of several launches it is not known which one does it: no less is left out than the largest of these factors says.
+    factor = max((it.blocks / it.ran for it in sampled.launches if it.ran), default=0.0)
+    share = places.numel() * factor / buffer.count
+    if share < _FAIR_SHARE:
+        part = f"about {share:.2%}" if share else "nothing"
+        detail = f"{part} of {arg.name} is {verb} by all blocks of its grid together."
+        return CaseFault(CaseVerdict.WRONG_ANSWER, detail[0].upper() + detail[1:], _WHOLE_GRID)
+    if beyond < buffer.count:
+        return not_covered(
+            f"none of the blocks that ran works on element {beyond:,} of {arg.name} or a later one"
+        )
+    return None
+
+
+def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
+    """Elements of a result that blocks ran for, and the first that needs an index of more than 32 bits in an array."""
+    if isinstance(buffer, LargeBuffer):
+        return buffer.targets, BEYOND
+    # A small result of large inputs: the elements that belong to theirs.
+    assert manifest.pieces is not None
+    large = max((it for it in arena.buffers.values() if isinstance(it, LargeBuffer)), key=lambda it: it.count)
+    each = elements_along(manifest, arena.sizes)
+    own = max(1, buffer.count // arena.sizes[manifest.pieces.along])
+    return sorted({it // each * own for it in large.targets}), -(-BEYOND // each) * own

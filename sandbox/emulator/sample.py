@@ -1,0 +1,86 @@
+"""Which blocks of a launch run where all would take too long: those that most likely work on chosen elements.
+
+Nobody says which block works on which element. Most kernels go through an array in the order of its elements, or give
+each block a tile of it, its columns along x or along y. So for each element the blocks of these three guesses run,
+and those at the grid's corners. Once ``ENOUGH`` work is done, no further block begins; at ``MOST``, the launch ends.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Grids of so few clusters run as a whole.
+WHOLE = 64
+# Of what a call fills in large arrays, in bytes, and of each launch's instructions of warps: a second or two.
+ENOUGH_BYTES, MOST_BYTES = 32 << 20, 192 << 20
+ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
+# The same of a grid that waits as a whole, so that no block of it can be left out.
+MOST_COOPERATIVE_ROWS = 1 << 20
+# Blocks drawn at random beside those that are chosen.
+_BY_CHANCE = 8
+
+
+@dataclass(frozen=True)
+class Target:
+    """An element, by its flat index in an array of ``shape``."""
+
+    index: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Of a launch: its blocks, and how many of them ran."""
+
+    kernel: str
+    blocks: int
+    ran: int
+
+
+@dataclass
+class Sample:
+    """Of one call: which blocks of its launches run, and what became of them. ``incomplete``: why more of the call than
+    blocks was left out, or nothing; whatever comes behind that may go wrong for this reason alone. ``guessed``: so may
+    what it does, because values that were never written decide it. ``combined``: so may what it writes, because blocks
+    put it together by atomics."""
+
+    targets: Sequence[Target]
+    seed: int
+    launches: list[Ran] = field(default_factory=list)
+    incomplete: str = ""
+    guessed: bool = False
+    combined: bool = False
+
+    def begin(self) -> None:
+        self.launches, self.incomplete, self.guessed, self.combined = [], "", False, False
+
+    def leave_out(self, why: str) -> None:
+        self.incomplete = self.incomplete or why
+
+    @property
+    def partial(self) -> bool:
+        """Whether blocks were left out, so that later launches may read what was not written."""
+        return any(it.ran < it.blocks for it in self.launches)
+
+    def clusters(self, grid: Sequence[int]) -> list[int] | None:
+        """Numbers of those that run, of a grid of so many clusters, the most telling first; None: all."""
+        x, y, z = grid
+        total = x * y * z
+        if total <= WHOLE:
+            return None
+        dice = random.Random(f"{self.seed} {x} {y} {z}")  # noqa: S311 - its seed is secret
+        found = [0, total - 1, x - 1, x * (y - 1), x * y - 1]
+        for target in self.targets:
+            elements = math.prod(target.shape)
+            linear = target.index * total // elements
+            found += [linear, linear + 1, linear - 1]
+            if y > 1 and len(target.shape) == 2:
+                rows, columns = target.shape
+                row, column = divmod(target.index, columns)
+                found.append(row * y // rows * x + column * x // columns)
+                found.append(column * y // columns * x + row * x // rows)
+        found += [dice.randrange(total) for _ in range(_BY_CHANCE)]
+        return [it for it in dict.fromkeys(found) if 0 <= it < total]

@@ -1,0 +1,212 @@
+"""Cases for a GPU alone on the board ``emulated``: what a card refuses of them is refused, and right kernels pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.challenge.cases import NAN, At, Case, Category, Choice, Derived, Sprinkle
+from grader.challenge.catalogue import find_catalogue
+from grader.challenge.model import Argument
+from grader.challenge.pattern import can_be_sampled, draw_pattern
+from grader.device_kinds import EMULATED
+from grader.judge.at_home import judge_at_home
+from grader.judge.device import make_device
+from grader.judge.request import Request
+from grader.judge.session import Session
+from grader.languages import Language
+from grader.sandbox.box import BoxMaker
+from grader.schemas.report import CaseReport, CaseVerdict, Checked, Report, Verdict, large_sizes
+from tests.components import need
+
+REFERENCE = Path(__file__).parents[2] / "reference"
+BEYOND = "beyond_2_31"
+# Beyond 2^31 elements. How many more says which of the kernels is called, so that one compilation does for all.
+FIRST = (1 << 31) + 1000
+RIGHT = ("in order", "backwards", "with a stride")
+WRONG = {
+    "index": "Line 6: Thread 0 of block 8388611 reads 4 bytes 8,589,931,516 bytes before the beginning of b",
+    "guarded": "Element 2,147,483,648 of out and what follows was never written.",
+    "wrapped": "Element 2,147,483,648 of out and what follows was never written.",
+    "capped": "About 0.78% of out is written by all blocks of its grid together.",
+    "none": "Nothing of out is written by all blocks of its grid together.",
+    "along y": "A launch has a grid or a block of an impossible size: a grid has 1 to 2,147,483,647 blocks along x",
+    "beyond": "out[2147483648] is ",
+    "input": "The input b[2147483648] was changed from",
+}
+ADD = """#include <cstdint>
+#include <cuda_runtime.h>
+enum Way { ORDER, BACKWARDS, STRIDE, INDEX, GUARDED, WRAPPED, CAPPED, NONE, ALONG_Y, BEYOND, INPUT };
+#define NARROW int i = blockIdx.x * 256 + threadIdx.x; if (i < n && (way == INDEX || i >= 0)) out[i] = a[i] + b[i]
+template <Way way> __global__ void add(const float* a, const float* b, float* out, int64_t n) {
+    if (way == INDEX || way == GUARDED) { NARROW; return; }
+    int64_t block = way == BACKWARDS ? gridDim.x - 1 - blockIdx.x : blockIdx.x + blockIdx.y;
+    int64_t i = block * 256 + threadIdx.x;
+    if (way == WRAPPED) i &= 0x7fffffff;
+    for (; i < n; i += 256 * int64_t(gridDim.x)) {
+        if (way == INPUT && i >= 1ll << 31) ((float*)b)[i] = 0;
+        out[i] = a[i] + b[i] + (way == BEYOND && i >= 1ll << 31);
+        if (way != STRIDE) break;
+    }
+}
+template <Way way> void launch(const float* a, const float* b, float* out, int64_t n) {
+    const unsigned blocks = (n + 255) / 256;
+    if (way == NONE) return;
+    dim3 grid(way == STRIDE ? 4096 : way == CAPPED ? 65535 : way == ALONG_Y ? 1 : blocks, way == ALONG_Y ? blocks : 1);
+    add<way><<<grid, 256>>>(a, b, out, n);
+}
+extern "C" void solve(const float* a, const float* b, float* out, int64_t n) {
+    using Launch = void (*)(const float*, const float*, float*, int64_t);
+    const Launch ways[] = {
+        launch<ORDER>, launch<BACKWARDS>, launch<STRIDE>, launch<INDEX>, launch<GUARDED>, launch<WRAPPED>,
+        launch<CAPPED>, launch<NONE>, launch<ALONG_Y>, launch<BEYOND>, launch<INPUT>,
+    };
+    ways[n - ((1ll << 31) + 1000)](a, b, out, n);
+}
+"""
+TRITON = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(a, b, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0){wide} * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(a + i, mask=i < n) + tl.load(b + i, mask=i < n), mask=i < n)
+
+
+def solve(a, b, out, n):
+    {ahead}
+    add[(triton.cdiv(n, 1024),)](a, b, out, n, BLOCK=1024)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _parts() -> None:
+    need("emulator")
+
+
+def judge(boxes: BoxMaker, source: str, language: Language, slug: str = "vector_add") -> Report:
+    if language is Language.CUDA:
+        need("nvcc")
+    challenge = find_catalogue().load(slug)
+    return judge_at_home(challenge, source, language, boxes, device=EMULATED, case=BEYOND)
+
+
+def the_case(report: Report) -> CaseReport:
+    (case,) = report.cases
+    return case
+
+
+def test_right_kernels_pass_and_wrong_ones_do_not(boxes: BoxMaker) -> None:
+    need("nvcc")
+    names = [*RIGHT, *WRONG]
+    cases = [
+        Case(name, Category.LARGE, {"n": FIRST + place}, {"a": At(NAN, (-1,))}, on="gpu")
+        for place, name in enumerate(names)
+    ]
+    challenge = find_catalogue().load("vector_add")
+    request = Request(challenge, Language.CUDA, ADD, EMULATED, b"key", cases, timing=False)
+    session = Session(request, make_device(EMULATED), boxes, lambda _: None, lambda: None)
+    report = session.run().report
+    assert report.verdict in (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR), report
+    found = {it.name: it for it in report.cases}
+    for name in RIGHT:
+        assert found[name].verdict is CaseVerdict.ACCEPTED, found[name]
+        assert found[name].checked is Checked.SAMPLE
+    for name, said in WRONG.items():
+        assert found[name].verdict.failed, name
+        assert said in found[name].detail, name
+    assert report.large_sizes is not None
+    assert report.large_sizes.sentence == "3 of 11 (sampled blocks, and what they write)"
+
+
+def test_triton(boxes: BoxMaker) -> None:
+    right = judge(boxes, TRITON.format(wide=".to(tl.int64)", ahead=""), Language.TRITON)
+    assert right.verdict is Verdict.ACCEPTED, right
+    narrow = judge(boxes, TRITON.format(wide="", ahead=""), Language.TRITON)
+    assert "Line 9: Program 2101249 reads 4 bytes 8,573,153,276 bytes before the beginning of a" in (
+        the_case(narrow).detail
+    )
+    assert "compute it in 64 bits" in the_case(narrow).hint
+
+
+def test_what_the_host_does_with_the_arrays_is_not_covered(boxes: BoxMaker) -> None:
+    report = judge(boxes, TRITON.format(wide=".to(tl.int64)", ahead="out[0] = 0"), Language.TRITON)
+    case = the_case(report)
+    assert case.verdict is CaseVerdict.NOT_COVERED, report
+    assert "solve uses the arrays itself beside its kernels" in case.detail
+    assert report.verdict is Verdict.ACCEPTED, "it is not refused for that"
+    assert (report.score.passed, report.score.total) == (0, 0), "nor does it count as passed"
+    assert report.large_sizes is not None
+    assert report.large_sizes.sentence.startswith("0 of 1 (1 not covered")
+
+
+def test_one_result_of_all_blocks_gets_faults_alone(boxes: BoxMaker) -> None:
+    source = (REFERENCE / "reduce_sum/staff/mutants/index_of_32_bits.cu").read_text()
+    refused = judge(boxes, source, Language.CUDA, "reduce_sum")
+    assert the_case(refused).detail == "Nothing of x is read by all blocks of its grid together.", refused
+    source = (REFERENCE / "reduce_sum/staff/solution.cu").read_text()
+    passed = judge(boxes, source, Language.CUDA, "reduce_sum")
+    assert the_case(passed).verdict is CaseVerdict.ACCEPTED, passed
+    assert the_case(passed).checked is Checked.FAULTS
+    assert passed.large_sizes is not None
+    assert "its values are not compared" in passed.large_sizes.sentence
+
+
+def test_a_pattern_is_its_recipe() -> None:
+    manifest = find_catalogue().load("vector_add").manifest
+    n = (1 << 31) + 1000
+    case = Case("large", Category.LARGE, {"n": n}, {"a": At(NAN, (-1, 7), Choice((1.0, 2.0)))}, on="gpu")
+    arg: Argument = manifest.buffers[0]
+    pattern = draw_pattern(manifest, case, arg, 42)
+    length = pattern.values.numel()
+    assert all(length % it for it in range(2, 1000)), "a step of a wrong index is no multiple of it"
+    places = torch.tensor([7, 8, 8 + length, 8 + 1000 * length, n - 1])
+    values = pattern.at(places)
+    assert values.isnan().tolist() == [True, False, False, False, True]
+    assert values[1] == values[2] == values[3] == pattern.values[8]
+    assert torch.equal(pattern.values, draw_pattern(manifest, case, arg, 42).values)
+    assert draw_pattern(manifest, case, arg, 43).values.numel() != length
+
+
+class _Other:
+    def derive(self, *_: object) -> torch.Tensor:
+        raise AssertionError
+
+    def words(self) -> str:
+        return ""
+
+
+def test_which_cases_are_sampled() -> None:
+    catalogue = find_catalogue()
+    found = {
+        slug: [it.name for it in challenge.cases if it.on and can_be_sampled(challenge.manifest, it)]
+        for slug in catalogue.slugs()
+        for challenge in [catalogue.load(slug)]
+    }
+    both = ["odd_as_timed", BEYOND]
+    assert {slug: names for slug, names in found.items() if names} == dict.fromkeys(
+        (
+            "argmax_rows", "conv1d", "conv2d", "dot", "gelu", "inclusive_scan", "layernorm", "reduce_sum", "relu",
+            "rmsnorm", "saxpy", "stream_compact", "transpose", "vector_add",
+        ),
+        both,
+    )  # fmt: skip
+    assert isinstance(_Other(), Derived)
+    case = Case("large", Category.LARGE, {"n": 1 << 31}, {"a": _Other()}, on="gpu")
+    manifest = catalogue.load("vector_add").manifest
+    assert not can_be_sampled(manifest, case), "one that depends on other inputs has no pattern"
+    case = replace(case, inputs={"a": Sprinkle(NAN)})
+    assert can_be_sampled(manifest, case)
+    assert not can_be_sampled(manifest, replace(case, hidden=True)), (
+        "a submission must not choose what is covered"
+    )
+
+
+def test_hidden_large_cases_are_in_no_group() -> None:
+    hidden = CaseReport(name="h", category="large", verdict=CaseVerdict.ACCEPTED, hidden=True, on="gpu")
+    assert large_sizes([hidden]) is None
