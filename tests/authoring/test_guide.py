@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "authoring.md").read_text()
 KEYS = {*Manifest.model_fields, *Argument.model_fields, *Values.model_fields, *Limits.model_fields}
 RECIPES = {name for name, it in vars(cases).items() if isinstance(it, type) and hasattr(it, "draw")} - {
-    "Recipe"
+    "Recipe",
+    "PartRecipe",
 }
 
 

@@ -64,7 +64,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
         "never written",
         "r is made of tl.program_id(1) and compared with M",
     ),
-    "one_program_id": ("matmul", "basic", "Nothing orders programs", "never asks tl.program_id(1)"),
+    "one_program_id": ("matmul", "basic", "was never written", "never asks tl.program_id(1)"),
     "index_pointer": ("vector_add", "basic", "Line 8: Triton cannot compile this: ", "out is a pointer"),
     "no_grid": ("vector_add", "basic", "line 13", "a launch names its grid in brackets, add["),
     "argument_missing": ("relu", "basic", "", "The launch in line 13 gives clip no count"),
