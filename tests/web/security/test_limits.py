@@ -211,7 +211,9 @@ def bare() -> Flask:
 class TestClass:
     """Who sits in one room comes from one address."""
 
-    def test_a_class_signs_in_within_a_minute_while_a_neighbour_guesses(self, bare: Flask, clock: Clock) -> None:
+    def test_a_class_signs_in_within_a_minute_while_a_neighbour_guesses(
+        self, bare: Flask, clock: Clock
+    ) -> None:
         checked, signed_in = 0, []
         for number in range(1_500):  # the same 50 accounts again and again
             clock.now += 60 / 1_500
