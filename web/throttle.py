@@ -127,7 +127,7 @@ def hashes_password(method: str, path: str) -> bool:
 
 
 class _Failures:
-    """``most`` failures of each ``key``. ``check`` and ``count`` raise RateLimitExceeded (429) if there were as many."""
+    """Lets ``most`` failures of each ``key`` pass; then ``check`` and ``count`` raise RateLimitExceeded (429)."""
 
     def __init__(self, scope: str, most: Callable[[], str], key: Callable[[], str]) -> None:
         def check() -> None:
@@ -165,9 +165,7 @@ _from_here = _Failures(
     lambda: f"{limits.WRONG_PASSWORDS_PER_MINUTE} per minute; {limits.WRONG_PASSWORDS_PER_HOUR} per hour",
     _address,
 )
-_regardless = _Failures(
-    "regardless", lambda: f"{limits.WRONG_PASSWORDS_REGARDLESS} per hour", _account_from
-)
+_regardless = _Failures("regardless", lambda: f"{limits.WRONG_PASSWORDS_REGARDLESS} per hour", _account_from)
 _join_codes = _Failures("join", lambda: f"{limits.WRONG_JOIN_CODES_PER_MINUTE} per minute", _who)
 _team_codes = _Failures("team", lambda: f"{limits.WRONG_TEAM_CODES_PER_MINUTE} per minute", _who)
 

@@ -58,6 +58,8 @@ def test_a_roster_is_looked_at_then_imported_and_its_sheet_lets_somebody_in(
     page = post(owner, "/courses/gpu/roster", file=(io.BytesIO(table), "roster.csv"))
     assert "What would change" in page
     assert "Line 3: the row has no e-mail address" in page
+    assert "The file was read as Windows-1252." in page
+    assert "<td>Jürgen Groß</td>" in page  # so that wrong names are seen
     text = re.search(r'name="text" hidden aria-hidden="true">\n?(.*?)</textarea>', page, re.DOTALL)
     assert text
     page = post(owner, "/courses/gpu/roster", text=text[1], action="import", skip_bad="1")

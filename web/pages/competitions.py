@@ -82,7 +82,6 @@ def register(slug: str) -> BaseResponse | tuple[str, int]:
     """Make a team, or join one."""
     given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
 
-
     def enter() -> None:
         with throttle.team_code(given.get("join_code") or given.get("invite_code") or ""):
             teams.register(platform(), current_user(), slug, _registration(given))

@@ -425,8 +425,8 @@ class _Plan:
         return {_ATTRIBUTES[column]: line[column] for column in _ATTRIBUTES if column in self.file.columns}
 
     def _note(self, line: RosterLine | None, person: str, kind: RosterKind, what: list[str]) -> None:
-        number = line.number if line is not None else None
-        self.changes.append(RosterChange(line=number, person=person, kind=kind, what=what))
+        number, name = (line.number, line[FULL_NAME]) if line is not None else (None, "")
+        self.changes.append(RosterChange(line=number, person=person, full_name=name, kind=kind, what=what))
 
     def apply(self) -> None:
         session = self.course.session

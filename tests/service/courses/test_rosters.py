@@ -138,8 +138,10 @@ _PEOPLE = st.lists(
 
 
 def _table(people: list[tuple[str, str]]) -> str:
-    rows = "".join(f"{name and name + '@uni.edu'},Name {name or '-'}{number or 0},{number}\n" for name, number in people)
-    return "email,full_name,student_number\n" + rows
+    rows = [
+        (f"{name}@uni.edu" if name else "", f"Name {name}{number or 0}", number) for name, number in people
+    ]
+    return "email,full_name,student_number\n" + "".join(",".join(row) + "\n" for row in rows)
 
 
 def _facts(found: RosterResult) -> list[tuple[str, str, list[str]]]:
