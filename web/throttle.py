@@ -143,11 +143,19 @@ class _Failures:
         self.count = limit()(count)
 
     def left(self) -> bool:
-        try:
-            self.check()
-        except RateLimitExceeded:
-            return False
-        return True
+        return _passes(self.check)
+
+    def take(self) -> bool:
+        """Counts one if there is one left."""
+        return _passes(self.count)
+
+
+def _passes(act: Callable[[], None]) -> bool:
+    try:
+        act()
+    except RateLimitExceeded:
+        return False
+    return True
 
 
 _at_account_from_here = _Failures(
@@ -199,14 +207,9 @@ def _count_wrong_password() -> None:
     if _inside():
         return
     _at_account.count()
-    regardless = _regardless.left()
-    try:
-        _from_here.count()
-    except RateLimitExceeded:
-        if not regardless:
-            raise
-    if regardless:
-        _regardless.count()
+    regardless = _regardless.take()
+    if not _from_here.take() and not regardless:
+        _from_here.check()
 
 
 @contextmanager
