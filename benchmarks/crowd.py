@@ -1,24 +1,57 @@
-"""People at their browsers and terminals, cheaply: HTTP/1.1 by hand, so that hundreds fit into one process."""
+"""People at their browsers and terminals, cheaply: HTTP/1.1 by hand, so that hundreds fit into one process.
+
+Run by itself: a class signs in behind one address. Half of its people use the form, in a browser that opens six
+connections, half ask for a token as a program does and for a code as `grader login` does; meanwhile somebody at the
+same address guesses passwords of 50 other accounts as fast as they are answered.
+
+Target: everybody signs in at once, no connection is dropped, and what is checked of the guesses is within the limits.
+
+Usage: python benchmarks/crowd.py [--json] [--people N] [--seconds S]
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
+import os
 import re
+import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from records import quantiles
+from results import keep
+from serving import serving
+from sqlalchemy import insert
 
+from grader import limits
+from grader.queue.embedded import start_redis
+from grader.records.models import UserRow
 from grader.schemas.pace import pace_s, spread
 from grader.schemas.submission import SubmissionView
+from grader.service.accounts.accounts import hash_password
+from grader.service.platform import Platform, open_platform
+from grader.settings import Settings
 
 # As live.js: what does not answer for so long is asked again later.
 PATIENCE_SECONDS = 30.0
 _PACE = re.compile(rb'data-pace="(\d+)"')
+_CSRF = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
+PASSWORD = "correct horse battery"
+# Of a browser to one server.
+CONNECTIONS = 6
+GUESSED_ACCOUNTS = 50
 
 
 @dataclass(frozen=True)
@@ -30,6 +63,7 @@ class Answer:
     at: float
     etag: str = ""
     body: bytes = b""
+    cookie: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +89,14 @@ class Connection:
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             self.close()
             return Answer(0, (time.monotonic() - at) * 1e3, at)
-        return Answer(status, (time.monotonic() - at) * 1e3, at, headers.get("etag", ""), answer)
+        return Answer(
+            status,
+            (time.monotonic() - at) * 1e3,
+            at,
+            headers.get("etag", ""),
+            answer,
+            headers.get("set-cookie", ""),
+        )
 
     async def _ask(self, request: bytes) -> tuple[int, dict[str, str], bytes]:
         fresh = self._streams is None
@@ -177,3 +218,130 @@ class Heard:
             }
             for kind, answers in {**self.answers, "all": every}.items()
         }
+
+
+class Pupil:
+    """Somebody of the class."""
+
+    def __init__(self, line: Line, name: str, heard: Heard) -> None:
+        self._line, self._name, self._heard = line, name, heard
+
+    async def sign_in_by_form(self) -> None:
+        connections = [self._line.connection() for _ in range(CONNECTIONS)]
+        opened = await asyncio.gather(*(self._get(it, "/sign-in") for it in connections))
+        for answer in opened:
+            self._heard.note("open the form", answer)
+        found = _CSRF.search(opened[0].body)
+        form = {"name": self._name, "password": PASSWORD, "csrf_token": found[1].decode() if found else ""}
+        cookie = opened[0].cookie.partition(";")[0]
+        kind = "application/x-www-form-urlencoded"
+        sent = await self._post(connections[0], "/sign-in", urlencode(form), kind, f"Cookie: {cookie}\r\n")
+        self._heard.note("sign in by the form", sent)
+        for connection in connections:
+            connection.close()
+
+    async def sign_in_by_program(self) -> None:
+        connection = self._line.connection()
+        for kind, path, body in (
+            ("ask for a code", "/api/v1/device-codes", {}),
+            ("ask for a token", "/api/v1/tokens", {"name": self._name, "password": PASSWORD}),
+        ):
+            answer = await self._post(connection, path, json.dumps(body), "application/json")
+            self._heard.note(kind, answer)
+        connection.close()
+
+    async def guess(self, stop: asyncio.Event) -> None:
+        """Until ``stop``, as fast as answers come."""
+        connection, number = self._line.connection(), 0
+        while not stop.is_set():
+            body = {"name": f"guessed{number % GUESSED_ACCOUNTS}", "password": f"guess {number}"}
+            answer = await self._post(connection, "/api/v1/tokens", json.dumps(body), "application/json")
+            self._heard.note("guess", answer)
+            number += 1
+        connection.close()
+
+    async def _get(self, connection: Connection, path: str) -> Answer:
+        return await connection.ask(f"GET {path} HTTP/1.1\r\nHost: {self._line.host}\r\n\r\n")
+
+    async def _post(
+        self, connection: Connection, path: str, body: str, kind: str, headers: str = ""
+    ) -> Answer:
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: {self._line.host}\r\n{headers}Content-Type: {kind}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        return await connection.ask(head, body.encode())
+
+
+async def lesson(line: Line, people: int, seconds: float) -> Heard:
+    """All of them sign in within that time, evenly."""
+    heard, stop = Heard(), asyncio.Event()
+    neighbour = asyncio.create_task(Pupil(line, "", heard).guess(stop))
+    signing_in = []
+    began = time.monotonic()
+    for number in range(people):
+        await asyncio.sleep(max(0.0, began + number * seconds / people - time.monotonic()))
+        pupil = Pupil(line, f"pupil{number}", heard)
+        work = pupil.sign_in_by_program() if number % 2 else pupil.sign_in_by_form()
+        signing_in.append(asyncio.create_task(work))
+    await asyncio.gather(*signing_in)
+    stop.set()
+    await neighbour
+    return heard
+
+
+def enrol(platform: Platform, people: int) -> None:
+    """Accounts with one password, which is hashed once."""
+    hashed = hash_password(PASSWORD)
+    names = [f"pupil{n}" for n in range(people)] + [f"guessed{n}" for n in range(GUESSED_ACCOUNTS)]
+    rows = [{"name": it, "name_key": it, "password_hash": hashed, "role": "student"} for it in names]
+    with platform.sessions() as session, session.begin():
+        session.execute(insert(UserRow), rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="A class signs in behind one address, where somebody guesses."
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--people", type=int, default=150)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        made = tempfile.TemporaryDirectory(prefix="gr", dir="/tmp", ignore_cleanup_errors=True)
+        data = Path(stack.enter_context(made)) / "data"
+        redis = stack.enter_context(start_redis(Settings(data_dir=data, redis_url="")))
+        settings = Settings(data_dir=data, redis_url=redis.url, devices="cpu", box="local")
+        platform = open_platform(settings)
+        stack.callback(platform.close)
+        enrol(platform, options.people)
+        host, port, _ = stack.enter_context(serving(settings))
+        print(f"ready, load {os.getloadavg()[0]:.1f}", flush=True)
+        heard = asyncio.run(lesson(Line(host, port), options.people, options.seconds))
+    answers = heard.summary()
+    for kind, told in answers.items():
+        print(f"{kind:<20} {told['count']:>6}, {told['status']}, ms {told['ms']}")
+    half = options.people // 2
+    wanted = {
+        "open the form": {"200": CONNECTIONS * (options.people - half)},
+        "sign in by the form": {"303": options.people - half},
+        "ask for a code": {"201": half},
+        "ask for a token": {"201": half},
+    }
+    checked = answers["guess"]["status"].get("401", 0)
+    most = limits.WRONG_PASSWORDS_PER_HOUR + GUESSED_ACCOUNTS * limits.WRONG_PASSWORDS_REGARDLESS
+    met = all(answers[kind]["status"] == statuses for kind, statuses in wanted.items()) and checked <= most
+    print(f"guesses that were checked: {checked}; target: {'met' if met else 'MISSED'}")
+    if options.json:
+        figures = {
+            "people": options.people,
+            "seconds": options.seconds,
+            "answers": answers,
+            "checked": checked,
+        }
+        keep("crowd", figures)
+    sys.exit(not met)
+
+
+if __name__ == "__main__":
+    main()

@@ -145,14 +145,33 @@ ATTEMPTS = 3
 # submission.
 BAD_GPU_FAILURES = 2
 
-# Sign-ins per minute from one address: argon2 takes about 50 ms a guess, and a person needs fewer.
-SIGN_IN_PER_MINUTE = 10
-# Sign-ins to one account from all addresses together, so that many addresses cannot search for a password. Successes
-# count too: parallel guesses are counted before any is known to be wrong.
+# Wrong passwords from one address, at all accounts together. A class signs in behind one address within a minute, and
+# every fifth mistypes; right passwords do not count. Somebody who guesses all the time has 4,800 a day left.
+WRONG_PASSWORDS_PER_MINUTE = 60
+WRONG_PASSWORDS_PER_HOUR = 200
+# Once they are used up, each account may still be tried from there until so many tries at it failed within an hour: a
+# neighbour who guesses does not lock a class out. Over 400 accounts this adds 400 guesses an hour.
+WRONG_PASSWORDS_REGARDLESS = 1
+# Wrong passwords at one account from all addresses together, so that many addresses cannot search for it.
 SIGN_IN_PER_ACCOUNT = 40
 SIGN_IN_WINDOW_MINUTES = 15
-# Answers 401 per minute to bad tokens from one address. A program with an expired token stops at its first.
-BAD_TOKENS_PER_MINUTE = 120
+# Passwords that a process checks at once: each takes about 50 ms, 64 MiB and four threads of the hash. Guesses that are
+# checked at the same time are counted after it, so a limit is exceeded by this many at most.
+PASSWORDS_AT_ONCE = 2
+# Sign-ins and sign-ups that wait in one process for their turn: at 50 ms each the last one waits ten seconds.
+SIGN_INS_WAITING = 400
+# Accounts that are made from one address, and links that are asked for or used there: two classes at once.
+SIGN_UPS_PER_MINUTE = 300
+SIGN_UPS_PER_HOUR = 600
+# Tries to make an account with one personal link. Each hashes a password.
+LINK_TRIES_PER_MINUTE = 10
+# Steps of a sign-in by another site from one address: a class takes three each within a minute.
+SIGN_ON_STEPS_PER_MINUTE = 1_000
+# Answers 401 per minute to bad tokens from one address. A program with an expired token stops at its first; at the
+# start of a term a class has one each.
+BAD_TOKENS_PER_MINUTE = 300
+# The same for the token of /metrics, which its operator chose.
+METRICS_TOKENS_PER_MINUTE = 120
 # An IPv6 prefix that counts as one client: providers give each customer a /64 or more.
 IPV6_CLIENT_BITS = 64
 # A term and its resits.
@@ -218,9 +237,9 @@ COMPARISONS_AT_ONCE = 2
 
 # Connections to one web process (there are two). An idle connection costs a file descriptor and a few kilobytes, not a
 # thread. At the limit, each new connection closes the one that has been idle longest.
-CONNECTIONS = 512
-# From one address: enough for a class behind one router; a large class has idle connections closed early.
-CONNECTIONS_PER_ADDRESS = 128
+CONNECTIONS = 2048
+# From one address: a class of 150 behind one router, whose browsers open six each.
+CONNECTIONS_PER_ADDRESS = 1024
 # File descriptors: each connection, two spill files for its upload and answer, and the databases.
 OPEN_FILES = 4 * CONNECTIONS
 # From the first byte of a request to its last: a long source takes eight seconds at 256 kbit/s.
@@ -241,7 +260,7 @@ BODIES_BYTES = 64 * MIB
 # Accounts. An e-mail address has 254 characters at most (RFC 5321); an IPv6 address with a zone is below 64.
 EMAIL_CHARS = 254
 ADDRESS_CHARS = 64
-# One address has a quarter of an account's sign-ins, so that no single address can lock out unknown devices.
+# One address has a quarter of an account's wrong passwords, so that no single address can lock out unknown devices.
 SIGN_IN_PER_ADDRESS_AND_ACCOUNT = 10
 # Days for which a browser that its owner has signed in with has a counter of its own.
 KNOWN_DEVICE_DAYS = 180
@@ -263,13 +282,17 @@ INVITATION_DAYS = 180
 DEVICE_CODE_MINUTES = 10
 DEVICE_POLL_SECONDS = 5
 DEVICE_GUESSES_PER_MINUTE = 10
-# Join codes looked up from one address: a large class behind one router. Somebody who guesses at this rate all the time
-# finds one of a hundred codes (34 random bits each) in two years, and is a student of a course then.
-JOINS_PER_MINUTE = 300
-# They cost almost nothing, and a class behind one address logs in within a few minutes.
-DEVICE_CODES_PER_MINUTE = 60
-# Codes waiting for approval, all together: beyond this somebody floods the table.
-DEVICE_CODES_WAITING = 5_000
+# Wrong join codes from one address, or of one user: half a class may try the code of last term. Somebody who guesses at
+# this rate all the time finds one of a hundred codes (34 random bits each) in four years, and is a student of a course
+# then.
+WRONG_JOIN_CODES_PER_MINUTE = 120
+# Wrong codes of teams and of invitations to competitions, of one user. They are as long as join codes.
+WRONG_TEAM_CODES_PER_MINUTE = 10
+# Codes for command lines that are asked for from one address. They cost almost nothing, and a class behind one address
+# logs in within a minute.
+DEVICE_CODES_PER_MINUTE = 300
+# Codes waiting for approval, all together: beyond this somebody floods the table. One address can have 3,000.
+DEVICE_CODES_WAITING = 20_000
 # Nobody pages further by number, and counting a term's million rows takes longer than reading the newest.
 LISTED_MOST = 10_000
 # Runs (public cases only) of one user: one every half a minute for an hour; two at once, since a new run replaces the

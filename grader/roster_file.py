@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from grader import limits
 from grader.errors import BadRequest
@@ -17,7 +18,7 @@ from grader.errors import BadRequest
 EMAIL, FULL_NAME, NUMBER, SECTION, GROUP, ACCOUNT = (
     "email", "full_name", "student_number", "section", "group", "account",
 )  # fmt: skip
-_FIRST, _LAST = "first name", "last name"
+_FIRST, _LAST, _LOGIN = "first name", "last name", "login"
 # What a column may be called, without regard to case, spaces, dots and dashes: our own names, and what Canvas, Moodle
 # and the student records of universities call them.
 _NAMES = {
@@ -31,8 +32,15 @@ _NAMES = {
     ),
     SECTION: ("section", "class", "tutorial", "sections"),
     GROUP: ("group", "team", "groups"),
-    ACCOUNT: ("account", "username", "user", "login", "loginid", "sisloginid"),
+    ACCOUNT: ("account",),
+    # How another program signs people in. An account here may have that name by chance, or by intention.
+    _LOGIN: ("username", "user", "login", "loginid", "sisloginid"),
 }
+# The first columns of Canvas's gradebook. "ID" is Canvas's own; a row without one is no person.
+_CANVAS = frozenset({"student", "id", "sisloginid", "section"})
+_CANVAS_TEST_STUDENT = "Student, Test"
+# In names: Persian and several scripts of India are not written without these two.
+_JOINERS = "\u200c\u200d"
 _FIELD_OF = {name: column for column, names in _NAMES.items() for name in names}
 _LENGTHS = {
     EMAIL: limits.EMAIL_CHARS,
@@ -43,7 +51,10 @@ _LENGTHS = {
     SECTION: limits.NAME_CHARS,
     GROUP: limits.NAME_CHARS,
     ACCOUNT: limits.NAME_CHARS,
+    _LOGIN: limits.EMAIL_CHARS,
 }
+# Columns that become others.
+_BECOMES = {_FIRST: FULL_NAME, _LAST: FULL_NAME, _LOGIN: EMAIL}
 _DELIMITERS = (",", ";", "\t")
 
 
@@ -75,24 +86,32 @@ class RosterFile:
     unused: Sequence[str] = field(default_factory=list)
 
 
-def decode(content: bytes) -> str:
+class DecodedText(NamedTuple):
+    """``guessed``: nothing in the file says that its encoding is ``encoding``; in another one its names are others."""
+
+    text: str
+    encoding: str
+    guessed: bool = False
+
+
+def decode(content: bytes) -> DecodedText:
     """The text of a file: UTF-8 or UTF-16 with a mark, UTF-8 without one, else Windows-1252, which older spreadsheets
-    write. Raises BadRequest where it is none of them, or some lines are in one and some in another, as after two files
+    write. Raises BadRequest if it is none of them, or some lines are in one and some in another, as after two files
     were put together."""
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
+    for mark, codec, encoding in (
+        (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
+        (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+        (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
     ):
         if content.startswith(mark):
-            return _decoded(content, encoding)
+            return DecodedText(_decoded(content, codec), encoding)
     if b"\0" in content:  # UTF-16 without a mark, or no text at all
         raise _no_text(content, content.index(b"\0"))
     try:
-        return content.decode("utf-8")
+        return DecodedText(content.decode("utf-8"), "UTF-8")
     except UnicodeDecodeError:
         _check_mixed(content)
-        return _decoded(content, "cp1252")
+        return DecodedText(_decoded(content, "cp1252"), "Windows-1252", guessed=True)
 
 
 def _check_mixed(content: bytes) -> None:
@@ -141,12 +160,14 @@ def parse(text: str) -> RosterFile:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     rows = _rows(reader)
     _, header = next(rows)
-    columns = [_FIELD_OF.get(re.sub(r"[\W_]+", "", name.lower())) for name in header]
+    names = [re.sub(r"[\W_]+", "", name.lower()) for name in header]
+    canvas = set(names) >= _CANVAS
+    columns = _columns(names)
     _check_header(header, columns)
     lines: list[RosterLine] = []
     problems: list[BadCell] = []
     for number, cells in rows:
-        if not any(cell.strip() for cell in cells):
+        if not any(cell.strip() for cell in cells) or (canvas and not _canvas_person(names, cells)):
             continue
         if len(lines) + len(problems) >= limits.ROSTER_ROWS:
             raise BadRequest(
@@ -154,14 +175,39 @@ def parse(text: str) -> RosterFile:
                 "Import it in parts, without dropping.",
             )
         line, wrong = _line(number, header, columns, cells)
+        if canvas:
+            last, _, first = line[FULL_NAME].partition(", ")
+            line = RosterLine(number, {**line.values, FULL_NAME: f"{first} {last}".strip()})
         problems += wrong
         if not wrong:
             lines.append(line)
     unused = [
         name.strip() for name, column in zip(header, columns, strict=True) if column is None and name.strip()
     ]
-    known = {FULL_NAME if it in (_FIRST, _LAST) else it for it in columns if it is not None}
+    known = {_BECOMES.get(it, it) for it in columns if it is not None}
     return RosterFile(frozenset(known), lines, problems, unused)
+
+
+def _columns(names: Sequence[str]) -> list[str | None]:
+    """What each column means, by its tidied name; None: nothing."""
+    columns = [_FIELD_OF.get(name) for name in names]
+    others = set(columns)
+    if columns.count(NUMBER) > 1:  # "ID" beside a student number is that of the other program
+        columns = [None if name == "id" else column for name, column in zip(names, columns, strict=True)]
+    if _LOGIN in others and not others & {EMAIL, NUMBER, ACCOUNT}:
+        return [ACCOUNT if column == _LOGIN else column for column in columns]
+    if EMAIL in others or ACCOUNT in others:
+        return [None if column == _LOGIN else column for column in columns]
+    return columns
+
+
+def _canvas_person(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether a row of Canvas's gradebook is somebody's: others hold points, or are the test student's."""
+    row = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+    test = (
+        row.get("student") == _CANVAS_TEST_STUDENT and not row.get("sisuserid") and not row.get("sisloginid")
+    )
+    return bool(row.get("id")) and not test
 
 
 def _delimiter(text: str) -> str:
@@ -210,12 +256,20 @@ def _line(
         value = " ".join(cells[place].split()) if place < len(cells) else ""
         if len(value) > _LENGTHS[column]:
             problems.append(BadCell(number, header[place], f"longer than {_LENGTHS[column]} characters"))
-        elif not value.isprintable() or "\ufffd" in value:
+        elif not _printable(value, column) or "\ufffd" in value:
             problems.append(BadCell(number, header[place], "holds characters that cannot be printed"))
         values[column] = value
+    if "@" in (login := values.pop(_LOGIN, "")):
+        values[EMAIL] = login
     first, last = values.pop(_FIRST, None), values.pop(_LAST, None)
     if FULL_NAME not in values and (first is not None or last is not None):
         values[FULL_NAME] = " ".join(it for it in (first, last) if it)[: limits.TITLE_CHARS]
     if not any(values.get(column) for column in (EMAIL, NUMBER, ACCOUNT)):
         problems.append(BadCell(number, "", "the row has no e-mail address, student number or account"))
     return RosterLine(number, values), problems
+
+
+def _printable(value: str, column: str) -> bool:
+    if column in (FULL_NAME, _FIRST, _LAST):
+        value = re.sub(rf"(?<=[^\s{_JOINERS}])[{_JOINERS}](?=[^\s{_JOINERS}])", "", value)
+    return value.isprintable()

@@ -4,7 +4,7 @@ import pytest
 
 from grader import limits
 from grader.errors import BadRequest
-from grader.roster_file import EMAIL, FULL_NAME, NUMBER, SECTION, decode, parse
+from grader.roster_file import ACCOUNT, EMAIL, FULL_NAME, NUMBER, SECTION, decode, parse
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,17 @@ def test_tables_of_several_programs(text: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_encodings(encoding: str) -> None:
-    assert decode("name,id\nJürgen Straße,1\n".encode(encoding)) == "name,id\nJürgen Straße,1\n"
+    text, named, guessed = decode("name,id\nJürgen Straße,1\n".encode(encoding))
+    assert text == "name,id\nJürgen Straße,1\n"
+    assert named == {"cp1252": "Windows-1252", "utf-16": "UTF-16"}.get(encoding, "UTF-8")
+    assert guessed == (encoding == "cp1252")  # the names of another code page come out wrong
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
 def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
     names = ["Zoë O’Brien", "Jürgen Straße", "Ñandú, María", "=HYPERLINK(1)"]
     rows = "".join(f'{n};s{n}@uni.edu;"{names[n % 4]}"\r\n' for n in range(limits.ROSTER_ROWS))
-    file = parse(decode(f"id;email;name\r\n{rows}".encode(encoding)))
+    file = parse(decode(f"id;email;name\r\n{rows}".encode(encoding)).text)
     assert (len(file.lines), file.problems) == (limits.ROSTER_ROWS, [])
     assert [it[FULL_NAME] for it in file.lines[-4:]] == names
 
@@ -51,7 +54,7 @@ def test_of_a_file_in_two_encodings_no_name_comes_out_wrong() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
 def test_what_no_spreadsheet_writes_is_no_roster(encoding: str) -> None:
     with pytest.raises(BadRequest):
-        parse(decode("name,id\nJürgen,1\n".encode(encoding)))
+        parse(decode("name,id\nJürgen,1\n".encode(encoding)).text)
 
 
 def test_bytes_that_are_no_text_are_named_by_their_line() -> None:
@@ -93,3 +96,56 @@ def test_columns_that_mean_nothing_are_named() -> None:
     file = parse("student number,grade,\n17,1.0,x\n")
     assert file.unused == ["grade"]
     assert file.lines[0][NUMBER] == "17"
+
+
+def test_the_gradebook_of_canvas() -> None:
+    file = parse(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (101),Current Score\n"
+        "    Points Possible,,,,,100,(read only)\n"
+        '"Lovelace, Ada",123,1815,alovelace,GPU-A,90,90\n'
+        '"Hopper, Grace",125,1906,grace@uni.edu,GPU-A,90,90\n'
+        '"Student, Test",124,,,GPU-A,,\n'
+    )
+    assert file.problems == []
+    assert [dict(it.values) for it in file.lines] == [
+        {FULL_NAME: "Ada Lovelace", NUMBER: "1815", SECTION: "GPU-A"},
+        {FULL_NAME: "Grace Hopper", NUMBER: "1906", SECTION: "GPU-A", EMAIL: "grace@uni.edu"},
+    ]
+    assert file.unused == ["ID", "Week 1 (101)", "Current Score"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("username\nada\n", {ACCOUNT: "ada"}),
+        # Anybody may have taken that name here.
+        ("username,email\nada,ada@uni.edu\n", {EMAIL: "ada@uni.edu"}),
+        ("username,id\nada,1\n", {NUMBER: "1"}),
+        ("account,email\nada,ada@uni.edu\n", {ACCOUNT: "ada", EMAIL: "ada@uni.edu"}),
+    ],
+)
+def test_logins_of_other_programs_are_accounts_only_if_nothing_else_says_who_it_is(
+    text: str, values: dict[str, str]
+) -> None:
+    assert [dict(it.values) for it in parse(text).lines] == [values]
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("مهدی\u200cزاده", True),  # a Persian name is not written without it
+        ("क्\u200dष", True),
+        ("Ada\u200b", False),
+        ("\u202eAda", False),
+        ("\u200cAda", False),
+        ("Ada \u200d", False),
+    ],
+)
+def test_of_invisible_characters_names_hold_joiners_between_letters_alone(name: str, right: bool) -> None:
+    file = parse(f"email,name\nada@uni.edu,{name}\n")
+    assert (file.problems == []) == right
+    assert [it[FULL_NAME] for it in file.lines] == ([name] if right else [])
+
+
+def test_joiners_are_refused_in_addresses() -> None:
+    assert len(parse("email\nad\u200ca@uni.edu\n").problems) == 1

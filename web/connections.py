@@ -3,7 +3,8 @@ gets a thread of its own when the whole of it is there. So a client that sends o
 buffer, and those are bounded in number, in bytes and in time.
 
 The server is Waitress. What it lacks is added here: deadlines that bytes which drip in do not move, a limit for each
-address, and a parting that does not destroy the answer on its way.
+address, a queue of its own for requests that hash a password, and a parting that does not destroy the answer on its
+way.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ErrorTask, Task, ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
-from waitress.utilities import RequestEntityTooLarge, queue_logger  # type: ignore[import-untyped]
+from waitress.utilities import Error, RequestEntityTooLarge, queue_logger  # type: ignore[import-untyped]
 
 from grader import limits
 from grader.web.proxies import client_of
@@ -48,12 +49,49 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
 
 
+class Busy(Error):  # type: ignore[misc]
+    code = 503
+    reason = "Service Unavailable"
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        status, headers, body = super().to_response(ident)
+        return status, [*headers, ("Retry-After", str(limits.RETRY_SECONDS))], body
+
+
+class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """Threads for complete requests. Those that hash a password (``is_slow`` says so of method and path) wait in a
+    bounded queue for threads of their own, so that a class that signs in, or somebody who guesses, delays nobody else.
+    """
+
+    def __init__(self, is_slow: Callable[[str, str], bool]) -> None:
+        super().__init__()
+        self._is_slow = is_slow
+        self.slow = ThreadedTaskDispatcher()
+        self.slow.set_thread_count(limits.PASSWORDS_AT_ONCE)
+
+    def add_task(self, task: ClientChannel) -> None:
+        request = task.requests[0]
+        # Waitress drops additional slashes at the beginning of a path.
+        if request.error or not self._is_slow(request.command, "/" + request.path.lstrip("/")):
+            super().add_task(task)
+        elif len(self.slow.queue) < limits.SIGN_INS_WAITING:
+            self.slow.add_task(task)
+        else:
+            request.error = Busy("Too many people sign in at this moment. Try again in a few seconds.")
+            super().add_task(task)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
+        self.slow.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
+
+
 class ClientChannel(HTTPChannel):  # type: ignore[misc]
     """One connection. Times are monotonic.
 
     ``idle_since``: when it was opened or had its last answer. ``begun_at``: when the first byte came of the last
     request. ``sends_since``: since when there was always something left of an answer; None: there is not. ``parts_at``:
     when the connection is closed that had its last answer; None: it goes on. ``evicted``: the next turn closes it.
+    ``client``: whose connection it is.
     """
 
     parser_class = Parser
@@ -63,6 +101,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         self.sends_since: float | None = None
         self.parts_at: float | None = None
         self.evicted = False
+        self.client = client_of(addr[0])
         super().__init__(server, sock, addr, adj, map=map)
 
     @property
@@ -152,7 +191,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """Serves ``application`` on ``sock``, which is bound. ``from_proxy`` says of an address whether it is a proxy's,
-    which brings many people's connections.
+    which brings many people's connections; ``is_slow`` is the dispatcher's.
     """
 
     channel_class = ClientChannel
@@ -163,6 +202,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         sock: socket.socket,
         threads: int,
         from_proxy: Callable[[str], bool],
+        is_slow: Callable[[str, str], bool],
     ) -> None:
         self._from_proxy = from_proxy
         self._counted = 0
@@ -182,7 +222,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
         # A deep queue is seen in the figures of requests; a line for each request that finds one helps nobody.
         queue_logger.setLevel(logging.ERROR)
-        dispatcher = ThreadedTaskDispatcher()
+        dispatcher = Dispatcher(is_slow)
         dispatcher.set_thread_count(threads)
         super().__init__(
             application,
@@ -237,8 +277,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """False where there is none: every connection has a request that is worked on."""
         channels = self.channels
         if not self._from_proxy(address):
-            group = client_of(address)
-            own = [it for it in channels if client_of(it.addr[0]) == group]
+            client = client_of(address)
+            own = [it for it in channels if it.client == client]
             if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
                 return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)

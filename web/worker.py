@@ -10,7 +10,7 @@ from typing import Any
 from gunicorn.workers.base import Worker as BaseWorker  # type: ignore[import-untyped]
 
 from grader import limits
-from grader.web import proxies
+from grader.web import proxies, throttle
 from grader.web.connections import Server
 
 # How long a process may go without a sign of life to gunicorn, and without noticing that gunicorn is gone.
@@ -38,6 +38,7 @@ class Worker(BaseWorker):  # type: ignore[misc]
             self.sockets[0].sock,
             self.cfg.threads,
             lambda address: proxies.is_proxy(settings, address),
+            throttle.hashes_password,
         )
         gc.collect()
         gc.freeze()  # all that is loaded stays

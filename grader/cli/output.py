@@ -62,10 +62,14 @@ def report(error: GraderError, args: Sequence[str]) -> int:
     return error.exit_code
 
 
+# Also the joiners of names in Persian and in scripts of India, which are not printable to Python.
+_HARMLESS = "\n\t\u200c\u200d"
+
+
 def printable(text: str) -> str:
     """``text`` without control characters: a server or a submission must not control the terminal."""
     return "".join(
-        char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+        char if char.isprintable() or char in _HARMLESS else "\N{REPLACEMENT CHARACTER}" for char in text
     )
 
 

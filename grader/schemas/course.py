@@ -169,10 +169,12 @@ RosterKind = Literal["add", "invite", "change", "return", "removed", "drop", "wi
 
 
 class RosterChange(Strict):
-    """``line`` is of the file, none where it is missing there. ``what`` names fields as ``section: A -> B``."""
+    """``line`` is of the file, none if it is missing there; ``full_name`` as the file has it. ``what`` names fields as
+    ``section: A -> B``."""
 
     line: int | None
     person: str
+    full_name: str = ""
     kind: RosterKind
     what: list[str] = Field(default_factory=list)
 

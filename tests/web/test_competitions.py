@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import delete
 
-from grader import certificate
+from grader import certificate, limits
 from grader.device_kinds import languages_of
 from grader.records import competitions as record
 from grader.records import workers
@@ -100,6 +100,28 @@ def test_a_competition_over_its_pages(
     assert "(left)" in student.get(CUP).text
     assert student.get(f"{CUP}/manage").status_code == 403
     assert _press(student, f"{CUP}/manage/results") == 403
+
+
+def test_codes_of_teams_and_invitations_are_not_guessed(
+    platform: Platform, staff: FlaskClient, visit: Visit, call: Visit, ada: User, bob: User
+) -> None:
+    assert _press(staff, PAGE, **_form(registration="invite")) == 303
+    assert _press(staff, f"{CUP}/manage/publish") == 303
+    invitation = json.loads(staff.get(f"{API}/cup").data)["invite_code"]
+    browser, program = visit(bob), call(bob)
+    for number in range(limits.WRONG_TEAM_CODES_PER_MINUTE):
+        if number % 2:
+            assert _press(browser, f"{CUP}/register", join_code=f"wrong{number}") == 404
+        else:
+            body = {"invite_code": f"wrong{number}"}
+            assert program.post(f"{API}/cup/register", json=body).status_code == 403
+    assert _press(browser, f"{CUP}/register", invite_code=invitation) == 429
+    assert program.post(f"{API}/cup/register", json={"invite_code": invitation}).status_code == 429
+    assert _press(browser, f"{CUP}/register") == 403  # no guess
+    # Neither do right codes count, nor others' wrong ones.
+    other = visit(ada)
+    for _ in range(limits.WRONG_TEAM_CODES_PER_MINUTE + 1):
+        assert _press(other, f"{CUP}/register", invite_code=invitation) == 303
 
 
 def test_teams_are_disqualified_put_back_and_deleted_with_it(

@@ -29,6 +29,7 @@ HOST = "127.0.0.1"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
 HALF_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"
+SLOW = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 THREADS = 2
 
 
@@ -47,7 +48,11 @@ class Harness:
         listener = stack.enter_context(socket.create_server((HOST, 0)))
         self.port = listener.getsockname()[1]
         self.server = Server(
-            lambda environ, start: self.application(environ, start), listener, THREADS, self._is_proxy
+            lambda environ, start: self.application(environ, start),
+            listener,
+            THREADS,
+            self._is_proxy,
+            lambda method, path: (method, path) == ("POST", "/slow"),
         )
 
     def _is_proxy(self, address: str) -> bool:
@@ -195,6 +200,30 @@ def test_a_work_that_takes_long_is_no_deadlines_matter(harness: Harness) -> None
     harness.later(10 * limits.REQUEST_SECONDS)
     harness.goes_on.set()
     assert harness.answered(client).endswith(b"hello")
+
+
+def test_passwords_wait_in_a_queue_of_their_own(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SIGN_INS_WAITING", 3)
+    harness.goes_on.clear()
+    slow = harness.server.task_dispatcher.slow
+    signing_in = []
+    for count in range(1, limits.PASSWORDS_AT_ONCE + 3 + 1):
+        signing_in.append(harness.client(SLOW))
+        harness.until(lambda count=count: slow.active_count == min(count, limits.PASSWORDS_AT_ONCE))
+    assert len(slow.queue) == 3
+    refused = harness.answered(harness.client(SLOW))
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    assert b"Retry-After: 5\r\n" in refused
+    others = [harness.client(GET) for _ in range(THREADS)]
+    harness.until(lambda: harness.seen.count("GET /") == THREADS)  # all threads for other requests are free
+    harness.goes_on.set()
+    assert all(harness.answered(it).endswith(b"hello") for it in [*others, *signing_in])
+
+
+def test_a_class_behind_one_address_keeps_its_connections() -> None:
+    """150 browsers that open six each may all be served by one of the two processes."""
+    assert limits.CONNECTIONS_PER_ADDRESS >= 150 * 6
+    assert limits.CONNECTIONS >= 2 * limits.CONNECTIONS_PER_ADDRESS  # and others are not affected
 
 
 def test_of_one_address_who_waited_longest_makes_room(

@@ -78,7 +78,7 @@ class TestSession:
     def test_guessing_is_slowed(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         data = {"name": "ada", "password": "guess", "csrf_token": csrf(client)}
-        for _ in range(limits.SIGN_IN_PER_MINUTE):
+        for _ in range(limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT):
             assert client.post("/sign-in", data=data).status_code == 401
         answer = client.post("/sign-in", data=data | {"password": builders.PASSWORD})
         assert answer.status_code == 429

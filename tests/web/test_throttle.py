@@ -50,11 +50,18 @@ def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) 
     remove(folder)
 
 
-@pytest.mark.parametrize("asked", ["hit", "get_window_stats"])
+@pytest.mark.parametrize(
+    ("asked", "password", "status"),
+    [
+        ("test", "correct horse", 201),
+        ("get_window_stats", "correct horse", 201),
+        ("hit", "guess", 401),
+    ],
+)
 def test_requests_that_find_redis_dead_at_once_all_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, password: str, status: int
 ) -> None:
-    """Before they are counted, and when the answer's headers say what is left."""
+    """Before they are counted, when they are, and when the answer's headers say what is left."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
         platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
@@ -66,9 +73,9 @@ def test_requests_that_find_redis_dead_at_once_all_go_on(
             raise RedisError("gone")
 
         monkeypatch.setattr(throttle.limiter._limiter, asked, dead)
-        answered = client.post("/api/v1/tokens", json={"name": "ada", "password": "correct horse"})
+        answered = client.post("/api/v1/tokens", json={"name": "ada", "password": password})
         assert throttle.limiter._storage_dead
-        assert answered.status_code == 201
+        assert answered.status_code == status
         throttle.limiter._storage_dead = False
         platform.close()
     remove(folder)

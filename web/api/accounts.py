@@ -19,12 +19,13 @@ api = resource("accounts", "Making an account; new passwords", signed_in=False)
 def create_account(body: SignUpBody) -> Response:
     """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
     throttle.count_sign_up(body.key)
-    user = sign_up.sign_up(platform(), body)
+    with throttle.join_code():
+        user = sign_up.sign_up(platform(), body)
     return answer(Me(name=user.name, role=user.role), 201)
 
 
 @api.post("/accounts/address", responses={202: MessageSent})
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def ask_for_account(body: AddressBody) -> Response:
     """Mail a link that makes an account, where addresses of some domains may sign up."""
     sign_up.ask_for_link(platform(), body.email)
@@ -32,7 +33,7 @@ def ask_for_account(body: AddressBody) -> Response:
 
 
 @api.post("/password-resets", responses={202: MessageSent, 409: ErrorEnvelope})
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def ask_for_password(body: ForgottenBody) -> Response:
     """Mail a link that sets a new password. The answer is the same for every name."""
     resets.ask(platform(), body.name)
@@ -40,7 +41,7 @@ def ask_for_password(body: ForgottenBody) -> Response:
 
 
 @api.post("/password-resets/use", responses={204: None})
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def reset_password(body: ResetBody) -> Response:
     """Set a password by a link's key, once. Ends every session and token of the account."""
     resets.use(platform(), body.key, body.password)

@@ -27,6 +27,7 @@ from grader.schemas.competition import (
 from grader.schemas.submission import ErrorEnvelope, SourceView
 from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
 from grader.service.courses.permissions import Action
+from grader.web import throttle
 from grader.web.answers import answer, cheap, conditional_on
 from grader.web.api.resource import asks, in_competition, of_staff, resource
 from grader.web.auth.identity import current_user, viewer
@@ -121,7 +122,9 @@ def renew_invite_code(path: CompetitionPath) -> Response:
 @asks(in_competition(Action.COMPETITION_ENTER))
 def register(path: CompetitionPath, body: RegisterBody) -> Response:
     """Take part: in a team of one's own, or by `join_code` in another's. Doing so twice is no error."""
-    return answer(teams.register(platform(), current_user(), path.slug, body))
+    user = current_user()
+    with throttle.team_code(body.join_code or body.invite_code or ""):
+        return answer(teams.register(platform(), user, path.slug, body))
 
 
 @api.post("/competitions/<slug>/leave", responses={200: CompetitionView, 409: ErrorEnvelope})

@@ -68,8 +68,8 @@ def create_course(body: CourseBody) -> Response:
 def join_course(body: JoinBody) -> Response:
     """Become a student by a join code or by the key of a personal link. Doing so twice is no error."""
     user = current_user()
-    throttle.count_join()
-    return answer(joining.join(platform(), user, body.key))
+    with throttle.join_code():
+        return answer(joining.join(platform(), user, body.key))
 
 
 @api.get("/courses/<course>", responses={200: CourseView})

@@ -28,8 +28,8 @@ class TokenPath(BaseModel):
 @api.post("/tokens", responses={201: TokenView})
 def create_token(body: TokenBody) -> Response:
     """A new API token. It is shown this once and stored only as a hash."""
-    throttle.count_try(body.name)
-    user = accounts.authenticate(platform(), body.name, body.password)
+    with throttle.password_try(body.name):
+        user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
     wish = TokenRequest(body.label, lifetime, body.scopes, address=request.remote_addr or "")
     return answer(shown(user, tokens.issue(platform(), user, wish)), 201)

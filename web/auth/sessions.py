@@ -48,8 +48,8 @@ class Sessions(SecureCookieSessionInterface):
 
 def sign_in(name: str, password: str) -> User:
     """Begin a session for ``name``. Raises NotSignedIn for a wrong name or password, RateLimitExceeded."""
-    throttle.count_try(name)
-    user = accounts.authenticate(platform(), name, password)
+    with throttle.password_try(name):
+        user = accounts.authenticate(platform(), name, password)
     begin(user)
     return user
 

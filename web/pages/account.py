@@ -45,11 +45,11 @@ def change_preferences() -> Response:
 def change_password() -> Response | tuple[str, int]:
     """A new password: every session and token ends, and this browser gets a new session."""
     user = current_user()
-    throttle.count_try(user.name)
     try:
-        accounts.change_password(
-            platform(), user, request.form.get("present", ""), request.form.get("new", "")
-        )
+        with throttle.password_try(user.name):
+            accounts.change_password(
+                platform(), user, request.form.get("present", ""), request.form.get("new", "")
+            )
     except GraderError as error:
         return account_page(error)
     sessions.begin(user)
@@ -119,8 +119,8 @@ def _audience(name: str) -> ProfileAudience:
 
 
 def _check(user: accounts.User, password: str) -> None:
-    throttle.count_try(user.name)
-    accounts.check_password(platform(), user, password)
+    with throttle.password_try(user.name):
+        accounts.check_password(platform(), user, password)
 
 
 def account_page(error: GraderError | None) -> Page:

@@ -33,7 +33,7 @@ from grader.schemas.competition import (
 )
 from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
 from grader.service.devices import served_devices
-from grader.web import forms
+from grader.web import forms, throttle
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff, viewer
 from grader.web.current import platform
@@ -81,7 +81,12 @@ def show(slug: str) -> str:
 def register(slug: str) -> BaseResponse | tuple[str, int]:
     """Make a team, or join one."""
     given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
-    return _do(slug, lambda: teams.register(platform(), current_user(), slug, _registration(given)))
+
+    def enter() -> None:
+        with throttle.team_code(given.get("join_code") or given.get("invite_code") or ""):
+            teams.register(platform(), current_user(), slug, _registration(given))
+
+    return _do(slug, enter)
 
 
 @pages.post("/competitions/<slug>/leave")

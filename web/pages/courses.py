@@ -91,14 +91,14 @@ def offer() -> Response:
 def join() -> BaseResponse:
     """Become a student of the course."""
     user = current_user()
-    throttle.count_join()
-    joined = joining.join(platform(), user, shown_key())
+    with throttle.join_code():
+        joined = joining.join(platform(), user, shown_key())
     return redirect(url_for("courses.show", course=joined.slug), 303)
 
 
 def _offer(key: str) -> str:
-    throttle.count_join()
-    found = joining.offer(platform(), key)
+    with throttle.join_code():
+        found = joining.offer(platform(), key)
     own = url_for("courses.offer", key=key)
     return render_template("course/join.html", found=found, key=key, own=own, signed_in=viewer() is not None)
 

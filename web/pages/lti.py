@@ -114,10 +114,10 @@ def show() -> Page | BaseResponse:
 def connect() -> Page | BaseResponse:
     """The signed-in account is the launch's person's from now on. Takes the password, as every such connection."""
     said, user = _waiting(), current_user()
-    throttle.count_try(user.name)
     try:
         if not sessions.is_recent():
-            accounts.check_password(platform(), user, request.form.get("present", ""))
+            with throttle.password_try(user.name):
+                accounts.check_password(platform(), user, request.form.get("present", ""))
         lti_launch.connect(platform(), user, said)
     except GraderError as error:
         return _continue_page(said, lti_launch.complete(platform(), said), error)

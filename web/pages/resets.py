@@ -24,7 +24,7 @@ def forgot() -> str:
 
 
 @pages.post("/forgot")
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def ask() -> str:
     """The same answer, in the same time, for every name."""
     if not mail.configured(platform().settings):
@@ -40,7 +40,7 @@ def form() -> Response:
 
 
 @pages.post("/reset")
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def reset() -> Response:
     """Sets the password, ends all sessions and tokens of the account, and signs in."""
     key = shown_key()
@@ -61,7 +61,7 @@ def setup_form() -> Response:
 
 
 @pages.post("/setup")
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def set_up() -> Response:
     """Makes the first admin, by the link in the platform's log or terminal."""
     key = shown_key()

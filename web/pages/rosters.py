@@ -30,9 +30,9 @@ def take(course: str) -> Page:
     """Say what a table would change, and then, with the same text, do it."""
     try:
         file = request.files.get("file")
-        text = roster_file.decode(file.read()) if file else request.form.get("text", "")
+        content = roster_file.decode(file.read()) if file else None
         wanted = RosterBody(
-            text=text,
+            text=content.text if content else request.form.get("text", ""),
             dry_run=request.form.get("action") != "import",
             drop_missing=forms.ticked("drop_missing"),
             skip_bad=forms.ticked("skip_bad"),
@@ -41,7 +41,8 @@ def take(course: str) -> Page:
         result = rosters.import_roster(platform(), current_user(), course, wanted)
     except (BadRequest, Conflict) as error:
         return _page(course, error)
-    return _page(course, result=result, wanted=wanted)
+    guessed = content.encoding if content is not None and content.guessed else ""
+    return _page(course, result=result, wanted=wanted, guessed=guessed)
 
 
 @pages.post("/courses/<course>/roster/<name>")
@@ -108,6 +109,7 @@ def _page(
     error: GraderError | None = None,
     result: RosterResult | None = None,
     wanted: RosterBody | None = None,
+    guessed: str = "",
     member: str | None = None,
 ) -> Page:
     user, base = current_user(), request.host_url.rstrip("/")
@@ -123,6 +125,7 @@ def _page(
         edits=edits,
         result=result,
         wanted=wanted,
+        guessed=guessed,
         error=error,
     )
     return page, error.status if error else 200

@@ -90,9 +90,9 @@ def ask_to_connect(provider: str) -> Response | Page:
     """Takes the password. A link follows and no redirect: a form of ours may lead to no other site."""
     user = current_user()
     label = oidc.label(platform().settings, provider) if oidc.provider(platform().settings, provider) else ""
-    throttle.count_try(user.name)
     try:
-        accounts.check_password(platform(), user, request.form.get("present", ""))
+        with throttle.password_try(user.name):
+            accounts.check_password(platform(), user, request.form.get("present", ""))
     except GraderError as error:
         return account_page(error)
     session[_CONNECT] = {"provider": provider, "user": user.id, "at": time.time()}
@@ -103,9 +103,9 @@ def ask_to_connect(provider: str) -> Response | Page:
 def disconnect(number: int) -> Response | Page:
     """End what a connected account opens. Takes the password, so that one is left with which to sign in."""
     user = current_user()
-    throttle.count_try(user.name)
     try:
-        sign_on.disconnect(platform(), user, number, request.form.get("present", ""))
+        with throttle.password_try(user.name):
+            sign_on.disconnect(platform(), user, number, request.form.get("present", ""))
     except GraderError as error:
         return account_page(error)
     return redirect(url_for("account.show"), 303)

@@ -22,9 +22,8 @@ pages = Blueprint("sign_up", __name__)
 @pages.get("/sign-up")
 def form() -> Response:
     """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
-    if shown_key():
-        throttle.count_join()
-    return private(_page(shown_key()))
+    with throttle.join_code():
+        return private(_page(shown_key()))
 
 
 @pages.post("/sign-up")
@@ -35,7 +34,8 @@ def submit() -> Response:
     throttle.count_sign_up(key)
     try:
         body = SignUpBody.model_construct(name=name, password=request.form.get("password", ""), key=key)
-        user = sign_up.sign_up(platform(), body)
+        with throttle.join_code():
+            user = sign_up.sign_up(platform(), body)
     except (LinkUseless, NotFound):
         raise
     except GraderError as error:
@@ -45,7 +45,7 @@ def submit() -> Response:
 
 
 @pages.post("/sign-up/address")
-@throttle.sign_in_limit
+@throttle.mailed_link_limit
 def ask() -> Response:
     """Mail a link to an address. The answer is the same whether or not it has an account."""
     email = request.form.get("email", "").strip()

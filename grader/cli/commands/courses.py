@@ -217,11 +217,15 @@ def import_roster(
 ) -> int:
     """Bring the students of a course to what a table says. Doing it twice changes nothing."""
     try:
-        text = roster_file.decode(file.read_bytes())
+        content = roster_file.decode(file.read_bytes())
     except OSError as error:
         raise BadRequest(f"'{file}' cannot be read: {error.strerror}.") from error
     body = RosterBody(
-        text=text, dry_run=not apply, drop_missing=drop_missing, skip_bad=skip_bad, let_back_in=let_back_in
+        text=content.text,
+        dry_run=not apply,
+        drop_missing=drop_missing,
+        skip_bad=skip_bad,
+        let_back_in=let_back_in,
     )
     answer = connect().post(f"/courses/{segment(slug)}/roster", body.model_dump())
     found = understood(RosterResult, answer)
@@ -229,14 +233,21 @@ def import_roster(
         put_json(found)
     else:
         _show_import(found)
+    if content.guessed:
+        say(
+            f"The file was read as {content.encoding}. Look at the names: if they are wrong, save it as CSV in UTF-8.",
+            "yellow",
+        )
     return 1 if found.problems and not found.applied else 0
 
 
 def _show_import(found: RosterResult) -> None:
-    table = _table("line", "who", "what", "change")
+    table = _table("line", "who", "name", "what", "change")
     for change in found.changes:
         line = str(change.line) if change.line is not None else ""
-        table.add_row(line, safe(change.person), change.kind, safe("; ".join(change.what)))
+        table.add_row(
+            line, safe(change.person), safe(change.full_name), change.kind, safe("; ".join(change.what))
+        )
     if found.changes:
         put_table(table)
     if found.counts.get("removed"):

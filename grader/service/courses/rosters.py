@@ -210,9 +210,10 @@ class _Known:
         ).all()
         emails = {line[EMAIL].lower() for line in lines} - {""}
         accounts = {line[ACCOUNT].lower() for line in lines} - {""}
+        came = {row.user_id for row in invitations if row.user_id is not None}
         users = session.execute(
             select(UserRow.id, UserRow.name, UserRow.name_key, UserRow.email_key).where(
-                UserRow.email_key.in_(emails) | UserRow.name_key.in_(accounts)
+                UserRow.email_key.in_(emails) | UserRow.name_key.in_(accounts) | UserRow.id.in_(came)
             )
         ).all()
         return cls(
@@ -247,19 +248,48 @@ class _Plan:
         ]
         lines = [line for line in (self._tidied(line) for line in self.file.lines) if line is not None]
         self.known = _Known.read(self.course.session, self.course.row.id, lines)
-        self.by_number = {
-            row.student_number: row.user_id for row in self.known.members.values() if row.student_number
-        }
-        self.invited_by_number = {
-            row.student_number: row for row in self.known.invitations.values() if row.student_number
-        }
+        self._find_by_number(lines)
         self.seen: dict[object, int] = {}
+        self.invited: set[str] = set()
         for line in lines:
             self._consider(line)
         # A row that cannot be read may be that of anyone: nobody is taken off for it.
         if self.drop_missing and not self.problems:
             self._consider_missing()
         self.problems.sort(key=lambda it: it.line)
+
+    def _find_by_number(self, lines: Sequence[RosterLine]) -> None:
+        """Who is found by their student number: whom no line names by account or address. Numbers are corrected, and
+        then the number of one is that which another had."""
+        users: set[int | None] = set()
+        invited: set[int | None] = set()
+        for line in lines:
+            user, row = self._identified(line)
+            users.add(user)
+            invited.add(row.id if row is not None else None)
+        self.by_number: dict[str, int] = {}
+        self.invited_by_number: dict[str, CourseInvitationRow] = {}
+        for number, member in sorted(self.known.members.items()):
+            if member.student_number and number not in users:
+                self.by_number.setdefault(member.student_number, number)
+        for row in sorted(self.known.invitations.values(), key=lambda it: it.id):
+            if row.user_id is None:
+                if row.student_number and row.id not in invited:
+                    self.invited_by_number.setdefault(row.student_number, row)
+            elif row.person.startswith("#") and row.user_id not in users:
+                present = self.known.members.get(row.user_id)
+                if present is None or not present.student_number:
+                    self.by_number.setdefault(row.person[1:], row.user_id)
+
+    def _identified(self, line: RosterLine) -> tuple[int | None, CourseInvitationRow | None]:
+        """The account and the invitation that a line names by account or address."""
+        invited = self.known.invitations.get(line[EMAIL].lower()) if line[EMAIL] else None
+        if line[ACCOUNT]:
+            return self.known.by_account.get(line[ACCOUNT].lower()), invited
+        user = self.known.by_email.get(line[EMAIL].lower()) if line[EMAIL] else None
+        if user is None and invited is not None:
+            user = invited.user_id
+        return user, invited
 
     def _wrong(self, line: RosterLine, column: str, text: str) -> None:
         self.problems.append(RosterProblem(line=line.number, column=column, text=text))
@@ -277,7 +307,6 @@ class _Plan:
         user = self._user(line)
         if isinstance(user, str):
             return
-        person = line[EMAIL].lower() or f"#{line[NUMBER]}"
         keys = self._keys(line, user)
         for key in keys:
             if key in self.seen:
@@ -286,9 +315,9 @@ class _Plan:
                 return
         self.seen |= dict.fromkeys(keys, line.number)
         if user is not None:
-            self._member(line, user, person)
+            self._member(line, user)
         else:
-            self._invitation(line, person)
+            self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
         """All that says who stands in a line: no second line may say the same."""
@@ -298,24 +327,20 @@ class _Plan:
 
     def _user(self, line: RosterLine) -> int | str | None:
         """Whose account it is; a text where that cannot be, and the problem is noted."""
-        by_email = self.known.by_email.get(line[EMAIL].lower()) if line[EMAIL] else None
+        user, invited = self._identified(line)
         if line[ACCOUNT]:
-            named = self.known.by_account.get(line[ACCOUNT].lower())
-            if named is None:
+            if user is None:
                 self._wrong(line, ACCOUNT, f"there is no account '{line[ACCOUNT]}'")
                 return "wrong"
-            if by_email not in (None, named):
+            by_email = self.known.by_email.get(line[EMAIL].lower()) if line[EMAIL] else None
+            if by_email not in (None, user):
                 self._wrong(line, EMAIL, f"this address is of the account '{self.known.names[by_email]}'")
                 return "wrong"
-            return named
-        if by_email is not None:
-            return by_email
-        came = self.known.invitations.get(line[EMAIL].lower() or f"#{line[NUMBER]}")
-        if came is not None and came.accepted_at is not None and came.user_id is not None:
-            return came.user_id
-        return self.by_number.get(line[NUMBER]) if line[NUMBER] else None
+        if user is None and invited is None and line[NUMBER]:
+            return self.by_number.get(line[NUMBER])
+        return user
 
-    def _member(self, line: RosterLine, user: int, person: str) -> None:
+    def _member(self, line: RosterLine, user: int) -> None:
         row, name = self.known.members.get(user), self.known.names[user]
         values = self._said(line)
         if row is None:
@@ -342,14 +367,17 @@ class _Plan:
                 self._note(line, name, "return" if back else "change", what)
             else:
                 self.unchanged += 1
-        waiting = self.known.invitations.get(person)
+        waiting = self.known.invitations.get(_person(line))
         if waiting is not None and waiting.accepted_at is None:
             self._values.append((waiting, {"accepted_at": utcnow(), "user_id": user, "sha256": None}))
 
-    def _invitation(self, line: RosterLine, person: str) -> None:
+    def _invitation(self, line: RosterLine) -> None:
+        person = _person(line)
         row = self.known.invitations.get(person)
         if row is None and line[NUMBER]:
             row = self.invited_by_number.get(line[NUMBER])
+            # A line without an address says nothing of the one that was invited.
+            person = row.person if row is not None and not line[EMAIL] else person
         values = self._said(line)
         if row is None:
             new = CourseInvitationRow(
@@ -364,10 +392,14 @@ class _Plan:
             self._new.append(new)
             self._note(line, line[EMAIL] or f"number {line[NUMBER]}", "invite", [])
             return
-        self.seen[row.person] = line.number
+        self.invited.add(row.person)
         if line[EMAIL]:
             values["email"] = line[EMAIL]
         what = _differences(row, values)
+        if person != row.person:
+            if row.sha256 is not None:
+                what.append("their link ends")
+            values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
             # One that was used by an account that is gone is open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
@@ -384,8 +416,7 @@ class _Plan:
                 self._note(None, self.known.names[user], "drop", [])
                 self.moved[self.known.names[user]] = False
         for person, waiting in self.known.invitations.items():
-            named = person in self.seen or ("#", waiting.student_number) in self.seen
-            if waiting.accepted_at is None and not named:
+            if waiting.accepted_at is None and person not in self.seen and person not in self.invited:
                 self._gone.append(waiting)
                 self._note(None, waiting.email or person, "withdraw", [])
 
@@ -394,8 +425,8 @@ class _Plan:
         return {_ATTRIBUTES[column]: line[column] for column in _ATTRIBUTES if column in self.file.columns}
 
     def _note(self, line: RosterLine | None, person: str, kind: RosterKind, what: list[str]) -> None:
-        number = line.number if line is not None else None
-        self.changes.append(RosterChange(line=number, person=person, kind=kind, what=what))
+        number, name = (line.number, line[FULL_NAME]) if line is not None else (None, "")
+        self.changes.append(RosterChange(line=number, person=person, full_name=name, kind=kind, what=what))
 
     def apply(self) -> None:
         session = self.course.session
@@ -425,6 +456,11 @@ class _Plan:
             problems=self.problems,
             unused=list(self.file.unused),
         )
+
+
+def _person(line: RosterLine) -> str:
+    """By what an invitation knows who stands in a line."""
+    return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 
 def _differences(row: MemberRow | CourseInvitationRow, values: dict[str, object]) -> list[str]:

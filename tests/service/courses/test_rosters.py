@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, select
 
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.records.engine import writing
-from grader.records.models import UserRow
+from grader.records.models import CourseInvitationRow, MemberRow, UserRow
 from grader.schemas.account import SignUpBody
 from grader.schemas.course import (
     CourseRole,
@@ -20,6 +24,7 @@ from grader.schemas.course import (
 )
 from grader.service.accounts import sign_up
 from grader.service.accounts.accounts import User, create_user
+from grader.service.accounts.keys import digest
 from grader.service.accounts.links import LinkUseless
 from grader.service.courses import courses, joining, rosters
 from grader.service.messages import notices
@@ -84,6 +89,103 @@ def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User)
     ]
     # A column that is not there says nothing of anyone.
     assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
+
+
+def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform, staff: User) -> None:
+    take(platform, staff, "email,full_name,student_number\nann@uni.edu,Ann A,1\n")
+    (link,) = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
+    corrected = "email,full_name,student_number\nann@uni.edu,Ann A,2\nben@uni.edu,Ben B,1\n"
+    found = take(platform, staff, corrected)
+    assert [(it.person, it.kind, it.what) for it in found.changes] == [
+        ("ann@uni.edu", "change", ["number: 1 -> 2"]),
+        ("ben@uni.edu", "invite", []),
+    ]
+    assert joining.offer(platform, link.link.partition("key=")[2]).full_name == "Ann A"
+    assert take(platform, staff, corrected).changes == []
+    # Who is found by the number has another address: whoever has the old link is not them.
+    moved = "email,full_name,student_number\nann@home.org,Ann A,2\n"
+    (change,) = take(platform, staff, moved).changes
+    assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link ends"]
+    with pytest.raises(LinkUseless):
+        joining.offer(platform, link.link.partition("key=")[2])
+
+
+def test_a_corrected_number_makes_no_member_another(platform: Platform, staff: User) -> None:
+    create_user(platform, "ann", "correct horse", email="ann@uni.edu")
+    take(platform, staff, "email,full_name,student_number\nann@uni.edu,Ann A,1\n")
+    found = take(
+        platform, staff, "email,full_name,student_number\nben@uni.edu,Ben B,1\nann@uni.edu,Ann A,2\n"
+    )
+    assert kinds(found) == [(2, "ben@uni.edu", "invite"), (3, "ann", "change")]
+
+
+def test_a_number_alone_keeps_the_address_and_the_link(platform: Platform, staff: User) -> None:
+    take(platform, staff, TABLE)
+    links = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
+    take(platform, staff, "student_number,section\n1,C\n")
+    assert take(platform, staff, "email,student_number,section\nada@uni.edu,1,C\n").changes == []
+    for link in links:
+        joining.offer(platform, link.link.partition("key=")[2])
+
+
+_PEOPLE = st.lists(
+    st.tuples(
+        st.sampled_from(["ada", "bob", "cy", "di", ""]), st.sampled_from(["1", "2", "3", "4", ""])
+    ).filter(any),
+    max_size=4,
+    unique_by=(lambda it: it[0] or object(), lambda it: it[1] or object()),
+)
+
+
+def _table(people: list[tuple[str, str]]) -> str:
+    rows = [
+        (f"{name}@uni.edu" if name else "", f"Name {name}{number or 0}", number) for name, number in people
+    ]
+    return "email,full_name,student_number\n" + "".join(",".join(row) + "\n" for row in rows)
+
+
+def _facts(found: RosterResult) -> list[tuple[str, str, list[str]]]:
+    return sorted((it.person, it.kind, it.what) for it in found.changes)
+
+
+@pytest.fixture
+def di(platform: Platform) -> User:
+    return create_user(platform, "di", "correct horse", email="di@uni.edu")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=_PEOPLE, after=_PEOPLE, drop=st.booleans(), random=st.randoms(use_true_random=False))
+def test_any_edit_of_a_roster_is_imported_once_and_gives_nobody_anothers_link(
+    platform: Platform,
+    staff: User,
+    di: User,
+    before: list[tuple[str, str]],
+    after: list[tuple[str, str]],
+    drop: bool,
+    random: Random,
+) -> None:
+    with writing(platform.sessions) as session:
+        session.execute(delete(CourseInvitationRow))
+        session.execute(delete(MemberRow).where(MemberRow.role == CourseRole.STUDENT))
+    take(platform, staff, _table(before))
+    links = []
+    if any(name != "di" for name, _ in before):
+        links = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
+    shuffled = random.sample(after, len(after))
+    planned = take(platform, staff, _table(shuffled), dry_run=True, drop_missing=drop)
+    done = take(platform, staff, _table(after), drop_missing=drop)
+    assert (planned.problems, done.problems) == ([], [])
+    assert _facts(planned) == _facts(done)
+    again = take(platform, staff, _table(shuffled), drop_missing=drop, let_back_in=True)
+    assert (again.changes, again.unchanged) == ([], len(after))
+    with platform.sessions() as session:
+        rows = session.scalars(select(CourseInvitationRow)).all()
+    theirs = {it.sha256: it.email for it in rows}
+    for link in links:
+        assert theirs.get(digest(link.link.partition("key=")[2]), link.email) == link.email
+    if any(name == "di" for name, _ in after):
+        members = rosters.get_roster(platform, staff, "gpu").members
+        assert [it.full_name[:-1] for it in members if it.name == "di"] == ["Name di"]
 
 
 def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff: User) -> None:

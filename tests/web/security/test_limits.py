@@ -8,15 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import limits.storage.memory as storage
 import pytest
 from flask import Flask
+from flask_limiter import RateLimitExceeded
 from sqlalchemy import func, select
 
 from grader import limits
+from grader.errors import NotSignedIn
 from grader.queue.embedded import start_redis
 from grader.records.models import SubmissionRow
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
+from grader.service.accounts.links import LinkUseless
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web import throttle
@@ -161,10 +165,120 @@ def guess(app: Flask, name: str, address: str, password: str = "guess") -> int:
     )
 
 
+class Clock:
+    """Passes when a test says so; of the counts in memory."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._real = storage.time
+        self.now = self._real.time()
+        monkeypatch.setattr(storage, "time", self)
+
+    def time(self) -> float:
+        return self.now
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._real, name)
+
+
+def try_password(app: Flask, name: str, right: bool, address: str = "192.0.2.1") -> bool:
+    """Whether the password was checked."""
+    with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
+        try:
+            with throttle.password_try(name):
+                if not right:
+                    raise NotSignedIn("wrong")
+        except NotSignedIn:
+            return True
+        except RateLimitExceeded:
+            return False
+    return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def bare() -> Flask:
+    """An application that counts in memory and does nothing else."""
+    app = Flask(__name__)
+    app.config.update(SECRET_KEY="x", RATELIMIT_STORAGE_URI="memory://")
+    throttle.limiter.init_app(app)
+    return app
+
+
+class TestClass:
+    """Who sits in one room comes from one address."""
+
+    def test_a_class_signs_in_within_a_minute_while_a_neighbour_guesses(
+        self, bare: Flask, clock: Clock
+    ) -> None:
+        checked, signed_in = 0, []
+        for number in range(1_500):  # the same 50 accounts again and again
+            clock.now += 60 / 1_500
+            checked += try_password(bare, f"user{number % 50}", right=False)
+            if number % 10 == 0:
+                signed_in.append(try_password(bare, f"student{number}", right=True))
+        assert signed_in == [True] * 150
+        assert checked == limits.WRONG_PASSWORDS_PER_MINUTE
+
+    def test_few_guesses_are_left_in_an_hour(self, bare: Flask, clock: Clock) -> None:
+        checked = []
+        for number in range(1_000):
+            clock.now += 3
+            checked.append(try_password(bare, f"user{number % 300}", right=False))
+        # One at each account, and no more: those count for the address, too.
+        assert sum(checked) == 300
+        clock.now += 3600
+        assert try_password(bare, "user0", right=False)
+
+    def test_who_mistypes_tries_again_beside_a_class_that_does(self, bare: Flask) -> None:
+        for number in range(0, 150, 5):
+            assert try_password(bare, f"student{number}", right=False)
+            assert try_password(bare, f"student{number}", right=True)
+
+    def test_right_passwords_are_not_counted(self, counted: Flask) -> None:
+        assert all(
+            try_password(counted, name, right=True)
+            for name in ["ada"] * 50 + [f"student{n}" for n in range(150)]
+        )
+
+    def test_join_codes_and_codes_of_command_lines(self, app: Flask, platform: Platform) -> None:
+        with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
+            for _ in range(4 * 150):  # its page, the account's page, the account, joining
+                with throttle.join_code():
+                    pass
+            for _ in range(limits.WRONG_JOIN_CODES_PER_MINUTE):
+                with pytest.raises(LinkUseless), throttle.join_code():
+                    raise LinkUseless
+            with pytest.raises(RateLimitExceeded), throttle.join_code():
+                pass
+        client = app.test_client()
+        codes = {client.post(f"{API}/device-codes", json={}).status_code for _ in range(150)}
+        assert codes == {201}
+
+    def test_passwords_are_hashed_where_the_queue_expects_it(self, app: Flask) -> None:
+        for rule in app.url_map.iter_rules():
+            hashes = rule.endpoint in {
+                "sign_in.submit",
+                "sign_up.submit",
+                "api_tokens.create_token",
+                "api_accounts.create_account",
+            }
+            methods = {method for method in rule.methods or () if throttle.hashes_password(method, rule.rule)}
+            assert methods == ({"POST"} if hashes and "POST" in (rule.methods or ()) else set())
+
+
 class TestGuessing:
-    def test_fifty_guesses_at_once_from_one_address(self, counted: Flask) -> None:
-        statuses = at_once(lambda number: guess(counted, f"user{number}", "192.0.2.1"))
-        assert statuses == {401: limits.SIGN_IN_PER_MINUTE, 429: AT_ONCE - limits.SIGN_IN_PER_MINUTE}
+    def test_fifty_guesses_at_once_from_one_address(
+        self, counted: Flask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(limits, "WRONG_PASSWORDS_PER_MINUTE", 15)
+        for number in range(5):  # what each account may be tried regardless of the others
+            assert guess(counted, f"user{number}", "192.0.2.1") == 401
+        statuses = at_once(lambda number: guess(counted, f"user{number % 5}", "192.0.2.1"))
+        assert statuses == {401: 10, 429: AT_ONCE - 10}
 
     def test_fifty_addresses_at_one_account(self, counted: Flask) -> None:
         most = limits.SIGN_IN_PER_ACCOUNT
@@ -211,14 +325,15 @@ class TestGuessing:
         client = app.test_client()
         statuses = {
             client.post(f"{API}/tokens", data=body, content_type="application/json").status_code
-            for _ in range(limits.SIGN_IN_PER_MINUTE + 1)
+            for _ in range(limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT + 1)
         }
         assert statuses == {400}
         assert guess(app, "ada", "127.0.0.1", builders.PASSWORD) == 201
 
     def test_a_prefix_of_ipv6_is_one_address(self, app: Flask) -> None:
-        statuses = Counter(guess(app, f"user{n}", f"2001:db8:1:2:{n:x}::{n:x}") for n in range(AT_ONCE))
-        assert statuses == {401: limits.SIGN_IN_PER_MINUTE, 429: AT_ONCE - limits.SIGN_IN_PER_MINUTE}
+        statuses = Counter(guess(app, "user", f"2001:db8:1:2:{n:x}::{n:x}") for n in range(AT_ONCE))
+        most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
+        assert statuses == {401: most, 429: AT_ONCE - most}
         assert guess(app, "user", "2001:db8:1:3::1") == 401
 
     @pytest.mark.parametrize(
@@ -249,8 +364,9 @@ class TestGuessing:
             ).status_code
 
         # What the client itself sent is to the left of its address.
-        statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(limits.SIGN_IN_PER_MINUTE + 1)]
-        assert statuses == [401] * limits.SIGN_IN_PER_MINUTE + [429]
+        most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
+        statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(most + 1)]
+        assert statuses == [401] * most + [429]
         assert ask("203.0.113.10") == 401
         platform.close()
 
@@ -268,11 +384,14 @@ class TestGuessing:
             ).status_code
             for number in range(AT_ONCE)
         ]
-        most = limits.SIGN_IN_PER_MINUTE
+        most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
         assert statuses == [403] * most + [429] * (AT_ONCE - most)
 
-    def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(self, tmp_path: Path) -> None:
+    def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Else each new account could make as many more."""
+        monkeypatch.setattr(limits, "SIGN_UPS_PER_MINUTE", 3)
         platform = open_platform(builders.make_settings(tmp_path, sign_up="open"))
         app = create_app(platform)
 
@@ -282,8 +401,8 @@ class TestGuessing:
             body = {"name": f"user{number}", "password": builders.PASSWORD}
             return app.test_client().post(f"{API}/accounts", json=body, headers=headers).status_code
 
-        statuses = [make(number) for number in range(limits.SIGN_IN_PER_MINUTE + 1)]
-        assert statuses == [201] * limits.SIGN_IN_PER_MINUTE + [429]
+        statuses = [make(number) for number in range(4)]
+        assert statuses == [201, 201, 201, 429]
         platform.close()
 
     def test_codes_of_command_lines_are_counted_wherever_else_the_request_names_one(
