@@ -33,9 +33,11 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _RIGHT_PLACES = ("rounding", "rounded_inputs", "factor", "offset", "zeros")
 _HALF = r"(?:__half2?|half2?|(?:__)?nv_bfloat162?)"
 _HALF_DECLARED = re.compile(rf"\b{_HALF}\s+([A-Za-z_][^;(){{}}]*)")
-_HALF_FRAGMENT = re.compile(rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]*,\s*{_HALF}\s*>")
+_HALF_FRAGMENT = re.compile(rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{0, 120},\s*{_HALF}\s*>")
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
+# The condition of a statement that begins where the text ends, for one thread.
+_GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
 _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
 # exp of more is no float32, and of less than its negative is 0.
 _EXPONENT = 80.0
@@ -141,7 +143,7 @@ class CudaMistakes:
         if self._cancels(mismatch, inputs) and (said := self._variance()):
             return said
         if kind in ("", "rounding", "rounded_inputs"):
-            if said := self._sum_in_half():
+            if (said := self._sum_in_half()) and self._rounds_in_half(mismatch, case):
                 return said
             if mismatch.kind == "value":
                 return self._long_sum(kind, mismatch, case)
@@ -273,8 +275,8 @@ class CudaMistakes:
                 if whole and bound and bound[1] in {it.name for it in kernel.parameters}:
                     axis = whole[1]
                     return (
-                        f"The loop in line {kernel.line_at(begin)} goes on by {plain_value(step[2])}, one block's threads, "
-                        f"so blocks go over each other's elements: from blockIdx.{axis} * blockDim.{axis} + "
+                        f"The loop in line {kernel.line_at(begin)} goes on by {plain_value(step[2])}, one block's "
+                        f"threads, so blocks go over each other's elements: from blockIdx.{axis} * blockDim.{axis} + "
                         f"threadIdx.{axis} on, the step is gridDim.{axis} * blockDim.{axis}."
                     )
         return ""
@@ -357,7 +359,12 @@ class CudaMistakes:
         """Elements that are read, changed and stored without an atomic operation, at places where threads meet."""
         for function in self.source.functions.values():
             arrays = self._arrays_of(function)
-            for access in function.accesses:
+            scalars = [
+                Access(it.place, it.line, it.name, "", it.operator, it.value)
+                for it in function.assignments
+                if it.name in arrays
+            ]
+            for access in (*function.accesses, *scalars):
                 if access.array not in arrays or not _changes_itself(access):
                     continue
                 tags = self._tags(function, access.index)
@@ -365,14 +372,18 @@ class CudaMistakes:
                     continue
                 if "thread" in tags and ("data" in tags or arrays[access.array]):
                     continue
-                guarded = "data" not in tags and re.search(r"\bif\s*\([^;{}]*==", function.body) is not None
+                guarded = (
+                    "data" not in tags and _GUARD.search(function.body[: access.place][-200:]) is not None
+                )
+                if guarded and arrays[access.array]:
+                    continue  # one thread of the block does it
                 yield _Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
         """Arrays that several threads see; whether only those of one block do."""
         found = {it.name: False for it in function.parameters if it.pointer and function.kernel}
-        for it in re.finditer(r"__shared__\s+[\w:<> ]+?\s+([^;=]*)", function.body):
-            found |= {name: True for each in split(it[1]) for name in re.findall(r"^\w+(?=\s*\[)", each)}
+        for it in re.finditer(r"__shared__\s+[\w:<> ]{1,60}?\s+([^;=]*)", function.body):
+            found |= {name: True for each in split(it[1]) for name in re.findall(r"^\w+", each)}
         return found
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
@@ -405,19 +416,15 @@ class CudaMistakes:
         return found
 
     def _update(self, function: Function, access: Access) -> str:
-        element = f"{access.array}[{access.index}]" if access.index != "0" else f"{access.array}[0]"
+        element = f"{access.array}[{access.index}]" if access.index else access.array
         given = self._arguments_of(function).get(access.array)
-        called = (
-            f"{element}, which is {given.name},"
-            if given is not None and given.name != access.array
-            else element
+        told = (
+            f" ({access.array} is {given.name})" if given is not None and given.name != access.array else ""
         )
-        atomic = _atomic_for(access)
         return (
-            f"Line {access.line} reads {called} changes it and stores it: between one thread's read and its store "
-            f"another thread's store may come, and is lost. No barrier helps, as threads meet at the same element: "
-            f"{atomic}."
-        ).replace(f"{element} changes", f"{element}, changes")
+            f"Line {access.line} reads {element}{told}, changes it and stores it: what another thread stores in "
+            f"between is lost. No barrier helps, as several threads do this to the same element: {_atomic_for(access)}."
+        )
 
     def _of_race(self, line: int, message: str) -> str:
         lines = {line, *(int(it) for it in re.findall(r" in line (\d+)", message.split("\n")[0]))}
@@ -440,7 +447,9 @@ class CudaMistakes:
                     continue
                 taken = _extreme_of(function, it)
                 # Keys that are unsigned have no value below 0.
-                unsigned = re.search(rf"\b(?:unsigned|uint\w*|size_t)\b[\w ]*?\b{it.name}\b", function.body)
+                unsigned = re.search(
+                    rf"\b(?:unsigned|uint\w*|size_t)\b[\w ]{{0,40}}?\b{it.name}\b", function.body
+                )
                 if taken is None or unsigned or re.search(r"\bf?abs|\b__habs", function.resolved(it.value)):
                     continue
                 started = [
@@ -459,8 +468,8 @@ class CudaMistakes:
                     yield (
                         taken,
                         function,
-                        f"Line {started[-1].line} starts the {word} {it.name} at {value}{smallest}: start at {end}, or at "
-                        "the first value.",
+                        f"Line {started[-1].line} starts the {word} {it.name} at {value}{smallest}: start at {end}, "
+                        "or at the first value.",
                     )
 
     def _extreme_of_zero(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> str:
@@ -555,19 +564,31 @@ class CudaMistakes:
                     )
         return ""
 
-    def _long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
-        """A float32 sum of many terms, one after the other, where that explains the error."""
+    def _rounds_in_half(self, mismatch: Mismatch, case: Case) -> bool:
+        """Whether rounding each step of a sum to 16 bits explains an error."""
+        unit = 2.0**-8 if "bfloat" in self.source.text else 2.0**-11
+        share = self._share(mismatch)
+        return share is None or share <= unit * max(case.sizes.values(), default=1)
+
+    def _share(self, mismatch: Mismatch) -> float | None:
+        """The worst error, relative to the sum of absolute values that the tolerance is relative to."""
         worst = next((it for it in mismatch.worst if it.error is not None and it.allowed), None)
         tolerance = self.manifest.tolerance
         if worst is None or worst.error is None or not worst.allowed or not tolerance.rtol:
+            return None
+        return worst.error * tolerance.rtol / max(worst.allowed - tolerance.atol, 1e-300)
+
+    def _long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
+        """A float32 sum of many terms, one after the other, where that explains the error."""
+        share, allowed = self._share(mismatch), self.manifest.tolerance.rtol
+        if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
-        if self._dtype_of(mismatch.argument) is not DType.FLOAT32:
-            return ""
-        share = worst.error / ((worst.allowed - tolerance.atol) / tolerance.rtol or 1e-300)
         for function in self.source.kernels:
             given = self._arguments_of(function)
             for it in function.assignments:
-                declared = re.search(rf"\bfloat\s+(?:[^;()]*,\s*)?{it.name}\b", function.body[: it.place])
+                declared = re.search(
+                    rf"\bfloat\s+(?:[^;()]{{0,200}},\s*)?{it.name}\b", function.body[: it.place]
+                )
                 if not _adds_to_itself(it) or declared is None or "[" not in function.resolved(it.value):
                     continue
                 for begin, end, header in _loops_of(function):
@@ -578,14 +599,14 @@ class CudaMistakes:
                     if share > terms * _UNIT:
                         continue
                     off = (
-                        f"The result is off by {worst.error:.3g}, {worst.error / worst.allowed:.3g} times what is allowed. "
+                        f"The result is off by {share / allowed:.3g} times what is allowed. "
                         if not kind
                         else ""
                     )
                     return (
                         f"{off}Line {it.line} adds up to {size.name} = {terms:,} terms one after the other in one "
                         f"float: each addition rounds, and the error grows with the number of terms (here it may be "
-                        f"{terms * _UNIT:.1g} of the sum of their absolute values; allowed is {tolerance.rtol:.1g}). "
+                        f"{terms * _UNIT:.1g} of the sum of their absolute values; allowed is {allowed:.1g}). "
                         "Add in a tree: each thread a part of them, then the threads' sums in pairs."
                     )
         return ""
@@ -599,7 +620,7 @@ class CudaMistakes:
             for it in _SQUARE_SUBTRACTED.finditer(function.body):
                 mean = it[1] or it[2]
                 value = function.values.get(mean, "")
-                if "/" in value or "*" in value or "mean" in mean.lower() or "mu" == mean.lower():
+                if "/" in value or "*" in value or "mean" in mean.lower() or mean.lower() == "mu":
                     return (
                         f"Line {function.line_at(it.start())} takes the variance as a mean of squares less the square "
                         f"of {mean}: where the mean is large, the two are nearly equal, and their difference keeps few "
@@ -677,8 +698,8 @@ class CudaMistakes:
         first, operator, bound = compared[0]
         if first > line:
             return (
-                f"Line {line} uses {name} before line {first} asks whether it is below {bound}: the last block has threads "
-                "past the end, and they come here, too. Move it under that condition."
+                f"Line {line} uses {name} before line {first} asks whether it is below {bound}: the last block has "
+                "threads past the end, and they come here, too. Move it under that condition."
             )
         if operator == "<=" or (operator == ">" and "return" in kernel.body):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
@@ -714,7 +735,8 @@ class _Update:
 
 
 _SQUARE_SUBTRACTED = re.compile(
-    r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
+    r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
+    r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
 )
 # Casts around what threads and blocks are numbered by.
 _CAST_OF_INDEX = re.compile(
@@ -740,15 +762,22 @@ def _changes_itself(access: Access) -> bool:
     """Whether what is stored comes of what was there, and of no other element of that array."""
     if access.operator in ("++", "--"):
         return True
-    others = re.findall(rf"\b{access.array}\s*(?:\[([^\]]*)\])?", access.value)
+    others = len(re.findall(rf"\b{access.array}\b", access.value))
     if access.operator == "=":
-        same = [it for it in others if plain_value(it) == access.index or (not it and access.index == "0")]
-        return bool(same) and len(same) == len(others)
-    return access.operator.endswith("=") and bool(access.operator) and not others
+        return others > 0 and len(re.findall(_element_pattern(access), access.value)) == others
+    return access.operator.endswith("=") and not others
+
+
+def _element_pattern(access: Access) -> str:
+    array = rf"\b{access.array}\b"
+    if not access.index:
+        return array
+    element = rf"{array}\s*\[\s*{re.escape(access.index)}\s*\]"
+    return element if access.index != "0" else rf"{element}|\*\s*{array}"
 
 
 def _atomic_for(access: Access) -> str:
-    place = access.array if access.index == "0" else f"&{access.array}[{access.index}]"
+    place = f"&{access.array}[{access.index}]" if access.index else f"&{access.array}"
     if access.operator == "--":
         return f"atomicSub({place}, 1) does it in one step"
     if access.operator in ("++", "+=", "-="):

@@ -1,7 +1,7 @@
 """What a CUDA source says of itself, as far as hints about wrong results need it.
 
-It is no parser: macros are not followed, and what it does not understand it leaves out. It takes a time that grows with
-the length of the source, whatever is in it.
+It is no parser: macros are not followed, and what it does not understand it leaves out. Sources that are longer than
+people write them are not read, as rules look at each assignment beside each other.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from functools import cached_property
 
 from grader.sandbox.compiler.outline import plain_text
 
-# No kernel that a person wrote is longer, and a longer text is not worth the judge's time.
+# Twice what our longest solution has, and more; of these marks each, and of lines without code.
 _MOST_CHARS = 1 << 16
+_MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _NO_FUNCTIONS = frozenset("if for while switch catch return sizeof".split())
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]{0,200}>)?\s*<<<")
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
-# A pointer that is followed, not a product: nothing stands before it that could be multiplied.
-_FOLLOWED = re.compile(r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)")
+# A pointer that is followed, not a product: nothing that could be multiplied is before it, or it is assigned to.
+_FOLLOWED = re.compile(
+    r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)"
+    r"|(?<=\))\s*\*\s*([A-Za-z_]\w*)(?=\s*(?:[-+*/]?=(?!=)|\+\+|--))"
+)
 _ASSIGNED = re.compile(r"(?<![\w.>\]])([A-Za-z_]\w*)\s*([-+*/%&|^]?|<<|>>)=(?!=)")
+# In front of a name: what it points at is meant, not itself, as it would be in a declaration.
+_DEREFERENCES = re.compile(r"(?:^|[;{})])\s*\*\s*$")
 _AFTER = re.compile(r"\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
 _COUNTED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:\+\+|--)")
 _CAST = re.compile(
@@ -91,6 +97,8 @@ class Function:
     def assignments(self) -> list[Assignment]:
         found = []
         for it in _ASSIGNED.finditer(self.body):
+            if _DEREFERENCES.search(self.body, max(0, it.start() - 40), it.start()):
+                continue
             value = _expression(self.body, it.end())
             found.append(
                 Assignment(it.start(), self.line_at(it.start()), it[1], f"{it[2]}=", plain_value(value))
@@ -101,7 +109,8 @@ class Function:
     def accesses(self) -> list[Access]:
         found = [self._indexed(it) for it in _INDEXED.finditer(self.body)]
         for it in _FOLLOWED.finditer(self.body):
-            found.append(self._access(it.start(1), it.end(), it[1], "0", it.start()))
+            group = 1 if it[1] else 2
+            found.append(self._access(it.start(group), it.end(), it[group], "0", it.start()))
         return [it for it in found if it is not None]
 
     def _indexed(self, it: re.Match[str]) -> Access | None:
@@ -164,8 +173,10 @@ class Launch:
 
 
 class CudaSource:
+    """``text``: without comments, literals and directives."""
+
     def __init__(self, text: str) -> None:
-        self.text = plain_text(text)
+        self.text = text
         self._partners = _partners(self.text)
         self._lines = [it.end() for it in re.finditer("\n", self.text)]
         self.functions = {it.name: it for it in self._read_functions()}
@@ -237,8 +248,13 @@ class CudaSource:
 
 
 def read(text: str) -> CudaSource | None:
-    """None where it is longer than any that is worth reading."""
-    return CudaSource(text) if len(text) <= _MOST_CHARS else None
+    """None where there is more of it than is worth reading."""
+    if len(text) > _MOST_CHARS:
+        return None
+    plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
+    if any(plain.count(mark) > most for mark, most in _MOST_MARKS.items()):
+        return None
+    return CudaSource(plain)
 
 
 def _partners(text: str) -> dict[int, int]:
