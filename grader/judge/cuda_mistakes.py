@@ -33,7 +33,7 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _RIGHT_PLACES = ("rounding", "rounded_inputs", "factor", "offset", "zeros")
 _HALF = r"(?:__half2?|half2?|(?:__)?nv_bfloat162?)"
 _HALF_DECLARED = re.compile(rf"\b{_HALF}\s+([A-Za-z_][^;(){{}}]*)")
-_HALF_FRAGMENT = re.compile(rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{0, 120},\s*{_HALF}\s*>")
+_HALF_FRAGMENT = re.compile(rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{{0,120}},\s*{_HALF}\s*>")
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
 # The condition of a statement that begins where the text ends, for one thread.
