@@ -33,7 +33,9 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _RIGHT_PLACES = ("rounding", "rounded_inputs", "factor", "offset", "zeros")
 _HALF = r"(?:__half2?|half2?|(?:__)?nv_bfloat162?)"
 _HALF_DECLARED = re.compile(rf"\b{_HALF}\s+([A-Za-z_][^;(){{}}]*)")
-_HALF_FRAGMENT = re.compile(rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{{0,120}},\s*{_HALF}\s*>")
+_HALF_FRAGMENT = re.compile(
+    rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{{0,120}},\s*{_HALF}\s*>"
+)
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
 # The condition of a statement that begins where the text ends, for one thread.
@@ -656,7 +658,8 @@ class CudaMistakes:
         if failure.type in ("unwritten", "read_only"):
             return self._order_of_solve()
         if failure.type in _RACES:
-            both_write = "reads" not in failure.message.split("\n")[0]
+            found = failure.message.split("\n")[0]
+            both_write = "reads" not in found or "same index" in found
             return (
                 self._order_of_solve()
                 or self._of_race(line, failure.message)
