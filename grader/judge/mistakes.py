@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.judge.cuda_mistakes import CudaMistakes
 from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes import TritonMistakes
@@ -34,7 +35,13 @@ _ROUNDED = (
 class Reading(Protocol):
     """The mistakes of one language, by what a source says. Each answer is a hint, or empty."""
 
-    def of_result(self, pattern: Pattern | None, mismatch: Mismatch, case: Case) -> str: ...
+    def of_result(
+        self,
+        pattern: Pattern | None,
+        mismatch: Mismatch,
+        case: Case,
+        inputs: Mapping[str, torch.Tensor],
+    ) -> str: ...
 
     def of_failure(self, failure: Failure) -> str: ...
 
@@ -53,11 +60,8 @@ class Mistakes:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        return (
-            TritonMistakes.of(self.challenge.manifest, self.source)
-            if self.language is Language.TRITON
-            else None
-        )
+        reading = TritonMistakes if self.language is Language.TRITON else CudaMistakes
+        return reading.of(self.challenge.manifest, self.source)
 
     def of_failure(self, failure: Failure) -> str:
         return self._reading.of_failure(failure) if self._reading is not None else ""
@@ -67,7 +71,7 @@ class Mistakes:
     ) -> str:
         """``wrong``: none for what was written where nothing may be."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        said = self._reading.of_result(pattern, mismatch, case) if self._reading is not None else ""
+        said = self._reading.of_result(pattern, mismatch, case, inputs) if self._reading is not None else ""
         if pattern is None or pattern.kind.startswith("unwritten"):
             return said
         if not said and pattern.kind == "rounding":

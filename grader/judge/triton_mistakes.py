@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case
 from grader.challenge.model import Argument, DType, Kind, Manifest
@@ -23,6 +24,9 @@ from grader.judge.triton_source import (
 )
 from grader.judge.triton_tiles import Finding, constants_of, findings_of
 from grader.schemas.report import Mismatch
+
+if TYPE_CHECKING:
+    import torch
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
@@ -58,7 +62,13 @@ class TritonMistakes:
 
     # Wrong results
 
-    def of_result(self, pattern: Pattern | None, mismatch: Mismatch, case: Case) -> str:
+    def of_result(
+        self,
+        pattern: Pattern | None,
+        mismatch: Mismatch,
+        case: Case,
+        inputs: Mapping[str, torch.Tensor],
+    ) -> str:
         if mismatch.kind == "out_of_bounds":
             return self._stores_outside(mismatch.argument)
         if mismatch.kind in ("late", "input_changed", "not_cleared"):

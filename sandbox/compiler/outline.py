@@ -73,9 +73,13 @@ def outline_of(source: str) -> Outline:
     for found in _DEFINE.finditer(source):
         line, place = line + source.count("\n", place, found.start()), found.start()
         macros.setdefault(found[1], line)
-    plain = _SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
-    functions, open_brace = _read(plain)
+    functions, open_brace = _read(plain_text(source))
     return Outline(functions, macros, open_brace)
+
+
+def plain_text(source: str) -> str:
+    """``source`` with spaces in place of comments, literals and directives: what is left keeps its place."""
+    return _SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
 def _read(plain: str) -> tuple[list[Function], int]:

@@ -11,18 +11,12 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.catalogue import Catalogue
-from grader.device_kinds import EMULATED
-from grader.judge.correctness import Suite
-from grader.judge.device import make_device
-from grader.judge.launch import Launcher
-from grader.judge.mistakes import Mistakes
-from grader.judge.request import Request
-from grader.judge.runner_client import RunnerClient
 from grader.judge.triton_mistakes import TritonMistakes
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseReport, CaseVerdict
+from grader.schemas.report import CaseVerdict
 from tests.components import need
+from tests.judge.case_judge import CaseJudge
 
 ROOT = Path(__file__).parents[2]
 KERNELS = Path(__file__).parent / "mistaken"
@@ -124,47 +118,12 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
 }
 
 
-class SharedBox:
-    """Judges one case of one source after the other, in one box as long as that lives."""
-
-    def __init__(self, boxes: BoxMaker) -> None:
-        self._boxes = boxes
-        self._device = make_device(EMULATED)
-        self._client: RunnerClient | None = None
-        self._catalogue = Catalogue(ROOT)
-
-    def judge(self, source: str, slug: str, name: str) -> CaseReport:
-        challenge = self._catalogue.load(slug)
-        cases = [it for it in challenge.cases if it.name == name]
-        request = Request(challenge, Language.TRITON, source, EMULATED, seed_key=bytes(32), cases=cases)
-        launcher = Launcher(request, self._device, self._boxes, lambda: None)
-        if self._client is None:
-            self._client = launcher.submission()
-        else:
-            launcher.load(self._client)
-        suite = Suite(
-            challenge=challenge,
-            cases=cases,
-            seed_of=request.seed_of,
-            start=launcher.submission,
-            on_case=lambda *_: None,
-            device=self._device,
-            mistakes=Mistakes(challenge, Language.TRITON, source),
-        )
-        self._client = suite.run(self._client)
-        return suite.reports[0]
-
-    def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-
-
 @pytest.fixture(scope="module")
-def shared(local_boxes: BoxMaker) -> Iterator[SharedBox]:
+def judge(local_boxes: BoxMaker) -> Iterator[CaseJudge]:
     need("emulator")
-    box = SharedBox(local_boxes)
-    yield box
-    box.close()
+    judge = CaseJudge(local_boxes, Language.TRITON)
+    yield judge
+    judge.close()
 
 
 def test_every_kernel_is_in_the_table() -> None:
@@ -172,16 +131,16 @@ def test_every_kernel_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_the_hint_names_the_mistake(shared: SharedBox, name: str) -> None:
+def test_the_hint_names_the_mistake(judge: CaseJudge, name: str) -> None:
     slug, case, detail, hint = TABLE[name]
-    found = shared.judge((KERNELS / f"{name}.py").read_text(), slug, case)
+    found = judge.judge((KERNELS / f"{name}.py").read_text(), slug, case)
     assert found.verdict is not CaseVerdict.ACCEPTED
     assert detail in found.detail
     assert hint in found.hint
 
 
-def test_a_refused_kernel_shows_its_line_and_column(shared: SharedBox) -> None:
-    found = shared.judge((KERNELS / "unknown_name.py").read_text(), "relu", "basic")
+def test_a_refused_kernel_shows_its_line_and_column(judge: CaseJudge) -> None:
+    found = judge.judge((KERNELS / "unknown_name.py").read_text(), "relu", "basic")
     headline, line, caret = found.detail.split("\n")[:3]
     assert headline == "Line 7: Triton cannot compile this: NameError: zero is not defined"
     assert line == "    return tl.maximum(v, zero)"

@@ -1,0 +1,316 @@
+"""What a CUDA source says of itself, as far as hints about wrong results need it.
+
+It is no parser: macros are not followed, and what it does not understand it leaves out. Sources that are longer than
+people write them are not read, as rules look at each assignment beside each other.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from grader.sandbox.compiler.outline import plain_text
+
+# Twice what our longest solution has, and more; of these marks each, and of lines without code.
+_MOST_CHARS = 1 << 16
+_MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_NO_FUNCTIONS = frozenset("if for while switch catch return sizeof".split())
+_LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]{0,200}>)?\s*<<<")
+_INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
+# A pointer that is followed, not a product: nothing that could be multiplied is before it, or it is assigned to.
+_FOLLOWED = re.compile(
+    r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)"
+    r"|(?<=\))\s*\*\s*([A-Za-z_]\w*)(?=\s*(?:[-+*/]?=(?!=)|\+\+|--))"
+)
+_ASSIGNED = re.compile(r"(?<![\w.>\]])([A-Za-z_]\w*)\s*([-+*/%&|^]?|<<|>>)=(?!=)")
+# In front of a name: what it points at is meant, not itself, as it would be in a declaration.
+_DEREFERENCES = re.compile(r"(?:^|[;{})])\s*\*\s*$")
+_AFTER = re.compile(r"\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
+_COUNTED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:\+\+|--)")
+_CAST = re.compile(
+    r"\b(?:static_cast|reinterpret_cast|const_cast)\s*<[^<>]*>"
+    r"|\(\s*(?:const\s+)?(?:unsigned|int|long|float|double|half|__half|size_t|u?int\d+_t|long long|unsigned int"
+    r"|unsigned long long)\s*[*]*\s*\)"
+)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_OPENING, _CLOSING = "([{", ")]}"
+_EXPRESSION_CHARS = 2_000
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: str
+
+    @property
+    def pointer(self) -> bool:
+        return "*" in self.type
+
+    @property
+    def constant(self) -> bool:
+        """Of a pointer: whether nothing can be written through it."""
+        return re.search(r"\bconst\b[^*]*\*|^[^*]*\bconst\s*\*", self.type) is not None
+
+
+@dataclass(frozen=True)
+class Access:
+    """An element of ``array``. ``operator``: empty where it is read, else what follows it, such as ``=`` or ``++``;
+    ``value``: what is to the right of that."""
+
+    place: int
+    line: int
+    array: str
+    index: str
+    operator: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    place: int
+    line: int
+    name: str
+    operator: str
+    value: str
+
+
+@dataclass
+class Function:
+    name: str
+    line: int
+    head: str
+    parameters: list[Parameter]
+    body: str
+    # Where the body begins in the source.
+    begin: int
+    source: CudaSource = field(repr=False)
+
+    @property
+    def kernel(self) -> bool:
+        return "__global__" in self.head
+
+    @cached_property
+    def assignments(self) -> list[Assignment]:
+        found = []
+        for it in _ASSIGNED.finditer(self.body):
+            if _DEREFERENCES.search(self.body, max(0, it.start() - 40), it.start()):
+                continue
+            value = _expression(self.body, it.end())
+            found.append(
+                Assignment(it.start(), self.line_at(it.start()), it[1], f"{it[2]}=", plain_value(value))
+            )
+        return found
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        found = [self._indexed(it) for it in _INDEXED.finditer(self.body)]
+        for it in _FOLLOWED.finditer(self.body):
+            group = 1 if it[1] else 2
+            found.append(self._access(it.start(group), it.end(), it[group], "0", it.start()))
+        return [it for it in found if it is not None]
+
+    def _indexed(self, it: re.Match[str]) -> Access | None:
+        end, parts = it.end() - 1, []
+        while self.body[end : end + 1] == "[":
+            close = self.source.partner(self.begin + end) - self.begin
+            if close < end:
+                return None
+            parts.append(self.body[end + 1 : close])
+            end = close + 1
+        return self._access(it.start(), end, it[1], "][".join(parts), it.start())
+
+    def _access(self, place: int, end: int, array: str, index: str, begin: int) -> Access:
+        before = self.body[:begin].rstrip()[-2:] if begin < 4 else self.body[begin - 4 : begin].rstrip()[-2:]
+        after = _AFTER.match(self.body, end)
+        operator = after[1] if after else before if before in ("++", "--") else ""
+        value = _expression(self.body, after.end()) if after and after[1].endswith("=") else ""
+        return Access(place, self.line_at(place), array, plain_value(index), operator, plain_value(value))
+
+    def line_at(self, place: int) -> int:
+        return self.source.line_at(self.begin + place)
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """Of variables that are given one value, and no other, what that is."""
+        counted = {it[1] or it[2] for it in _COUNTED.finditer(self.body)}
+        found: dict[str, list[str]] = {}
+        for it in self.assignments:
+            found.setdefault(it.name, []).append(it.value)
+        return {name: it[0] for name, it in found.items() if len(it) == 1 and name not in counted}
+
+    def resolved(self, expression: str) -> str:
+        """With its variables replaced by what they are given, two deep."""
+        for _ in range(2):
+            if len(expression) > _EXPRESSION_CHARS:
+                break
+            expression = _NAME.sub(
+                lambda it: f"({self.values[it[0]]})" if it[0] in self.values else it[0], expression
+            )
+        return expression
+
+    def arguments_of(self, *names: str) -> Iterator[tuple[int, str, list[str]]]:
+        """Of each call of one of ``names``: its place, the name and the arguments."""
+        for it in re.finditer(rf"\b({'|'.join(names)})\s*\(", self.body):
+            close = self.source.partner(self.begin + it.end() - 1) - self.begin
+            if close > it.end():
+                yield it.start(), it[1], split(self.body[it.end() : close])
+
+
+@dataclass(frozen=True)
+class Launch:
+    """``given``: by the kernel's parameters, what is passed for them, without casts."""
+
+    line: int
+    kernel: Function
+    caller: Function
+    grid: str
+    block: str
+    given: dict[str, str]
+
+
+class CudaSource:
+    """``text``: without comments, literals and directives."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._partners = _partners(self.text)
+        self._lines = [it.end() for it in re.finditer("\n", self.text)]
+        self.functions = {it.name: it for it in self._read_functions()}
+        self.kernels = [it for it in self.functions.values() if it.kernel]
+        self.launches = list(self._read_launches())
+
+    @property
+    def solve(self) -> Function | None:
+        return self.functions.get("solve")
+
+    def line_at(self, place: int) -> int:
+        return bisect_right(self._lines, place) + 1
+
+    def partner(self, place: int) -> int:
+        """Where the bracket at ``place`` is closed; -1: nowhere."""
+        return self._partners.get(place, -1)
+
+    def kernel_at(self, line: int) -> Function | None:
+        """The function, of a kernel or called by one, that a line is in."""
+        for it in self.functions.values():
+            if self.line_at(it.begin) <= line <= self.line_at(it.begin + len(it.body)):
+                return it
+        return None
+
+    def launches_of(self, kernel: Function) -> list[Launch]:
+        return [it for it in self.launches if it.kernel is kernel]
+
+    def _read_functions(self) -> Iterator[Function]:
+        end = 0
+        for it in _CALLED.finditer(self.text):
+            close = self.partner(it.end() - 1)
+            if it.start() < end or close < 0 or it[1] in _NO_FUNCTIONS or it[1].startswith("__"):
+                continue
+            opened = re.compile(r"\s*(?:(?:const|noexcept)\s*)*\{").match(self.text, close + 1)
+            last = self.partner(opened.end() - 1) if opened else -1
+            if opened is None or last < 0:
+                continue
+            before = max(self.text.rfind(mark, 0, it.start()) for mark in ";{}")
+            parameters = [_parameter(each) for each in split(self.text[it.end() : close])]
+            body = self.text[opened.end() : last]
+            head = self.text[before + 1 : it.start()]
+            yield Function(it[1], self.line_at(it.start()), head, parameters, body, opened.end(), self)
+            end = last
+
+    def _read_launches(self) -> Iterator[Launch]:
+        for it in _LAUNCHED.finditer(self.text):
+            kernel, caller = self.functions.get(it[1]), self._around(it.start())
+            close = self.text.find(">>>", it.end())
+            opened = re.compile(r"\s*\(").match(self.text, close + 3) if close > 0 else None
+            last = self.partner(opened.end() - 1) if opened else -1
+            if kernel is None or caller is None or opened is None or last < 0:
+                continue
+            shape = [*split(self.text[it.end() : close]), "", ""]
+            passed = [plain_value(each) for each in split(self.text[opened.end() : last])]
+            names = [each.name for each in kernel.parameters]
+            yield Launch(
+                self.line_at(it.start()),
+                kernel,
+                caller,
+                shape[0],
+                shape[1],
+                dict(zip(names, passed, strict=False)),
+            )
+
+    def _around(self, place: int) -> Function | None:
+        return next(
+            (it for it in self.functions.values() if it.begin <= place < it.begin + len(it.body)), None
+        )
+
+
+def read(text: str) -> CudaSource | None:
+    """None where there is more of it than is worth reading."""
+    if len(text) > _MOST_CHARS:
+        return None
+    plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
+    if any(plain.count(mark) > most for mark, most in _MOST_MARKS.items()):
+        return None
+    return CudaSource(plain)
+
+
+def _partners(text: str) -> dict[int, int]:
+    """Of each opening bracket, where it is closed."""
+    found, opened = {}, []
+    for it in re.finditer(r"[()\[\]{}]", text):
+        if it[0] in _OPENING:
+            opened.append((it[0], it.start()))
+        elif opened and _OPENING.index(opened[-1][0]) == _CLOSING.index(it[0]):
+            found[opened.pop()[1]] = it.start()
+    return found
+
+
+def split(text: str) -> list[str]:
+    """At commas that are in no bracket; angles count, as templates have them."""
+    parts, depth, begin = [], 0, 0
+    for place, mark in enumerate(text):
+        if mark in _OPENING:
+            depth += 1
+        elif mark in _CLOSING:
+            depth -= 1
+        elif mark == "," and depth == 0:
+            parts.append(text[begin:place])
+            begin = place + 1
+    parts.append(text[begin:])
+    stripped = [it.strip() for it in parts]
+    return stripped if stripped != [""] else []
+
+
+def _expression(text: str, begin: int) -> str:
+    """What is assigned: up to a semicolon, a comma, or a bracket that closes what was opened before."""
+    depth, text = 0, text[: begin + _EXPRESSION_CHARS]
+    for it in re.compile(r"[()\[\]{};,]").finditer(text, begin):
+        if it[0] in _OPENING:
+            depth += 1
+        elif it[0] in _CLOSING:
+            depth -= 1
+        if depth < 0 or (depth == 0 and it[0] in ";,"):
+            return text[begin : it.start()]
+    return text[begin:]
+
+
+def _parameter(text: str) -> Parameter:
+    plain = re.sub(r"__restrict__|\[\s*\]", " ", text.partition("=")[0])
+    names = _NAME.findall(plain)
+    name = names[-1] if names else ""
+    return Parameter(name, plain[: plain.rfind(name)] if name else plain)
+
+
+def plain_value(text: str) -> str:
+    """On one line, without casts and without brackets around the whole."""
+    text = " ".join(_CAST.sub("", text).split())
+    while text.startswith("(") and _partners(text).get(0) == len(text) - 1:
+        text = text[1:-1].strip()
+    return text
+
+
+def names_in(text: str) -> set[str]:
+    return set(_NAME.findall(text))
