@@ -60,7 +60,7 @@ class Mistakes:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        reading = TritonMistakes if self.language is Language.TRITON else CudaMistakes
+        reading = TritonMistakes if self.language.python else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
 
     def of_failure(self, failure: Failure) -> str:
