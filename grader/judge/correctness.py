@@ -52,6 +52,7 @@ class Suite:
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
+    remarks: tuple[str, ...] = ()
     # A case was right only when it was called with the gate open from the start.
     needs_open_gate: bool = False
     # The case that did not end, if there was one: what comes after it is not run.
@@ -196,7 +197,10 @@ class Suite:
         return alive
 
     def _note(self, case: Case, answer: Answer) -> None:
-        """What was not freed, where that was most. Of public cases alone: what a hidden one leaves may not be told."""
+        """What was not freed, where that was most, and the first remarks. Of public cases alone: what a hidden one
+        leaves may not be told."""
+        if not case.hidden:
+            self.remarks = self.remarks or answer.remarks
         known = self.unfreed.bytes if self.unfreed is not None else 0
         if not case.hidden and answer.unfreed is not None and answer.unfreed.bytes > known:
             self.unfreed = answer.unfreed
@@ -261,15 +265,19 @@ class Suite:
             mismatch = compare(arena, snapshot, question)
         if mismatch is None:
             return None, None
+        forgotten = answer.forgotten
         if mistakes is None:
-            return faults.of_mismatch(mismatch, case, answer.empty_launches), mismatch
+            return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
         if snapshot is not None and isinstance(question, Question):
             wrong = wrong_result(arena, mismatch.argument, snapshot, question)
         inputs = question.inputs if isinstance(question, Question) else {}
         mistake = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
-        return faults.of_mismatch(mismatch, case, answer.empty_launches, mistake, adds), mismatch
+        finding = faults.of_mismatch(
+            mismatch, case, answer.empty_launches, mistake, adds, forgotten=forgotten
+        )
+        return finding, mismatch
 
     def _record(
         self,

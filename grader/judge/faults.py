@@ -12,7 +12,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError, StillCompiling
 from grader.judge.hints import hint_of, message_of
-from grader.judge.messages import Failure
+from grader.judge.messages import Failure, Forgotten
 from grader.judge.oracle import workload_case
 from grader.judge.runner_client import RunnerClient
 from grader.judge.timing import TooSlow, WrongInTiming
@@ -51,7 +51,11 @@ _KILLED_ITSELF = (
 _LESS = "Allocate less, or free sooner."
 # What a process gets from the kernel, or from its own libraries, for a mistake with memory or numbers.
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
-_CRASHED = "A read or write outside an array does this: check masks, offsets and grid."
+_CRASHED = (
+    "The host code did this, not a kernel: a null or freed pointer, an index outside an array of the host's, or a "
+    "device pointer that the host reads or writes (cudaMemcpy copies it)."
+)
+_CRASHED_INTERPRETED = "A read or write outside an array does this: check masks, offsets and grid."
 
 
 _SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
@@ -101,7 +105,9 @@ def of_broken_channel(
         )
     if finding := _of_end(end, doing, client.memory_bytes):
         return finding
-    return CaseFault(CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end))
+    return CaseFault(
+        CaseVerdict.RUNTIME_ERROR, f"While {doing}, {end.sentence()}.", _hint_of_end(end, client.interprets)
+    )
 
 
 def _of_compiling(error: StillCompiling) -> CaseFault:
@@ -149,10 +155,10 @@ def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     )
 
 
-def _hint_of_end(end: BoxEnd) -> str:
-    """What most often ends a process so."""
+def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
+    """What most often ends a process so. ``interprets``: its kernels run in Triton's interpreter, in that process."""
     if end.signal in _CRASHES:
-        return _CRASHED
+        return _CRASHED_INTERPRETED if interprets else _CRASHED
     if end.signal == signal.SIGXCPU:
         return _SLOW
     if end.signal == signal.SIGKILL:
@@ -217,15 +223,33 @@ def _of_cuda(failure: Failure, doing: str) -> CaseFault:
 
 
 def of_mismatch(
-    mismatch: Mismatch, case: Case, empty_launches: list[str], mistake: str = "", adds: bool = True
+    mismatch: Mismatch,
+    case: Case,
+    empty_launches: list[str],
+    mistake: str = "",
+    adds: bool = True,
+    *,
+    forgotten: Forgotten | None = None,
 ) -> CaseFault:
     """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: what the source does
-    wrong, where that is known; ``adds``: whether it may compute with what an output held before."""
-    general = _mismatch_hint(mismatch, case, empty_launches, adds)
+    wrong, where that is known; ``adds``: whether it may compute with what an output held before; ``forgotten``: work of
+    the call that was left out."""
+    general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
     # An empty grid at a size of 0 is the mistake; at other sizes it has a cause.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
-    hint = mistake if mistake and ran and mismatch.kind != "late" else general
-    return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), hint)
+    specific = mistake and ran and mismatch.kind != "late" and not forgotten
+    return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), mistake if specific else general)
+
+
+_JOIN = (
+    "Work on a stream of your own has to be joined before solve returns: have the default stream wait for it "
+    "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one; in Python, "
+    "torch.cuda.default_stream().wait_stream(yours))."
+)
+
+
+def _of_forgotten(forgotten: Forgotten) -> str:
+    return f"solve returns before the work on its own stream is done{forgotten.where}: nothing waits for it. {_JOIN}"
 
 
 def _mismatch_words(mismatch: Mismatch) -> str:
@@ -273,11 +297,7 @@ _CLEAR = "set it to 0 first, in the same stream, or to the lowest or highest val
 def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], adds: bool) -> str:
     zero = [name for name, size in case.sizes.items() if size == 0]
     if mismatch.kind == "late":
-        return (
-            "Work on a stream of your own has to be joined before solve returns: have the default stream wait for it "
-            "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one; in Python, "
-            "torch.cuda.default_stream().wait_stream(yours))."
-        )
+        return _JOIN
     if mismatch.kind == "unwritten" and empty_launches:
         sizes = " and ".join(f"{name} = 0" for name in zero) or "these sizes"
         return (
@@ -288,7 +308,10 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
     if mismatch.kind == "unwritten" and zero:
         return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
-        covers = "Check that the grid covers every element, also the last partial block."
+        covers = (
+            "Check that the grid covers every element, also the last partial block: n / 256 rounds down, and "
+            "(n + 255) / 256 does not."
+        )
         if 2 * mismatch.wrong < mismatch.total or not adds:
             return covers
         return (

@@ -140,6 +140,19 @@ class Sampled(Message):
     combined: bool = False
 
 
+class Forgotten(Message):
+    """Launches, copies and memsets on streams of its own that nobody waited for, and the source's lines of them."""
+
+    operations: int = Field(ge=1, le=1 << 40)
+    lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
+
+    @property
+    def where(self) -> str:
+        """``, in line 12``; empty where that is not known."""
+        lines = " and ".join(map(str, self.lines))
+        return f", in line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -149,6 +162,10 @@ class Returned(Message):
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
     sampled: Sampled | None = None
+    forgotten: Forgotten | None = None
+    remarks: Annotated[list[Annotated[str, StringConstraints(max_length=500)]], Field(max_length=3)] = Field(
+        default_factory=list
+    )
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None

@@ -23,6 +23,7 @@ from grader.judge.messages import (
     Compiled,
     Compiling,
     Failure,
+    Forgotten,
     Hello,
     Imported,
     Loaded,
@@ -79,9 +80,10 @@ class Answer:
     """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
     kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
     noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
-    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it. ``waits_left_out``:
-    it waited for the device behind the closed gate, where a wait returns at once. ``sampled``: what ran of a call on
-    large arrays, on an emulated GPU."""
+    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it, and ``forgotten``:
+    work that it left out because nobody waited for it; ``remarks``: its own, for the report. ``waits_left_out``: it
+    waited for the device behind the closed gate, where a wait returns at once. ``sampled``: what ran of a call on large
+    arrays, on an emulated GPU."""
 
     seconds: float
     failure: Failure | None
@@ -91,6 +93,8 @@ class Answer:
     modelled_s: float | None = None
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
+    forgotten: Forgotten | None = None
+    remarks: tuple[str, ...] = ()
     waits_left_out: bool = False
     sampled: Sampled | None = None
 
@@ -436,6 +440,8 @@ class RunnerClient:
             modelled,
             message.profile,
             message.unfreed,
+            message.forgotten,
+            tuple(message.remarks),
             message.waits_left_out,
             message.sampled,
         )

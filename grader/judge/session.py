@@ -97,6 +97,7 @@ class Session:
     # The workload in whose result the host takes part, and what a public case left allocated.
     on_host: str = ""
     unfreed: Unfreed | None = None
+    remarks: tuple[str, ...] = ()
     _done: int = 0
     _reports: Sequence[CaseReport] = ()
 
@@ -237,6 +238,7 @@ class Session:
             for it in self._reports
             if it.verdict is CaseVerdict.NOT_COVERED and not it.hidden
         ]
+        found += self.remarks
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
 
     def _judge(self) -> Outcome:
@@ -320,7 +322,7 @@ class Session:
             last = suite.run(client, self._public)
         self._launcher.needs_open_gate = suite.needs_open_gate
         self.own_seconds = suite.own_seconds
-        self.unfreed = suite.unfreed
+        self.unfreed, self.remarks = suite.unfreed, suite.remarks
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:

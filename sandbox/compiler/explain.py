@@ -25,6 +25,12 @@ _PLACE = re.compile(
     r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
     r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
 )
+# Statements of Python, and what a CUDA source has that Python cannot.
+_PYTHON = re.compile(
+    r"^(?:import [a-z][\w., ]*|from [a-z][\w.]* import\b.*|def \w+\(.*|@(?:triton|torch)\.\w+.*)$",
+    re.MULTILINE,
+)
+_CPLUSPLUS = re.compile(r"^#[ \t]*include\b|__global__", re.MULTILINE)
 # What follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
 # Where only the platform writes: its files, as #line names them, and what follows the source.
@@ -74,6 +80,12 @@ def explain(log: str, source: str, filename: str) -> Explained:
     """``log`` is what the compiler printed about ``source``, which it read under ``filename``, cleaned."""
     if not log:
         return Explained(log)
+    if line := _python_line(source):
+        finding = _Finding("this is Python, and a CUDA source is wanted", line)
+        text = _message(finding, filename, source.split("\n")).strip("\n")
+        return Explained(
+            text, "If it is a Triton kernel, choose Triton as the language, or call the file .py."
+        )
     outline = outline_of(source)
     blocks = list(_blocks(_without_crash(log)))
     of_source = [block for block in blocks if not block.ours]
@@ -85,6 +97,14 @@ def explain(log: str, source: str, filename: str) -> Explained:
     lines = source.split("\n")
     text = "\n".join([*shown, *(_message(it, filename, lines) for it in findings)]).strip("\n")
     return Explained(text, _hint(text, outline))
+
+
+def _python_line(source: str) -> int:
+    """The first line that only Python has, if the source is Python; else 0."""
+    found = _PYTHON.search(source)
+    if found is None or _CPLUSPLUS.search(source):
+        return 0
+    return source.count("\n", 0, found.start()) + 1
 
 
 def _blocks(log: str) -> Iterator[_Block]:
@@ -223,6 +243,14 @@ def _signature(_: re.Match[str], outline: Outline) -> str:
     return GUIDE
 
 
+def _too_much_shared(found: re.Match[str], _: Outline) -> str:
+    return (
+        f"Its __shared__ arrays have {int(found[1], 16):,} bytes; a block has {int(found[2], 16):,}, which is 48 KiB, "
+        "for them. More must be dynamic: declare it as extern __shared__ float tile[];, give the launch its size, and "
+        "allow it with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)."
+    )
+
+
 # What the log says, and what helps: the first that is found counts.
 _HINTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str], Outline], str]], ...] = (
     (
@@ -247,6 +275,10 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str], Outline], st
     ),
     (re.compile(r"solve is defined more than once"), "Keep the solve that has the challenge's signature."),
     (re.compile(r"parameter \d+ of solve|solve takes \d+ arg|solve cannot be called"), _signature),
+    (
+        re.compile(r"uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)"),
+        _too_much_shared,
+    ),
     (
         re.compile(r"^\[the compiler (?:used more memory|took longer|crashed)", re.MULTILINE),
         "Unroll fewer loops, instantiate fewer templates, and fill large tables at run time.",

@@ -7,6 +7,7 @@ each of its requests is checked here, as a driver checks them.
 from __future__ import annotations
 
 import ctypes
+import enum
 import itertools
 import os
 import re
@@ -21,7 +22,7 @@ from typing import Any
 
 from . import HOST
 from .assembler import registers_of_ptx
-from .engine import STREAMS, Engine, Fault, Finding, LaunchRefused, Loaded
+from .engine import MOST_GRID, MOST_THREADS, STREAMS, Engine, Fault, Finding, LaunchRefused, Loaded
 from .explain import array_name
 from .fatbin import ptx_of, registers_of
 from .host_lines import HostLines
@@ -56,23 +57,30 @@ TEXTURE_OF = struct.Struct("<QQ15I4f4x")
 MANAGED_TAKEN = 256
 # What is asked with a place of the host code behind it.
 _PLACED = struct.Struct("<QI")
-# What the host's side refuses by itself: kind and sentence, by the numbers of protocol.h.
-_REFUSED_THERE = {
-    1: (
-        "bad_launch",
-        "A launch asks for more dynamic shared memory than its kernel may have: beyond 48 KiB in all, "
-        "cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first.",
-    ),
-    2: ("bad_copy", "A copy to or from a variable of the GPU's is larger than the variable."),
-    3: ("bad_launch", "What is launched is no kernel of this source."),
-    4: ("bad_symbol", "This is no __device__ or __constant__ variable of this source."),
-    5: (
-        "bad_launch",
-        "A launch has a grid or a block of an impossible size: a grid has 1 to 2,147,483,647 blocks along x, and 1 to "
-        "65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z. Where an argument is 0, return "
-        "before the launch.",
-    ),
-}
+# As struct misused: which, at, and numbers; a name follows.
+MISUSED_HEAD = struct.Struct("<II6Q")
+
+
+class _Misused(enum.IntEnum):
+    """enum misuse of protocol.h."""
+
+    TOO_MUCH_SHARED = 1
+    SYMBOL_TOO_SMALL = 2
+    NO_SUCH_KERNEL = 3
+    NO_SUCH_SYMBOL = 4
+    BAD_SHAPE = 5
+    OTHER_DIRECTION = 6
+    NOT_WAITED_FOR = 7
+    ON_HOST = 8
+    NOT_HERE = 9
+
+
+# By cudaMemcpyKind.
+_DIRECTIONS = (
+    "cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+)  # fmt: skip
+_FROM_THE_HOST = (0, 1)
+_ACCESSES = ("accesses", "reads", "writes")
 # As struct kernel_facts: what the reply to KERNEL begins with.
 KERNEL_FACTS = struct.Struct("<6I")
 # So many misuses of one call are kept.
@@ -120,8 +128,8 @@ class LoadFailed(Exception):
 
 @dataclass(frozen=True)
 class Misuse:
-    """A call of the runtime's that was refused. ``kind``: double_free, bad_free, bad_copy, bad_launch or bad_symbol;
-    ``line``: of the source, counted from 1; 0: not known."""
+    """A call of the runtime's that was refused, or a remark on one. ``kind``: double_free, bad_free, bad_copy,
+    bad_launch, bad_symbol or not_here; ``line``: of the source, counted from 1; 0: not known."""
 
     kind: str
     line: int
@@ -148,8 +156,9 @@ class Returned:
     """What a call came to. ``code``: what ``grader_entry`` returned, ``name`` and ``text``: CUDA's for it. ``fault``:
     what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
     ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
-    ``unfreed``: what is allocated; ``misuses``: calls that were refused; ``forgotten``: launches, copies and memsets on
-    streams of its own that nobody waited for, and that were left out. ``counted``: its launches, ``modelled``: its
+    ``unfreed``: what is allocated; ``misuses``: calls that were refused; ``remarks``: on calls that were done otherwise
+    than they say. ``forgotten``: launches, copies and memsets on streams of its own that nobody waited for, and that
+    were left out; ``forgotten_lines``: where they were asked for. ``counted``: its launches, ``modelled``: its
     seconds by the model, and ``profile``: see ``profile_of``, where that was asked for. ``taken``: bytes that were
     copied from the device to the host. ``broken``: where a program of ours failed, which is no fault of who calls."""
 
@@ -165,7 +174,9 @@ class Returned:
     launches: int
     unfreed: list[Unfreed]
     misuses: list[Misuse]
+    remarks: list[Misuse]
     forgotten: int
+    forgotten_lines: list[int]
     counted: tuple[Launch, ...]
     modelled: float | None
     profile: dict[str, Any] | None
@@ -187,6 +198,10 @@ class _Call:
     taken: int = 0
     misuses: list[Misuse] = field(default_factory=list)
     broken: str = ""
+    remarks: list[Misuse] = field(default_factory=list)
+    forgotten_lines: list[int] = field(default_factory=list)
+    # What the host code did to memory of the GPU's, if that ended its process.
+    on_host: Misuse | None = None
 
 
 class Device:
@@ -240,7 +255,8 @@ class Device:
         unfreed = [Unfreed(it.size, self.line_at(it.place)) for it in self._allocated.values()]
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
-            call.instructions, call.launches, unfreed, call.misuses, forgotten, tuple(self.engine.launches or ()),
+            call.instructions, call.launches, unfreed, call.misuses, call.remarks, forgotten,
+            call.forgotten_lines, tuple(self.engine.launches or ()),
             self._modelled(), self._profile(), call.taken, self.engine.heap_live(), call.broken,
         )  # fmt: skip
 
@@ -427,10 +443,57 @@ class Device:
             self.call.misuses.append(Misuse(kind, self.line_at(place), message))
 
     def _refused_there(self, body: bytes) -> tuple[int, bytes]:
-        which, place = struct.unpack("<II", body)
-        if which in _REFUSED_THERE:
-            self._misused(*_REFUSED_THERE[which], place)
+        which, place, *numbers = MISUSED_HEAD.unpack_from(body)
+        name, call = body[MISUSED_HEAD.size :].decode("ascii", "replace"), self.call
+        match which:
+            case _Misused.TOO_MUCH_SHARED | _Misused.NO_SUCH_KERNEL | _Misused.BAD_SHAPE:
+                self._misused("bad_launch", _why_not_launched(which, numbers), place)
+            case _Misused.SYMBOL_TOO_SMALL:
+                size, offset, whole = numbers[:3]
+                at = f" from byte {offset:,} on" if offset else ""
+                self._misused(
+                    "bad_copy",
+                    f"A copy of {size:,} bytes{at} is larger than the variable of the GPU's, which has {whole:,}.",
+                    place,
+                )
+            case _Misused.NO_SUCH_SYMBOL:
+                text = "This is no __device__ or __constant__ variable of this source."
+                self._misused("bad_symbol", text, place)
+            case _Misused.OTHER_DIRECTION if len(call.remarks) < _MOST_MISUSES:
+                stated = _DIRECTIONS[numbers[0]] if numbers[0] < len(_DIRECTIONS) else "another direction"
+                text = f"A copy says {stated}, but {self._really(*numbers[:3])}."
+                call.remarks.append(Misuse("bad_copy", self.line_at(place), text))
+            case _Misused.NOT_WAITED_FOR if len(call.forgotten_lines) < _MOST_MISUSES:
+                call.forgotten_lines.append(self.line_at(place))
+            case _Misused.ON_HOST:
+                verb = _ACCESSES[numbers[1]] if numbers[1] < len(_ACCESSES) else _ACCESSES[0]
+                text = (
+                    f"The host code {verb} {self._name_of(numbers[0])}, which is device memory: only kernels reach it. "
+                    "Do this in a kernel, or copy to or from an array of the host's with cudaMemcpy."
+                )
+                call.on_host = Misuse("device_memory_on_host", self.line_at(place), text)
+            case _Misused.NOT_HERE:
+                self._misused("not_here", f"{name[:100]} is not on the emulated GPU.", place)
         return 0, b""
+
+    def _really(self, stated: int, to: int, source: int) -> str:
+        """Of a copy with another direction than it states."""
+        if stated in _FROM_THE_HOST and self._range(source, 1) is not None:
+            return (
+                f"its source is {self._name_of(source)}, which is device memory already. It is copied from there. "
+                "Arguments of solve that are arrays are device pointers, which kernels take as they are"
+            )
+        return f"its target is {self._name_of(to)}, which is device memory. It is copied there"
+
+    def _name_of(self, address: int) -> str:
+        """An array of the device's, by an address in it or just behind it."""
+        for start, (size, _) in self._memory.items():
+            if start <= address <= start + size:
+                return array_name(self._arguments.get(start, "")) or "an allocation of cudaMalloc"
+        return "memory that was freed" if self._was_freed(address) else "a pointer of the GPU's"
+
+    def _was_freed(self, address: int) -> bool:
+        return any(start <= address < start + size for start, (size, _, _) in self._freed.items())
 
     def _why_not_freed(self, address: int) -> tuple[str, str]:
         if address in self._freed:
@@ -600,6 +663,44 @@ class Device:
         call.instructions += self.engine.instructions
         call.launches += 1
         return 0, struct.pack("<Q", self.engine.instructions)
+
+
+def _why_not_launched(which: int, numbers: Sequence[int]) -> str:
+    if which == _Misused.NO_SUCH_KERNEL:
+        return "What is launched is no kernel of this source."
+    if which == _Misused.TOO_MUCH_SHARED:
+        dynamic, static, most = numbers[:3]
+        return (
+            f"A launch asks for {dynamic:,} bytes of dynamic shared memory, and its kernel has {static:,} of its own: "
+            f"more than the {most:,} that it may have. Beyond 48 KiB in all, cudaFuncSetAttribute with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first."
+        )
+    grid, block = numbers[:3], numbers[3:6]
+    threads = block[0] * block[1] * block[2]
+    if not all(grid):
+        return (
+            f"A launch has a grid of {_shape(grid)} blocks: there must be at least one. If a size is 0, return before "
+            "the launch; else, a division of integers rounds down: (n + 255) / 256 counts blocks of 256, n / 256 "
+            "drops the last one."
+        )
+    if not threads:
+        return f"A launch has blocks of {_shape(block)} threads: there must be at least one."
+    if threads > MOST_THREADS:
+        product = f", {threads:,} in all" if max(block) < threads else ""
+        return (
+            f"A launch has blocks of {_shape(block)} threads{product}: a block has at most {MOST_THREADS:,}. Use "
+            "smaller blocks, and more of them."
+        )
+    return (
+        f"A launch has a grid of {_shape(grid)} blocks of {_shape(block)} threads. A grid has at most {MOST_GRID[0]:,} "
+        f"blocks along x and {MOST_GRID[1]:,} along y and z, a block at most 64 threads along z."
+    )
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    """``1,024``, or ``16 x 16`` where there is more than one dimension."""
+    last = max((i for i, size in enumerate(sizes) if size != 1), default=0)
+    return " x ".join(f"{size:,}" for size in sizes[: last + 1])
 
 
 def _architecture(target: str) -> int:

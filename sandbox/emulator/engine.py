@@ -217,11 +217,12 @@ class Thread:
 @dataclass(frozen=True)
 class Operation:
     """A launch of ``kernel`` or, if that is empty, a copy or a memset. ``place``: where the host's code asked for it,
-    ``line``: the source's line there, 0: not known."""
+    ``line``: the source's line there, 0: not known. ``shared``: bytes of dynamic shared memory."""
 
     kernel: str
     place: int
     line: int = 0
+    shared: int = 0
 
 
 @dataclass(frozen=True)
@@ -595,7 +596,7 @@ class Engine:
                 multiprocessors=H200.multiprocessors,
                 cycles=cycles_of(),
             )
-        self._works.append((Operation(name, place), lowered))
+        self._works.append((Operation(name, place, shared=shared), lowered))
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -683,6 +684,8 @@ class Engine:
         elif lowered is not None and (space == "shared" or (it.region == 0 and it.kind in _OF_SHARED)):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
+        if space == "shared" and name and size == 0:
+            size = work.shared  # it is declared as extern
         other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
         works, others = None, lowered
         if KINDS[it.kind] == "stream_race":
@@ -703,14 +706,24 @@ def _reserved(size: int) -> mmap.mmap:
         raise MemoryError(f"no address space is left for {size:,} bytes") from error
 
 
+class TooMuchShared(ValueError):
+    """A kernel has more static shared memory than a block may; the text is what nvcc says for a card."""
+
+
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
-    """Raises Unsupported where a kernel has an instruction that is not known, and EngineMissing."""
+    """Raises Unsupported where a kernel has an instruction that is not known, TooMuchShared, and EngineMissing."""
     operations = _operations(_open(library))
     # Their variables lie nowhere: nothing runs.
     addresses = dict.fromkeys(module.variables, 0)
     for function in module.functions.values():
         if function.entry:
-            lower(module, function.name, addresses, operations)
+            lowered = lower(module, function.name, addresses, operations)
+            if lowered.shared_bytes > MOST_STATIC_SHARED:
+                # The assembler says so for sm_90, and not for sm_90a.
+                raise TooMuchShared(
+                    f"ptxas error   : Entry function '{function.name}' uses too much shared data "
+                    f"({lowered.shared_bytes:#x} bytes, {MOST_STATIC_SHARED:#x} max)"
+                )
 
 
 def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:

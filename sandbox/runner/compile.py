@@ -16,6 +16,7 @@ import math
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from connect import connect
-from emulated import refused
+from emulated import part, refused
 from protocol import receive, send
 
 OUTPUT = "out.so"
@@ -81,6 +82,46 @@ KILLED = re.compile(
 # A compiler that prints this many times more than is kept is stopped: it repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
+
+
+# Where CUDA's headers declare the runtime's calls.
+HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h")
+DECLARED = re.compile(r"^[ \t]*extern\b.*?\b(cuda[A-Z]\w*)\(", re.MULTILINE)
+# Names that calls have with --default-stream per-thread.
+PER_THREAD = re.compile(r"__CUDART_API_PT(?P<suffix>DS|SZ)\((?P<name>cuda\w+)\)")
+MISSING_HEAD = """
+#define GRADER_MISSING(call, name) \\
+    __attribute__((weak)) int call() { return grader_not_here(name, __builtin_return_address(0)); }
+extern "C" {
+int grader_not_here(const char* name, void* caller);
+"""
+MISSING_FILE = "grader-missing.cpp"
+
+
+def missing(source: str, folder: str) -> str:
+    """A source with the calls of the CUDA runtime that ``source`` names and the emulated GPU does not have: each of
+    them says so. Empty: there are none. ``folder``: of CUDA's headers. Raises OSError."""
+    named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
+    calls: dict[str, str] = {}
+    for header in HEADERS:
+        with open(f"{folder}/{header}", encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        calls.update((name, name) for name in DECLARED.findall(text))
+        calls.update(
+            (f"{it['name']}_pt{it['suffix'].lower()}", it["name"]) for it in PER_THREAD.finditer(text)
+        )
+    wanted = sorted(it for it in calls.items() if it[1] in named and it[0] not in present)
+    if not wanted:
+        return ""
+    return MISSING_HEAD + "".join(f'GRADER_MISSING({call}, "{name}")\n' for call, name in wanted) + "}\n"
+
+
+def headers_of(nvcc: str) -> str:
+    """The folder of the headers that ``nvcc`` takes; the usual one of packages where it does not lie beside."""
+    beside = os.path.join(
+        os.path.dirname(os.path.dirname(os.path.realpath(shutil.which(nvcc) or nvcc))), "include"
+    )
+    return beside if os.path.exists(f"{beside}/{HEADERS[0]}") else "/usr/include"
 
 
 # What tells the emulated GPU the line of a call: a tail call would have none.
@@ -182,6 +223,11 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     # A box that starts from an image may have it elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
     libraries = own_libraries(nvcc)
+    emulated = request["arch"].startswith("compute")
+    if emulated and (calls := missing(request["source"], headers_of(nvcc))):
+        with open(MISSING_FILE, "w", encoding="utf-8") as file:
+            file.write(calls)
+        libraries.append(MISSING_FILE)
     command = [nvcc, *flags(request["arch"], filename, rdc), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
@@ -208,7 +254,7 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"
         return ""
-    if ENTRY not in exported():
+    if ENTRY not in exported(OUTPUT):
         return (
             f"\n[the library has no entry point: the end of {request['filename']} hides what the grader appends to "
             "it. Is a comment, a #if or a macro left open?]\n"
@@ -221,10 +267,10 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
     return None
 
 
-def exported() -> set[str]:
-    """Names that the library gives to others."""
+def exported(path: str) -> set[str]:
+    """Names that a library or a program gives to others."""
     listing = subprocess.run(
-        ["nm", "-D", "--defined-only", OUTPUT], capture_output=True, text=True, check=False
+        ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=False
     )
     return {words[-1] for line in listing.stdout.splitlines() if (words := line.split())}
 

@@ -37,6 +37,8 @@ def refused(library: bytes, filename: str) -> str:
         except lower.Unsupported as error:
             at = f"{filename}({error.place.line})" if error.place.line else filename
             return f"{at}: error: {error}\n"
+        except engine.TooMuchShared as error:
+            return f"{error}\n"
         except ptx.BadPtx as error:
             return f"{filename}: error: the emulated GPU cannot read the PTX of this source: {error}\n"
     return ""
@@ -119,6 +121,21 @@ def notes_of(returned: Any) -> list[str]:
         what = "1 operation" if returned.forgotten == 1 else f"{returned.forgotten} operations"
         notes.append(f"{what} on streams of your own: nobody waited for them, and they were not done")
     return notes
+
+
+def remarks_of(returned: Any) -> list[str]:
+    """Sentences for the report on calls that were done otherwise than they say."""
+    return [
+        f"Line {it.line}: {it.message}" if it.line else it.message for it in returned.remarks[:_MOST_SHOWN]
+    ]
+
+
+def forgotten_of(returned: Any) -> dict[str, Any] | None:
+    """What was left out because nobody waited for it, as the judge's message has it; None: nothing."""
+    if not returned.forgotten:
+        return None
+    lines = sorted({it for it in returned.forgotten_lines if it})[:_MOST_SHOWN]
+    return {"operations": returned.forgotten, "lines": lines}
 
 
 def write_all(data: bytes) -> None:

@@ -7,7 +7,18 @@ import os
 from typing import Any
 
 from binding import Binding, Call, MakeCall
-from emulated import end_like, failure_of, notes_of, part, sampled_of, told, unfreed_of, write_all
+from emulated import (
+    end_like,
+    failure_of,
+    forgotten_of,
+    notes_of,
+    part,
+    remarks_of,
+    sampled_of,
+    told,
+    unfreed_of,
+    write_all,
+)
 from emulated_binding import EmulatedBinding
 from failure import Described
 
@@ -41,15 +52,19 @@ class HostCall:
         self._host, self._binding = host, binding
         self.modelled_us: float | None = None
         self.unfreed: dict[str, Any] | None = None
+        self.forgotten: dict[str, Any] | None = None
         self.sampled: dict[str, Any] | None = None
+        self.remarks: list[str] = []
         self.profile: dict[str, Any] | None = None
 
     def __call__(self) -> None:
-        self.unfreed = self.sampled = None
+        self.unfreed, self.forgotten, self.sampled, self.remarks = None, None, None, []
         try:
-            self.unfreed = unfreed_of(self._host.call(self._binding))
+            returned = self._host.call(self._binding)
         finally:
             self.sampled = self._host.sampled
+        self.unfreed, self.forgotten = unfreed_of(returned), forgotten_of(returned)
+        self.remarks = remarks_of(returned)
 
     def counted(self) -> None:
         self.modelled_us = self.profile = None
@@ -78,6 +93,11 @@ class Host:
         except device.HostEnded as ended:
             end_like(ended.status)
 
+    def _start_again(self) -> None:
+        self._process.close()
+        self._device.engine.close()
+        self._start()
+
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """What it came to, as ``device.Returned``.
 
@@ -87,13 +107,17 @@ class Host:
             try:
                 returned = self._process.call(values, counted=counted)
             except device.HostEnded as ended:
-                end_like(ended.status)
+                if self._device.call.on_host is None:
+                    end_like(ended.status)
+                returned = None
             self.sampled = sampled_of(self._device.engine.sample)
+        if returned is None:
+            touched = self._device.call.on_host
+            self._start_again()
+            raise Described(told(touched.kind, touched.message, touched.line))
         write_all(returned.printed)
         if returned.fault is not None:  # a card's context would be lost, too
-            self._process.close()
-            self._device.engine.close()
-            self._start()
+            self._start_again()
         if (failure := failure_of(returned)) is not None:
             raise Described(failure)
         if counted and returned.taken > _MOST_TAKEN:

@@ -133,9 +133,10 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        for name in ("unfreed", "sampled"):
+        for name in ("unfreed", "forgotten", "sampled"):
             if (told := getattr(self.call, name, None)) is not None:
                 answer[name] = told
+        answer["remarks"] = getattr(self.call, "remarks", [])
         if message.get("count"):
             counted = cast("CountedCall", self.call)
             answer["modelled_us"], answer["profile"] = counted.modelled_us, counted.profile

@@ -1,6 +1,7 @@
 // Planted faults of host code, an entry each, and right ones that look alike. What is expected of each stands behind
 // "FAULT:" or "RIGHT" in the line that is to be named.
 #include <cstdio>
+#include <cstring>
 #include <cuda_runtime.h>
 #include <vector>
 
@@ -14,7 +15,7 @@ __global__ void doubled(float* out, const float* in, int n) {
 __global__ void overwrites(float* where) { where[threadIdx.x] = 1.0f; }  // LINE: overwrites
 __global__ void sums(float* out, const float* in) {
     extern __shared__ float room[];
-    room[threadIdx.x] = in[threadIdx.x];
+    room[threadIdx.x] = in[threadIdx.x];  // LINE: room
     __syncthreads();
     out[threadIdx.x] = room[threadIdx.x];
 }
@@ -103,10 +104,18 @@ static int copied_too_much(float* out, float* in, int n) {
     cudaMemcpy(host.data(), in, 2 * n * sizeof(float), cudaMemcpyDeviceToHost);  // FAULT: bad_copy
     return cudaGetLastError();
 }
-static int copied_the_other_way(float* out, float* in, int n) {
+static int copied_to_the_host_as_a_device(float* out, float* in, int n) {
     std::vector<float> host(n);
-    cudaMemcpy(out, in, n * sizeof(float), cudaMemcpyDeviceToHost);  // FAULT: bad_copy
+    cudaMemcpy(host.data(), in, n * sizeof(float), cudaMemcpyHostToDevice);  // FAULT: bad_copy
     return cudaGetLastError();
+}
+static int read_on_the_host(float* out, float* in, int n) {
+    return in[n - 1] > 1e9f;  // FAULT: device_memory_on_host
+}
+static int copied_by_memcpy(float* out, float* in, int n) {
+    std::vector<float> host(n);
+    std::memcpy(out, host.data(), n * sizeof(float));  // FAULT: device_memory_on_host
+    return 0;
 }
 static int set_too_much(float* out, float* in, int n) {
     cudaMemset(out, 0, n * sizeof(float) + 4);  // FAULT: bad_copy
@@ -132,6 +141,10 @@ static int more_than_bounds(float* out, float* in, int n) {
 static int too_much_shared(float* out, float* in, int n) {
     sums<<<1, n, 60000>>>(out, in);  // FAULT: bad_launch
     return cudaGetLastError();
+}
+static int dynamic_shared_too_small(float* out, float* in, int n) {  // FAULT: out_of_bounds room
+    sums<<<1, n, n / 2 * sizeof(float)>>>(out, in);
+    return cudaDeviceSynchronize();
 }
 static int too_large_together(float* out, float* in, int n) {
     void* arguments[] = {&out, &in, &n};
@@ -169,6 +182,10 @@ static int right_symbols(float* out, float* in, int n) {  // RIGHT
     doubled<<<1, 8>>>(out, static_cast<float*>(where), 8);
     return cudaMemcpyToSymbol(total, host, sizeof(float)) || cudaDeviceSynchronize();
 }
+static int right_direction(float* out, float* in, int n) {  // RIGHT
+    cudaMemcpy(out, in, n * sizeof(float), cudaMemcpyHostToDevice);
+    return cudaDeviceSynchronize();
+}
 static int right_shared(float* out, float* in, int n) {  // RIGHT
     cudaFuncSetAttribute(sums, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000);
     sums<<<1, n, 60000>>>(out, in);
@@ -179,8 +196,9 @@ using Entry = int (*)(float*, float*, int);
 static const Entry entries[] = {
     used_after_free, written_after_free, freed_behind_a_pointer, freed_twice, freed_inside, freed_argument,
     freed_host_memory, pointer_of_the_host, pointer_that_is_null, scratch_that_nobody_set, other_stream_not_waited_for,
-    written_constant, copied_too_much, copied_the_other_way, set_too_much, symbol_too_small, too_many_threads, no_blocks,
-    more_than_bounds, too_much_shared, too_large_together, right_free, right_streams, right_symbols, right_shared,
+    written_constant, copied_too_much, copied_to_the_host_as_a_device, read_on_the_host, copied_by_memcpy,
+    set_too_much, symbol_too_small, too_many_threads, no_blocks,
+    more_than_bounds, too_much_shared, dynamic_shared_too_small, too_large_together, right_free, right_streams, right_symbols, right_direction, right_shared,
 };
 // which, out, in, n
 extern "C" int grader_entry(void** a) {

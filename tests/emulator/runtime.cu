@@ -7,6 +7,7 @@
 #include <cuda/atomic>
 #include <cuda_fp8.h>
 #include <cuda_pipeline.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <vector>
 
@@ -322,6 +323,50 @@ static int run(int which) {
             RAN(cudaMemcpy(host, room, 4, cudaMemcpyDeviceToHost));
             CHECK(host[0] == 1);
             RAN(cudaFree(shapes));
+            break;
+        }
+        case 12: {  // copies by where pointers lie, whatever they say; a host's pointer in a device's place is refused
+            float* other;
+            float four[16] = {1, 2, 3, 4}, back[16] = {};
+            RAN(cudaMalloc(&other, 64));
+            RAN(cudaMemcpy(other, four, 64, cudaMemcpyHostToDevice));
+            RAN(cudaMemcpy(room, other, 64, cudaMemcpyHostToDevice));
+            RAN(cudaMemcpyToSymbol(weights, room, 64));
+            RAN(cudaMemcpyFromSymbol(other, weights, 64));
+            RAN(cudaMemcpyAsync(back, other, 64, cudaMemcpyDeviceToHost));
+            CHECK(back[0] == 1 && back[3] == 4);
+            back[3] = 0;
+            RAN(cudaMemcpy(back, other, 64, cudaMemcpyHostToHost));
+            CHECK(back[3] == 4);
+            CHECK(cudaMemcpy(back, four, 64, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+            CHECK(cudaMemcpy(back, four, 64, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+            CHECK(cudaMemcpy(back, other, 64, static_cast<cudaMemcpyKind>(9)) == cudaErrorInvalidMemcpyDirection);
+            cudaGetLastError();
+            RAN(cudaFree(other));
+            break;
+        }
+        case 13: {  // memory of the host's own, registered; and calls that change nothing here
+            std::vector<int> data(40, 5);
+            int *there, value;
+            RAN(cudaHostRegister(data.data(), data.size() * sizeof(int), cudaHostRegisterMapped));
+            CHECK(cudaHostRegister(data.data(), 8, 0) == cudaErrorHostMemoryAlreadyRegistered);
+            RAN(cudaDeviceGetAttribute(&value, cudaDevAttrCanUseHostPointerForRegisteredMem, 0));
+            CHECK(value == 0);
+            RAN(cudaHostGetDevicePointer(&there, data.data() + 8, 0));
+            doubles<<<1, 32>>>(there, 32);
+            RAN(cudaMemcpy(host, data.data(), 160, cudaMemcpyHostToHost));
+            CHECK(host[7] == 5 && host[8] == 11 && host[39] == 11);
+            RAN(cudaDeviceSynchronize());
+            CHECK(data[7] == 5 && data[8] == 11 && data[39] == 11);
+            data[8] = 1;
+            doubles<<<1, 32>>>(there, 1);
+            RAN(cudaHostUnregister(data.data()));
+            CHECK(data[8] == 3 && data[9] == 11);
+            CHECK(cudaHostUnregister(data.data()) == cudaErrorHostMemoryNotRegistered);
+            cudaGetLastError();
+            RAN(cudaProfilerStart());
+            RAN(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+            RAN(cudaProfilerStop());
             break;
         }
         default: return -1;

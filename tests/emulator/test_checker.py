@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator.device import Device, HostProcess, Returned, Unfreed
+from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Returned, Unfreed
 from grader.sandbox.emulator.engine import Finding
 from grader.sandbox.emulator.explain import message_of
 from tests.emulator.conftest import FOLDER, Compile
@@ -73,6 +73,9 @@ def ran(device: Device, compiled: Compile, it: Planted) -> Returned:
     addresses = (struct.pack("<Q", address) for address in buffers)
     try:
         return host.call([struct.pack("<i", it.number), *addresses, struct.pack("<i", N)])
+    except HostEnded:
+        assert device.call.on_host is not None
+        return replace(device.returned(), misuses=[device.call.on_host])
     finally:
         host.close()
 
@@ -138,7 +141,41 @@ def message(device: Device, compiled: Compile, name: str) -> str:
             "atomicAdd.",
         ),
         ("pointer_that_is_null", "Thread N of block N reads 4 bytes at address 0, a null pointer."),
-        ("freed_twice", "Memory is freed that was freed before in line 54."),
+        ("freed_twice", "Memory is freed that was freed before in line 55."),
+        (
+            "dynamic_shared_too_small",
+            "Thread N of block N writes 4 bytes just behind the end of the shared array room, which has 256 bytes.",
+        ),
+        (
+            "read_on_the_host",
+            "The host code reads in, which is device memory: only kernels reach it. Do this in a kernel, or copy to or "
+            "from an array of the host's with cudaMemcpy.",
+        ),
+        (
+            "copied_by_memcpy",
+            "The host code writes out, which is device memory: only kernels reach it. Do this in a kernel, or copy to "
+            "or from an array of the host's with cudaMemcpy.",
+        ),
+        (
+            "too_many_threads",
+            "A launch has blocks of 2,048 threads: a block has at most 1,024. Use smaller blocks, and more of them.",
+        ),
+        (
+            "no_blocks",
+            "A launch has a grid of 0 blocks: there must be at least one. If a size is 0, return before the launch; "
+            "else, a division of integers rounds down: (n + 255) / 256 counts blocks of 256, n / 256 drops the last "
+            "one.",
+        ),
+        (
+            "too_much_shared",
+            "A launch asks for 60,000 bytes of dynamic shared memory, and its kernel has 0 of its own: more than the "
+            "49,152 that it may have. Beyond 48 KiB in all, cudaFuncSetAttribute with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first.",
+        ),
+        (
+            "symbol_too_small",
+            "A copy of 64 bytes is larger than the variable of the GPU's, which has 32.",
+        ),
         (
             "freed_inside",
             "What is freed is an address 16 bytes behind the beginning of an allocation: cudaFree takes the pointer "
@@ -148,6 +185,19 @@ def message(device: Device, compiled: Compile, name: str) -> str:
 )
 def test_a_message_says_what_where_and_who(device: Device, compiled: Compile, name: str, text: str) -> None:
     assert message(device, compiled, name) == text
+
+
+def test_a_copy_goes_by_where_its_pointers_lie_and_a_remark_says_so(
+    device: Device, compiled: Compile
+) -> None:
+    it = next(it for it in PLANTED if it.name == "right_direction")
+    assert [(it.line, it.message) for it in ran(device, compiled, it).remarks] == [
+        (
+            it.line + 1,
+            "A copy says cudaMemcpyHostToDevice, but its source is in, which is device memory already. It is copied "
+            "from there. Arguments of solve that are arrays are device pointers, which kernels take as they are.",
+        )
+    ]
 
 
 def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Compile) -> None:

@@ -20,7 +20,7 @@ ENTRIES = (
 RUNTIME_ENTRIES = (
     "managed memory", "managed memory that is not waited for", "managed lists and variables", "rectangles and boxes",
     "parts of variables", "properties", "pools and host functions", "graphs of nodes", "groups", "atomics of cuda::",
-    "pipelines", "memory of kernels",
+    "pipelines", "memory of kernels", "copies by where pointers lie", "registered memory",
 )  # fmt: skip
 
 

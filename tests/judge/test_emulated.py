@@ -5,6 +5,7 @@ The engine has tests of its own in ``tests/emulator``; these go through judge an
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -200,7 +201,32 @@ def test_the_host_code_has_no_pointer_to_the_data(catalogue: Catalogue, boxes: B
             "    if (n > 0)", "    for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];\n    if (n > 0)"
         ),
     )
-    assert "SIGSEGV" in first_failure(report).detail or "signal 11" in first_failure(report).detail
+    failure = first_failure(report)
+    assert re.match(r"Line \d+: The host code (reads x|writes out), which is device memory", failure.detail)
+
+
+def test_a_call_that_is_not_there_is_named_with_its_line(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    call = "    cudaChannelFormatDesc is = cudaCreateChannelDesc<float>();\n    cudaMipmappedArray_t made;\n"
+    missing = "    cudaMallocMipmappedArray(&made, &is, make_cudaExtent(4, 4, 4), 1);\n    if (n > 0)"
+    source = CUDA.replace("    if (n > 0)", call + missing)
+    line = 1 + source.splitlines().index(missing.splitlines()[0])
+    failure = first_failure(cuda(catalogue, boxes, source))
+    assert failure.detail == f"Line {line}: cudaMallocMipmappedArray is not on the emulated GPU."
+
+
+def test_what_a_stream_of_its_own_leaves_undone_is_named_with_its_line(
+    catalogue: Catalogue, boxes: BoxMaker
+) -> None:
+    created = (
+        "    cudaStream_t own;\n    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n    if (n > 0)"
+    )
+    source = re.sub(r"<<<(.*?)>>>", r"<<<\1, 0, own>>>", CUDA.replace("    if (n > 0)", created, 1), count=1)
+    line = next(number for number, text in enumerate(source.splitlines(), 1) if ", 0, own>>>" in text)
+    failure = first_failure(cuda(catalogue, boxes, source))
+    assert failure.verdict is CaseVerdict.WRONG_ANSWER
+    assert failure.hint.startswith(
+        f"solve returns before the work on its own stream is done, in line {line}: nothing waits for it."
+    )
 
 
 def test_what_tritons_compiler_refuses_is_refused(catalogue: Catalogue, boxes: BoxMaker) -> None:

@@ -33,7 +33,7 @@ WRONG = {
     "wrapped": "Element 2,147,483,648 of out and what follows was never written.",
     "capped": "About 0.78% of out is written by all blocks of its grid together.",
     "none": "Nothing of out is written by all blocks of its grid together.",
-    "along y": "A launch has a grid or a block of an impossible size: a grid has 1 to 2,147,483,647 blocks along x",
+    "along y": "A launch has a grid of 1 x 8,388,6",
     "beyond": "out[2147483648] is ",
     "input": "The input b[2147483648] was changed from",
 }

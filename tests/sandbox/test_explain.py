@@ -44,6 +44,26 @@ def test_a_crash_is_reported_as_what_was_too_much(said: str, told: str) -> None:
     assert "\n" not in explained.log
 
 
+def test_python_in_a_cuda_source_is_one_sentence() -> None:
+    source = "# a Triton kernel\nimport triton\n\ndef solve(x, out, n):\n    pass\n"
+    explained = explain("solution.cu(2): error: this declaration has no type\n" * 9, source, "solution.cu")
+    assert explained.log.splitlines() == [
+        "solution.cu(2): error: this is Python, and a CUDA source is wanted",
+        "  import triton",
+        "  ^",
+    ]
+    assert "choose Triton as the language" in explained.hint
+    said = "solution.cu(3): error: expected a ;"
+    assert explain(said, f"#include <cstdint>\n/*\nimport triton\n*/\n{SOURCE}", "solution.cu").log == said
+
+
+def test_too_much_static_shared_memory_says_how_to_have_more() -> None:
+    said = "ptxas error   : Entry function '_Z3addPf' uses too much shared data (0x20000 bytes, 0xc000 max)"
+    hint = explain(said, SOURCE, "solution.cu").hint
+    assert hint.startswith("Its __shared__ arrays have 131,072 bytes; a block has 49,152")
+    assert "cudaFuncAttributeMaxDynamicSharedMemorySize" in hint
+
+
 def test_messages_about_appended_lines_leave_no_trace() -> None:
     said = """\
 solution.cu(1): warning #177-D: variable "x" was declared but never referenced

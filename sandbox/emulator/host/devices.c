@@ -3,6 +3,7 @@
 
 #include "runtime.h"
 
+error cudaDeviceSynchronize(void);
 #define CLOCK_KHZ 1410000
 #define MEMORY ((size_t)1 << 30)
 
@@ -44,6 +45,9 @@ API error cudaDeviceEnablePeerAccess(int peer, unsigned flags) { (void)peer; (vo
 API error cudaDeviceDisablePeerAccess(int peer) { (void)peer; return failed(INVALID_DEVICE); }
 API error cudaDeviceGetP2PAttribute(int *value, int attribute, int a, int b) { (void)attribute; (void)a; (void)b; *value = 0; return OK; }
 API error cudaDeviceGetCacheConfig(int *value) { *value = 0; return OK; }
+API error cudaDeviceSetCacheConfig(int value) { (void)value; return OK; }
+API error cudaProfilerStart(void) { return OK; }
+API error cudaProfilerStop(void) { return OK; }
 API error cudaDeviceSetSharedMemConfig(int value) { (void)value; return OK; }
 API error cudaDeviceGetSharedMemConfig(int *value) { *value = 1; return OK; }
 API error cudaFuncSetSharedMemConfig(const void *host, int value) { (void)host; (void)value; return OK; }
@@ -71,10 +75,47 @@ API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *
     *into = (struct pointer_attributes){managed ? 3 : device ? 2 : 0, device ? 0 : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
-API error cudaHostRegister(void *pointer, size_t size, unsigned flags) { (void)size; return !pointer ? failed(INVALID_VALUE) : flags & 2 ? failed(NOT_SUPPORTED) : OK; }
-API error cudaHostUnregister(void *pointer) { (void)pointer; return OK; }
-API error cudaHostGetDevicePointer(void **into, void *pointer, unsigned flags) { (void)flags; *into = pointer; return managed_is(pointer) ? OK : failed(NOT_SUPPORTED); }
-API error cudaHostGetFlags(unsigned *flags, void *pointer) { *flags = managed_is(pointer) ? 2 : 0; return OK; }
+/* What is registered: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), from when that is asked for. */
+struct registered { char *pointer; size_t size; unsigned flags; void *on_device; struct registered *next; };
+static struct registered *registered;
+static struct registered **registered_at(const void *pointer) {
+    struct registered **at = &registered;
+    while (*at && (size_t)((const char *)pointer - (*at)->pointer) >= (*at)->size) at = &(*at)->next;
+    return at;
+}
+API error cudaHostRegister(void *pointer, size_t size, unsigned flags) {
+    if (!pointer || !size) return failed(INVALID_VALUE);
+    if (*registered_at(pointer)) return failed(ALREADY_REGISTERED);
+    struct registered *made = malloc(sizeof *made);
+    if (!made) return failed(NO_MEMORY);
+    *made = (struct registered){pointer, size, flags, NULL, registered};
+    registered = made;
+    return OK;
+}
+API error cudaHostUnregister(void *pointer) {
+    struct registered **at = registered_at(pointer), *it = *at;
+    if (!it || it->pointer != pointer) return failed(NOT_REGISTERED);
+    if (it->on_device) { cudaDeviceSynchronize(); managed_unregister(pointer); }
+    *at = it->next;
+    free(it);
+    return lost;
+}
+API error cudaHostGetDevicePointer(void **into, void *pointer, unsigned flags) {
+    struct registered *it = *registered_at(pointer);
+    CALLED;
+    (void)flags;
+    *into = managed_is(pointer) ? pointer : NULL;
+    if (*into) return OK;
+    if (!it) return failed(INVALID_VALUE);
+    error code = it->on_device ? OK : managed_register(it->pointer, it->size, &it->on_device);
+    if (code == OK) *into = (char *)it->on_device + ((char *)pointer - it->pointer);
+    return code;
+}
+API error cudaHostGetFlags(unsigned *flags, void *pointer) {
+    struct registered *it = *registered_at(pointer);
+    *flags = managed_is(pointer) ? 2 : it ? it->flags : 0;
+    return managed_is(pointer) || it ? OK : failed(INVALID_VALUE);
+}
 struct location { int type, id; };
 API error cudaMemPrefetchAsync(const void *pointer, size_t size, struct location where, unsigned flags, void *stream) { (void)size; (void)where; (void)flags; (void)stream; return managed_is(pointer) ? lost : failed(INVALID_VALUE); }
 API error cudaMemAdvise(const void *pointer, size_t size, int advice, struct location where) { (void)size; (void)advice; (void)where; return managed_is(pointer) ? lost : failed(INVALID_VALUE); }

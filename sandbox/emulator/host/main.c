@@ -3,12 +3,15 @@
  *     host SOCKET LIBRARY
  *
  * It has no data but what the library asks the device for. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "protocol.h"
@@ -42,6 +45,41 @@ int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b
 
 typedef int entry_point(void **);
 
+static const void *library_begins;
+
+/* Where in the library an address is, or 0. */
+static uint32_t place_of(const void *address) {
+    Dl_info it;
+    return dladdr(address, &it) && it.dli_fbase == library_begins ? (uint32_t)((const char *)address - (const char *)it.dli_fbase) : 0;
+}
+
+/* The host's code touched memory of the device's: says so, and where, before the process ends as it would have. */
+static void touched(int number, siginfo_t *info, void *context) {
+    signal(number, SIG_DFL); /* the access is tried again when this returns */
+    if (info->si_code <= 0 || !on_device(info->si_addr)) return;
+    const ucontext_t *at = context;
+    struct misused message = {.which = ON_HOST, .numbers = {(uint64_t)info->si_addr, ACCESSES}};
+#if defined(__x86_64__)
+    message.at = place_of((void *)at->uc_mcontext.gregs[REG_RIP]);
+    message.numbers[1] = at->uc_mcontext.gregs[REG_ERR] & 2 ? WRITES : READS;
+#elif defined(__aarch64__)
+    message.at = place_of((void *)at->uc_mcontext.pc);
+#endif
+    void *callers[16];
+    int count = message.at ? 0 : backtrace(callers, 16); /* of memcpy and the like */
+    for (int i = 0; i < count && !message.at; i++) message.at = place_of((char *)callers[i] - 1);
+    uint64_t spare;
+    request(MISUSED, &message, sizeof message, NULL, 0, &spare, sizeof spare, NULL);
+}
+
+static void watch(const void *entry) {
+    Dl_info it;
+    void *callers[1];
+    if (dladdr(entry, &it)) library_begins = it.dli_fbase;
+    backtrace(callers, 1); /* loads what it needs, which a handler must not do */
+    sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = touched, .sa_flags = SA_SIGINFO}, NULL);
+}
+
 int main(int count, char **words) {
     if (count != 3) return 2;
     device = atoi(words[1]);
@@ -53,6 +91,7 @@ int main(int count, char **words) {
     for (int i = 0; i < 256; i++) pointers[i] = &values[i];
     size_t got;
     int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
+    if (entry) watch((void *)entry);
     while (entry && status == 0) {
         int32_t said[2] = {0, 0};
         order_begins();

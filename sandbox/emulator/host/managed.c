@@ -1,4 +1,4 @@
-/* Managed memory: at one address in both processes, and copied between them where CUDA makes one's writes visible to the
+/* Managed memory: at one address in both processes (what is registered: at the host's own in the host's), and copied between them where CUDA makes one's writes visible to the
  * other: to the device before it works, to the host where it waits. While there is any, work of the default stream is
  * done only when it is waited for, so that a program that forgets to wait is seen to.
  *
@@ -11,7 +11,7 @@
 #define PAGE 4096ull
 #define BLOCK 4096u
 
-struct managed { uint64_t address, size; uint8_t *seen; struct managed *next; };
+struct managed { uint64_t address, size; uint8_t *host, *seen; struct managed *next; };
 static struct managed *first;
 static bool changed; /* the device worked since the host saw what it wrote */
 
@@ -32,7 +32,7 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
         free(made); free(seen);
         return NULL;
     }
-    *made = (struct managed){address, size, seen, first};
+    *made = (struct managed){address, size, (uint8_t *)address, seen, first};
     return first = made;
 }
 
@@ -47,12 +47,37 @@ error managed_allocate(void **pointer, size_t size) {
     return OK;
 }
 
+error managed_register(void *host, size_t size, void **device) {
+    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    uint64_t address = 0;
+    struct managed *made = calloc(1, sizeof *made);
+    uint8_t *seen = calloc(1, size);
+    error code = made && seen ? ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address) : failed(NO_MEMORY);
+    if (code) { free(made); free(seen); return code; }
+    *made = (struct managed){address, size, host, seen, first};
+    first = made;
+    *device = (void *)address;
+    return OK;
+}
+void managed_unregister(void *host) {
+    for (struct managed *it = first; it; it = it->next) {
+        if (it->host != host) continue;
+        uint64_t given[2] = {it->address, 0};
+        if (ask(RELEASE, given, sizeof given, NULL, 0, NULL, 0) == OK) managed_release((void *)it->address);
+        return;
+    }
+}
+void *managed_on_device(const void *pointer) {
+    for (struct managed *it = first; it; it = it->next) if ((uint64_t)pointer - (uint64_t)it->host < it->size) return (void *)(it->address + ((uint64_t)pointer - (uint64_t)it->host));
+    return (void *)pointer;
+}
+
 int managed_release(void *pointer) {
     for (struct managed **at = &first; *at; at = &(*at)->next) {
         struct managed *it = *at;
         if (it->address != (uint64_t)pointer) continue;
         uint64_t begin = it->address / PAGE * PAGE;
-        munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
+        if ((uint64_t)it->host == it->address) munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
         *at = it->next;
         free(it->seen); free(it);
         return 1;
@@ -65,7 +90,7 @@ static void fetch(struct managed *it) {
     uint8_t *now = malloc(it->size);
     size_t got = 0;
     if (now && request(PULL, &range, sizeof range, NULL, 0, now, it->size, &got) == OK && got == it->size) {
-        memcpy((void *)it->address, now, it->size);
+        memcpy(it->host, now, it->size);
         memcpy(it->seen, now, it->size);
     }
     free(now);
@@ -89,9 +114,9 @@ static void push(struct managed *it, uint64_t from, uint64_t to) {
         if (!pushed.data) abort();
     }
     memcpy(pushed.data + pushed.size, &range, sizeof range);
-    memcpy(pushed.data + pushed.size + sizeof range, (void *)range.address, range.size);
+    memcpy(pushed.data + pushed.size + sizeof range, it->host + from, range.size);
     pushed.size += sizeof range + range.size;
-    memcpy(it->seen + from, (void *)range.address, range.size);
+    memcpy(it->seen + from, it->host + from, range.size);
 }
 
 /* Whole blocks where nobody else wrote; words where the device may have. */
@@ -99,7 +124,7 @@ void managed_push(void) {
     uint32_t step = changed ? 4 : BLOCK;
     pushed.size = 0;
     for (struct managed *it = first; it; it = it->next) {
-        const uint8_t *now = (const uint8_t *)it->address;
+        const uint8_t *now = it->host;
         uint64_t begun = 0, at = 0;
         bool open = false;
         for (; at < it->size; at += step) {

@@ -22,7 +22,7 @@ enum message {
     HEAP = 19,             /* u64: bytes that malloc of kernels may give out */
     TEXTURE = 20,          /* struct texture; reply: u64 the object */
     ORDER = 40,            /* struct order: of the next LAUNCH, COPY or SET; without it, that comes after all before it */
-    MISUSED = 21           /* u32 which of enum misuse, u32 at; reply: nothing */
+    MISUSED = 21           /* struct misused, a name; reply: nothing */
 };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
@@ -44,13 +44,26 @@ struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[
 struct clock { uint32_t at[STREAMS]; };
 /* A work's stream, and what it comes after of each: itself, too. */
 struct order { uint32_t stream; struct clock known; };
-enum misuse { TOO_MUCH_SHARED = 1, SYMBOL_TOO_SMALL, NO_SUCH_KERNEL, NO_SUCH_SYMBOL, BAD_SHAPE };
+enum misuse {
+    TOO_MUCH_SHARED = 1, /* numbers: dynamic bytes, static bytes, what both may be */
+    SYMBOL_TOO_SMALL,    /* numbers: bytes of the copy, its offset, bytes of the variable */
+    NO_SUCH_KERNEL,
+    NO_SUCH_SYMBOL,
+    BAD_SHAPE,       /* numbers: grid, block */
+    OTHER_DIRECTION, /* numbers: a copy's direction as it was stated, to, from; the copy is done */
+    NOT_WAITED_FOR,  /* work on a stream of its own that was left out */
+    ON_HOST,         /* numbers: address, enum access; the process ends */
+    NOT_HERE         /* the name of a call of CUDA's */
+};
+enum access { ACCESSES, READS, WRITES };
+struct misused { uint32_t which, at; uint64_t numbers[6]; };
 
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
 /* See order.c and runtime.c. */
 void order_begins(void);
 uint32_t runtime_forget(void);
+int on_device(const void *pointer);
 const char *cudaGetErrorName(int code);
 const char *cudaGetErrorString(int code);
 #endif

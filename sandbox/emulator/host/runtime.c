@@ -17,6 +17,14 @@ static size_t function_count, variable_count;
 static error last;
 error lost;
 
+/* Tells the device what it may say of a call that is not done as it was asked for. */
+static void tell(uint32_t which, const uint64_t numbers[6], const char *name) {
+    struct misused message = {.which = which, .at = called_at};
+    uint64_t spare;
+    memcpy(message.numbers, numbers, sizeof message.numbers);
+    request(MISUSED, &message, sizeof message, name, strlen(name), &spare, sizeof spare, NULL);
+}
+
 uint32_t called_at;
 void came_from(void *address) {
     Dl_info its, ours;
@@ -26,7 +34,7 @@ void came_from(void *address) {
 
 error failed(error code) {
     if (code) last = code;
-    if (code >= STICKY_FROM && code <= STICKY_TO) lost = code;
+    if (code >= STICKY_FROM && code <= STICKY_TO && code != ALREADY_REGISTERED && code != NOT_REGISTERED) lost = code;
     return code;
 }
 
@@ -47,7 +55,7 @@ struct stream *own_stream(void *stream) {
 static error later(struct graph *graph, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *to, size_t room) {
     struct node *node = calloc(1, sizeof *node);
     if (!node || !(node->data = malloc(a_size + b_size + 1))) return failed(NO_MEMORY);
-    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room; node->order = *order; node->asked = ++asked;
+    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room; node->order = *order; node->asked = ++asked; node->at = called_at;
     memcpy(node->data, a, a_size);
     if (b_size) memcpy(node->data + a_size, b, b_size);
     if (!graph->end) graph->end = &graph->first;
@@ -107,7 +115,7 @@ uint32_t runtime_forget(void) {
     for (struct stream *it = streams; it; it = it->next)
         while (it->done < it->given) {
             struct node *node = take(it);
-            if (node->kind == RELEASE) perform(&node->order, RELEASE, node->data, node->size, NULL, 0, NULL, 0); else count++;
+            if (node->kind == RELEASE) perform(&node->order, RELEASE, node->data, node->size, NULL, 0, NULL, 0); else { count++; called_at = node->at; tell(NOT_WAITED_FOR, (uint64_t[6]){0}, ""); }
             free(node->data); free(node);
         }
     return count;
@@ -138,12 +146,12 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-/* What is refused here, without the device's process: tells it what to say of that. */
-static error misused(uint32_t which, error code) {
-    uint32_t message[2] = {which, called_at};
-    uint64_t spare;
-    request(MISUSED, message, sizeof message, NULL, 0, &spare, sizeof spare, NULL);
-    return failed(code);
+#define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
+/* What the toolkit's header declares and nothing here defines: compile.py makes a function of each that comes here. */
+API error grader_not_here(const char *name, void *caller) {
+    came_from(caller);
+    tell(NOT_HERE, (uint64_t[6]){0}, name);
+    return failed(NOT_SUPPORTED);
 }
 
 /* ---- what the compiler's code calls ---- */
@@ -199,7 +207,7 @@ API error __cudaGetKernel(void **kernel, const void *host) { *kernel = (void *)h
 static error find(const void *host, struct function **found) {
     *found = NULL;
     for (size_t i = 0; i < function_count; i++) if (functions[i]->host == host) *found = functions[i];
-    if (!*found) return misused(NO_SUCH_KERNEL, INVALID_FUNCTION);
+    if (!*found) return misused(NO_SUCH_KERNEL, INVALID_FUNCTION, 0);
     struct function *it = *found;
     if (it->known) return OK;
     struct { struct kernel_facts facts; uint32_t layout[2 * 1024]; } answer;
@@ -214,9 +222,10 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    if (shared + it->facts.shared > (size_t)(it->shared_limit > SHARED_STATIC ? it->shared_limit + (int)it->facts.shared : SHARED_STATIC)) return misused(TOO_MUCH_SHARED, INVALID_VALUE);
+    size_t most = it->shared_limit > SHARED_STATIC ? it->shared_limit + it->facts.shared : SHARED_STATIC;
+    if (shared + it->facts.shared > most) return misused(TOO_MUCH_SHARED, INVALID_VALUE, shared, it->facts.shared, most);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_VALUE);
+    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_VALUE, grid.x, grid.y, grid.z, block.x, block.y, block.z);
     uint8_t packed[4096 * 8] = {0};
     size_t size = 0;
     for (uint32_t i = 0; i < it->facts.count; i++) {
@@ -304,14 +313,25 @@ API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { CALLED; r
 API error cudaFreeHost(void *pointer) { CALLED; if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
 
 int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
+/* With unified addressing, a pointer of the device's is one whatever was stated. One of the host's in its place is refused. */
+int direction(const void *to, const void *from, int kind) {
+    bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
+    bool out_of = on_device(managed_on_device(from)) || kind == FROM_DEVICE || kind == ON_DEVICE;
+    return into ? out_of ? ON_DEVICE : TO_DEVICE : out_of ? FROM_DEVICE : HOST_TO_HOST;
+}
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
-    if (kind == 4) kind = on_device(to) ? (on_device(from) ? 3 : 1) : on_device(from) ? 2 : 0;
+    if (kind < HOST_TO_HOST || kind > AS_POINTERS_SAY) return failed(INVALID_DIRECTION);
     if (size == 0) return lost;
+    int stated = kind;
+    kind = direction(to, from, kind);
+    to = managed_on_device(to);
+    from = managed_on_device(from);
+    if (stated != kind && stated != AS_POINTERS_SAY && !managed_is(to) && !managed_is(from)) tell(OTHER_DIRECTION, (uint64_t[6]){(uint64_t)stated, (uint64_t)to, (uint64_t)from}, "");
     if (kind == HOST_TO_HOST && managed_any()) managed_pull(finish(&legacy));
     if (kind == HOST_TO_HOST) { memmove(to, from, size); return lost; }
-    if (kind != 1 && kind != 2 && kind != 3) return failed(INVALID_VALUE);
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, called_at};
-    if (kind == 1 && on_device(from) && !managed_is(from)) return ask_on(NULL, COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
+    bool lies = (kind != FROM_DEVICE && !on_device(to)) || (kind != TO_DEVICE && !on_device(from));
+    if (lies) return ask(COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
 /* A call that waits, if the host takes part. */
@@ -321,7 +341,7 @@ error waited_on(void *stream, error code, int kind) {
     if (kind != ON_DEVICE) order_waited(stream);
     return code;
 }
-static error copied_on(void *stream, void *to, const void *from, size_t size, int kind) { return waited_on(stream, copy_on(stream, to, from, size, kind), kind); }
+static error copied_on(void *stream, void *to, const void *from, size_t size, int kind) { return waited_on(stream, copy_on(stream, to, from, size, kind), direction(to, from, kind)); }
 API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
     CALLED;
     return copied_on(NULL, to, from, size, kind);
@@ -354,7 +374,7 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
         *size = it->size;
         return OK;
     }
-    return misused(NO_SUCH_SYMBOL, INVALID_SYMBOL);
+    return misused(NO_SUCH_SYMBOL, INVALID_SYMBOL, 0);
 }
 API error cudaGetSymbolAddress(void **pointer, const void *host) { uint64_t address = 0, size; error code = symbol(host, &address, &size); *pointer = (void *)address; return code; }
 API error cudaGetSymbolSize(size_t *size, const void *host) { uint64_t address, bytes = 0; error code = symbol(host, &address, &bytes); *size = bytes; return code; }
@@ -363,9 +383,11 @@ static error copy_of_symbol(void *stream, bool waits, const void *host, void *to
     uint64_t address, bytes;
     error code = symbol(host, &address, &bytes);
     if (code) return code;
-    if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE);
-    code = copy_on(stream, to ? to : (void *)(address + offset), to ? (void *)(address + offset) : from, size, kind);
-    return waits ? waited_on(stream, code, kind) : code;
+    if (offset > bytes || size > bytes - offset) return misused(SYMBOL_TOO_SMALL, INVALID_VALUE, size, offset, bytes);
+    void *target = to ? to : (void *)(address + offset);
+    const void *source = to ? (void *)(address + offset) : from;
+    code = copy_on(stream, target, source, size, kind);
+    return waits ? waited_on(stream, code, direction(target, source, kind)) : code;
 }
 API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(NULL, true, host, NULL, from, size, offset, kind); }
 API error cudaMemcpyToSymbol_ptds(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(PER_THREAD, true, host, NULL, from, size, offset, kind); }
@@ -380,12 +402,14 @@ API error cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *host, size_t size
 static const struct { int code; const char *name, *text; } ERRORS[] = {
     {0, "cudaSuccess", "no error"}, {1, "cudaErrorInvalidValue", "invalid argument"},
     {2, "cudaErrorMemoryAllocation", "out of memory"}, {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {13, "cudaErrorInvalidSymbol", "invalid device symbol"}, {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {13, "cudaErrorInvalidSymbol", "invalid device symbol"}, {21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"}, {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {101, "cudaErrorInvalidDevice", "invalid device ordinal"}, {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
     {218, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"}, {400, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
     {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"}, {710, "cudaErrorAssert", "device-side assert triggered"},
+    {712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
+    {713, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
     {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
     {716, "cudaErrorMisalignedAddress", "misaligned address"}, {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}, {801, "cudaErrorNotSupported", "operation not supported"},

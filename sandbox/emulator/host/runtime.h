@@ -12,8 +12,8 @@
 #define SHARED_STATIC 49152
 #define SHARED_MOST 232448
 #define SHARED_ALL 233472 /* of a multiprocessor */
-enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
-       INVALID_HANDLE = 400, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
+enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_DIRECTION = 21, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
+       INVALID_HANDLE = 400, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
 enum { HOST_TO_HOST, TO_DEVICE, FROM_DEVICE, ON_DEVICE, AS_POINTERS_SAY };
 
 typedef int error;
@@ -21,7 +21,7 @@ typedef struct { uint32_t x, y, z; } dim3;
 
 /* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
 enum { CALL_HOST = 1000 };
-struct node { uint32_t kind; size_t size; uint8_t *data; void *to; size_t room; struct node *next; struct order order; uint64_t asked; };
+struct node { uint32_t kind, at; size_t size; uint8_t *data; void *to; size_t room; struct node *next; struct order order; uint64_t asked; };
 /* ``placed``: of the next node, its chain and what lies before it; else a stream that is captured says so. */
 struct graph { struct node *first, **end, *last; uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain; bool placed; struct clock before; };
 /* ``waits``: its work is done when something waits for it; ``apart``: it is not ordered with the default stream. */
@@ -46,10 +46,11 @@ error finish(struct stream *);
 error catch_up_all(void);
 error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
+/* The direction of a copy, by where its pointers lie. */
+int direction(const void *to, const void *from, int kind);
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
 error set_on(void *stream, void *to, int value, size_t size);
 error call_on(void *stream, void (*function)(void *), void *argument);
-int on_device(const void *pointer);
 
 /* order.c: what comes before what */
 #define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
@@ -78,6 +79,9 @@ int managed_any(void);
 error managed_allocate(void **pointer, size_t size);
 int managed_release(void *pointer); /* false: it is none */
 int managed_is(const void *pointer);
+error managed_register(void *host, size_t size, void **device); /* memory of the host's own, which kernels reach at another address */
+void managed_unregister(void *host);
+void *managed_on_device(const void *pointer); /* where kernels reach what is registered; else the pointer itself */
 void managed_variable(void **host, uint64_t address, uint64_t size);
 void managed_push(void); /* what the host wrote, before the device works */
 void managed_changed(void); /* the device worked */
