@@ -17,13 +17,14 @@ from werkzeug.serving import make_server
 from grader.cli.main import main
 from grader.manual.pages import Manual
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow
+from grader.records.models import StayRow, SubmissionRow
 from grader.schemas.account import Role
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.courses import courses, gradebook, rosters
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
+from tests.service.courses.scenes import LONG_AGO, asked_since
 from tests.web import builders
 
 # Where a page says what students type.
@@ -144,6 +145,9 @@ def play_worker(platform: Platform) -> None:
     late = datetime(2026, 10, 20, 12, tzinfo=UTC)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(created_at=late))
+        # The class took part, and was asked, before that.
+        session.execute(update(StayRow).values(accepted_at=LONG_AGO))
+    asked_since(platform, LONG_AGO)
 
 
 def check_grades(platform: Platform, teacher: User) -> None:

@@ -35,6 +35,7 @@ NAMES_ONE = {
 # Literals that are a language's name or ending and mean something else, or belong to its own modules.
 SAME_WORD = {
     "grader/judge/faults.py": "the kind of failure of CUDA's driver",
+    "grader/judge/cuda_mistakes.py": "the same",
     "grader/judge/messages.py": "the same",
     "grader/judge/cuda/device.py": "what a control's runner preloads",
     "grader/challenge/views.py": "the package triton, of whatever language",

@@ -65,7 +65,9 @@ class CudaDevice:
         gpus = nvidia_gpus()
         number = next((place for place, it in enumerate(gpus) if it.index == index), None)
         if number is None:
-            raise BoxUnavailable(f"NVIDIA GPU {index} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?")
+            raise BoxUnavailable(
+                f"NVIDIA GPU {index} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?"
+            )
         torch.cuda.set_device(number)
         if missing := lacking(number):
             raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
