@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from grader import limits
 from grader.schemas.strict import Strict
@@ -125,7 +125,7 @@ class OverrideBody(Strict):
     points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
     seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    extra: bool = Field(default=False, description="the points may be more than the part has")
+    extra: StrictBool = Field(default=False, description="the points may be more than the part has")
 
 
 class ExportRow(Strict):

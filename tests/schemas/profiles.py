@@ -34,7 +34,7 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
 def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
     updates = sum(it.same for it in rows)
     own = {
-        "block": (256, 1, 1), "shared": 0, "registers": 32, "path": 500.0, "longest": 700, "updates": updates,
+        "block": (256, 1, 1), "shared": 0, "registers": 32, "chain": 700, "updates": updates,
         "updates_most": updates,
     }  # fmt: skip
     given: dict[str, Any] = {**own, **values}

@@ -24,6 +24,7 @@ from grader.service.boards.track_board import leaderboards, track_board
 from grader.service.courses import assignments, courses, rosters
 from grader.service.platform import Platform, open_platform
 from tests.service.boards.rows import SLUG, START, enter
+from tests.service.courses.scenes import take_part
 from tests.service.world import make_catalogue
 from tests.web import builders
 from tests.web.conftest import Visit
@@ -173,6 +174,8 @@ def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, peo
     def shown() -> list[bool]:
         return [it.anonymous for it in leaderboard(platform, SLUG, viewer=eve).entries]
 
+    assert shown() == [True, True, True], "who has not accepted is no student of the course yet"
+    take_part(platform, people["lovelace"])
     assert shown() == [True, True, False]
     assert not best_told(platform, eve)
     track = track_board(platform, "first", viewer=eve)
