@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.sandbox.emulator.model import Launch, Row, Work
+from grader.sandbox.emulator.model import H200, LINE_UNITS, NEEDS, Launch, Row, Work
 
 _NONE = dict.fromkeys(
     (
@@ -33,9 +33,21 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
 
 def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
     updates = sum(it.same for it in rows)
-    own = {
+    own: dict[str, Any] = {
         "block": (256, 1, 1), "shared": 0, "registers": 32, "chain": 700, "updates": updates,
         "updates_most": updates,
     }  # fmt: skip
-    given: dict[str, Any] = {**own, **values}
+    given: dict[str, Any] = {**own, "busiest": _shared_out(rows), **values}
     return Launch(kernel=name, grid=(grid, 1, 1), rows=tuple(rows), **given)
+
+
+def _shared_out(rows: Sequence[Row]) -> tuple[int, ...]:
+    """What each multiprocessor has to do if all have alike."""
+    asked = dict.fromkeys(NEEDS, 0)
+    for it in rows:
+        asked[it.work.kind] += it.issued
+        asked["issue"] += it.issued
+        asked["lines"] += LINE_UNITS * it.lines
+        asked["banks"] += it.passes + it.constant_passes
+        asked["from l2"] += it.l2
+    return tuple(units // H200.multiprocessors for units in asked.values())

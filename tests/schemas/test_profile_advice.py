@@ -71,7 +71,7 @@ def test_what_is_planted_is_named(planted: Row, sentence: str) -> None:
 
 
 def test_of_a_kernels_shape() -> None:
-    slow: dict[str, Any] = {"path": 50_000.0, "longest": 60_000}
+    slow: dict[str, Any] = {"chain": 60_000}
     few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
     assert "Kernel few: 5 blocks for 132 multiprocessors: the others have nothing to do" in sentences(few)
     assert any("a warp with only 8: take a multiple of 32" in it for it in sentences(odd))
