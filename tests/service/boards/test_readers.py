@@ -24,6 +24,7 @@ from grader.service.courses import courses, rosters
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.service import world
+from tests.service.courses.scenes import take_part
 
 pytestmark = pytest.mark.both_databases
 
@@ -104,6 +105,7 @@ def test_a_profile_and_a_calendar_are_for_the_narrower_of_two(tmp_path: Path, wi
     courses.set_staff(platform, admin, "gpu", "staff", CourseRole.OWNER)
     text = "account\nada\nclassmate\n"
     rosters.import_roster(platform, admin, "gpu", RosterBody(text=text, dry_run=False))
+    take_part(platform, made["ada"], made["classmate"])
     people: dict[str, User | None] = {
         name: accounts.user_by_id(platform, user.id) for name, user in (made | {"staff": admin}).items()
     }

@@ -102,7 +102,7 @@ def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str)
         session.execute(update(SubmissionRow).values(error="\t=1+1", time_us=-1.5))
     lines = list(submission_search.as_csv(submission_search.entries(platform, SearchFilter())))
     (row,) = csv.DictReader(lines)
-    assert (row["filename"], row["error"]) == (f"'{name}", "'\t=1+1")
+    assert (row["filename"], row["error"]) == (f"'{name}", "'\t'=1+1")
     assert (row["user"], row["challenge"], row["time_us"]) == ("ada", "scale", "-1.5")
     assert "source" not in row
 

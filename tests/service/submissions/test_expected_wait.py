@@ -68,7 +68,7 @@ def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
 
 def test_a_loop_that_runs_holds_its_worker_until_a_limit_ends_it() -> None:
     loop = Running(9, WORK, elapsed=30.0)
-    assert waits(waiting(1), running=[loop], workers=1) == [50.0]
+    assert waits(waiting(1), running=[loop], workers=1) == [30.0]
     assert waits(waiting(1), waiting(2), running=[loop]) == [0.0, 2.0]
 
 
