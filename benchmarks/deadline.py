@@ -371,9 +371,11 @@ def errors(pairs: list[tuple[float, float]], scale: float) -> dict[str, Any]:
     if long:
         leaning = statistics.median((shown - wait) / wait for shown, wait in real if wait >= SHORT_S)
         within = sum(it <= 0.25 for it in long) / len(long)
+        near = sum(wait / 1.5 <= shown <= wait * 1.5 for shown, wait in real if wait >= SHORT_S) / len(long)
         found["share_off"] = {
             **quantiles(long, 3),
             "within_a_quarter": round(within, 3),
+            "within_1.5_times": round(near, 3),
             "leaning": round(leaning, 3),
         }
     if short:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import math
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -58,12 +59,49 @@ LOADS: dict[str, Callable[[float], tuple[float, float]]] = {
     "slow": lambda _: (0.3, 0.6),
     "slow at times": lambda now: (0.8, 0.3) if now % 180.0 < 60.0 else (0.1, 0.05),
 }
+LAB_STUDENTS, LAB_SUBMISSIONS, LAB_WORKERS = 10, 146, 2
+# Seconds within which a lab sends everything: at once, and over a few minutes.
+LAB_WINDOWS = (15.0, 120.0, 300.0)
 # Somebody looks for the first time so long after they submitted.
 FIRST_LOOK_S = 0.5
 
 
 def at(seconds: float) -> datetime:
     return BEGAN + timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What ``student`` sends ``at`` seconds after the beginning, and the seconds that judging it takes."""
+
+    at: float
+    student: int
+    work: Work
+    takes: float
+
+
+def deadline(seed: int, students: int, loops: int, apart: float, arriving: str) -> list[Task]:
+    """One challenge, and everybody's kernel takes about as long."""
+    chance = random.Random(seed)
+    return [
+        Task(when, student, WORK, LOOP_S if source.startswith(LOOP) else SERVICE_S * chance.uniform(0.9, 1.1))
+        for when, student, source in plan(students, loops, WINDOW_S, seed, arriving, apart)
+    ]
+
+
+def lab(seed: int, window: float) -> list[Task]:
+    """A lab of ten who try whatever the catalogue has, within ``window`` seconds: many challenges in both languages,
+    from half a second to half a minute each, some that fail at their first case, and two endless loops."""
+    chance = random.Random(seed)
+    works = [Work(f"challenge_{number}", language) for number in range(12) for language in Language]
+    usual = {work: chance.lognormvariate(math.log(1.8), 0.7) for work in works}
+    tasks = []
+    for number in range(LAB_SUBMISSIONS):
+        work = chance.choice(works)
+        share = chance.choices((1.0, 0.4, 6.0), (65, 28, 7))[0] * chance.uniform(0.8, 1.2)
+        tasks.append(Task(window * chance.random(), number % LAB_STUDENTS, work, usual[work] * share))
+    loops = [Task(window * share, LAB_STUDENTS - 1, works[0], LOOP_S) for share in (0.2, 0.6)]
+    return sorted([*tasks, *loops], key=lambda it: it.at)
 
 
 @dataclass
@@ -73,7 +111,8 @@ class Row:
     id: int
     user: int
     earlier: int
-    endless: bool
+    work: Work
+    takes: float
     created: float
     claimed: float | None = None
     finished: float | None = None
@@ -98,8 +137,9 @@ class Queue:
     running: dict[str, Row] = field(default_factory=dict)
     pending: dict[int, Row] = field(default_factory=dict)
 
-    def add(self, user: int, endless: bool, now: float) -> Row:
-        row = Row(len(self.rows) + 1, user, len(self.authors[user]), endless, now)
+    def add(self, task: Task, now: float) -> Row:
+        user = task.student
+        row = Row(len(self.rows) + 1, user, len(self.authors[user]), task.work, task.takes, now)
         self.rows.append(row)
         self.authors[user].append(row)
         self.pending[row.id] = row
@@ -115,7 +155,7 @@ class Queue:
     def waiting(self, now: float) -> list[Waiting]:
         due = sorted((self.due(it, now), it.created, it.id) for it in self.pending.values())
         began = BEGAN.timestamp()
-        return [Waiting(id, self.pending[id].user, 0, began + time, WORK) for time, _, id in due]
+        return [Waiting(id, self.pending[id].user, 0, began + time, self.pending[id].work) for time, _, id in due]
 
     def claim(self, worker: str, now: float) -> Row | None:
         if not self.pending:
@@ -138,18 +178,17 @@ class Queue:
         for row in reversed(self.rows):
             if row.created <= since:
                 break
-            back = row.earlier * order.TURN_BACK_S + far_back(row.earlier)
-            found.append(Arrival(at(row.created), 0, back, WORK, None))
+            earlier = len(self.authors[row.user]) if row.earlier else 0
+            back = earlier * order.TURN_BACK_S + far_back(earlier)
+            found.append(Arrival(at(row.created), 0, back, row.work, None))
         return found
 
     def snapshot(self, now: float, workers: list[str]) -> QueueSnapshot:
         known = durations_of([judged(it) for it in self.ended[-SAMPLE:][::-1]])
         coming = []
         if known is not None:
-            last = [
-                found[-1] for it in self.authors.values() if (found := [each for each in it if each.finished])
-            ]
-            known = with_outliers(known, [judged(it) for it in last])
+            last = {(it.user, it.work.challenge): judged(it) for it in self.ended}
+            known = with_outliers(known, last.values())
             closes = {SLUG: at(WINDOW_S)} if now < WINDOW_S + order.ARRIVALS.total_seconds() else {}
             coming = expected(self.arrivals(now), Closing(closes, {}), known, at(now))
         return QueueSnapshot(
@@ -157,7 +196,7 @@ class Queue:
             waiting=self.waiting(now),
             durations=known,
             running={
-                name: Running(it.user, WORK, now - it.claimed)
+                name: Running(it.user, it.work, now - it.claimed)
                 for name, it in self.running.items()
                 if it.claimed is not None
             },
@@ -176,14 +215,13 @@ def far_back(earlier: int) -> float:
 def judged(row: Row) -> Judged:
     assert row.claimed is not None
     assert row.finished is not None
-    return Judged(row.user, WORK, at(row.created), at(row.claimed), at(row.finished))
+    return Judged(row.user, row.work, at(row.created), at(row.claimed), at(row.finished))
 
 
 def simulate(
-    seed: int, students: int, count_of_workers: int, loops: int, apart: float, arriving: str, load: str
+    seed: int, todo: Sequence[Task], count_of_workers: int, load: str
 ) -> tuple[list[Row], list[Look]]:
-    """``apart``: seconds from one endless loop to the next; ``arriving`` is one of ``ARRIVING``, ``load`` of
-    ``LOADS``."""
+    """``load`` is one of ``LOADS``."""
     chance = random.Random(seed)
     workers = [f"worker-{number}" for number in range(count_of_workers)]
     own = LOADS[load]
@@ -195,8 +233,8 @@ def simulate(
     def later(when: float, what: Callable[[float], None]) -> None:
         heapq.heappush(events, (when, next(numbers), what))
 
-    def arrive(now: float, student: int, endless: bool) -> None:
-        row = queue.add(student, endless, now)
+    def arrive(now: float, task: Task) -> None:
+        row = queue.add(task, now)
         later(now + FIRST_LOOK_S, lambda now: look(now, [row], first=True))
         if idle:
             take(now, idle.pop())
@@ -207,9 +245,8 @@ def simulate(
             idle.append(worker)
             return
         watched.pop(row.id, None)
-        takes = LOOP_S if row.endless else SERVICE_S * chance.uniform(0.9, 1.1)
         within = chance.expovariate(1 / own(now)[0])
-        later(now + takes + within, lambda now: end(now, row))
+        later(now + row.takes + within, lambda now: end(now, row))
 
     def end(now: float, row: Row) -> None:
         queue.end(row, now)
@@ -229,9 +266,8 @@ def simulate(
         if len(queue.ended) < len(todo):
             later(now + LOOK_S, look_on)
 
-    todo = plan(students, loops, WINDOW_S, seed, arriving, apart)
-    for when, student, source in todo:
-        later(when, partial(arrive, student=student, endless=source.startswith(LOOP)))
+    for task in todo:
+        later(task.at, partial(arrive, task=task))
     later(LOOK_S, look_on)
     while events:
         when, _, what = heapq.heappop(events)
@@ -275,20 +311,33 @@ def main() -> int:
     parser.add_argument("--apart", type=float, default=130.0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    scenarios: dict[str, tuple[int, Callable[[int], list[Task]]]] = {
+        arriving: (
+            options.workers,
+            partial(
+                deadline,
+                students=options.students,
+                loops=options.loops,
+                apart=options.apart,
+                arriving=arriving,
+            ),
+        )
+        for arriving in ARRIVING
+    }
+    for window in LAB_WINDOWS:
+        scenarios[f"lab within {window:.0f} s"] = (LAB_WORKERS, partial(lab, window=window))
     cases = []
-    for arriving in ARRIVING:
+    for scenario, (count_of_workers, tasks_of) in scenarios.items():
         for load in LOADS:
             rows, looks, held = [], [], 0.0
             for seed in range(options.seeds):
-                more = simulate(
-                    seed, options.students, options.workers, options.loops, options.apart, arriving, load
-                )
+                more = simulate(seed, tasks_of(seed), count_of_workers, load)
                 rows += more[0]
                 looks += more[1]
                 held += beside_own(more[0])
             figures = figures_of(rows, looks)
             cases.append(
-                {"arriving": arriving, "platform": load, "second_workers_s": round(held, 1), **figures}
+                {"scenario": scenario, "platform": load, "second_workers_s": round(held, 1), **figures}
             )
             print(json.dumps(cases[-1]), flush=True)
     if options.json:

@@ -261,7 +261,8 @@ def positions(session: Session, device: str, now: datetime, compiled: bool = Tru
 
 @dataclass(frozen=True)
 class Arrival:
-    """A submission that came lately, and by how many seconds its author's earlier ones put it back."""
+    """A submission that came lately. ``back``: by how many seconds another like it would be put back. Somebody's first
+    tells that more people come; a later one, that its author sends the next, behind all of their own until now."""
 
     at: datetime
     priority: int
@@ -292,13 +293,13 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     ).cte("known")
     turns = case((known.c.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
     ahead = case((known.c.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
-    sent = func.sum(turns).over(
-        partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id), rows=(None, 0)
-    )
+    sent = func.sum(turns).over(partition_by=known.c.user_id)
+    place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
     # A window's value is not asked for in WHERE.
-    had = sent - turns
-    back = (had - ahead) * literal(TURN_BACK_S / TURN) + far_back(had)
-    each = select(known, back.label("back")).cte("each")
+    counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
+    had = case((counted.c.number == 1, 0), else_=counted.c.sent)
+    back = (had - counted.c.ahead) * literal(TURN_BACK_S / TURN) + far_back(had)
+    each = select(counted, back.label("back")).cte("each")
     query = select(
         each.c.created_at,
         each.c.priority,

@@ -42,9 +42,9 @@ def test_priority_comes_before_all(sessions: Sessions) -> None:
     assert _served(sessions) == [urgent, old]
 
 
-def test_those_who_came_lately_stand_as_far_back_as_their_turns(sessions: Sessions) -> None:
-    """Whether what they sent before waits or was taken."""
-    ada, bob = add_user(sessions), add_user(sessions, "bob")
+def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions: Sessions) -> None:
+    """Whether it waits or was taken. Somebody's first says that others come for the first time."""
+    ada, bob, cleo = add_user(sessions), add_user(sessions, "bob"), add_user(sessions, "cleo")
     add_submission(sessions, bob, 300)
     assert take(sessions) is not None
     for age_s in (200, 30, 20):
@@ -52,13 +52,15 @@ def test_those_who_came_lately_stand_as_far_back_as_their_turns(sessions: Sessio
     add_submission(sessions, ada, 10, kind=JudgingReason.RUN)
     add_submission(sessions, bob, 15, challenge="saxpy")
     add_submission(sessions, bob, 5, device="another")
+    add_submission(sessions, cleo, 4, challenge="relu")
     with sessions() as session:
         found = order.arrivals(session, DEVICE, utcnow())
     assert sorted((it.work.challenge, it.work.run, it.back) for it in found) == [
-        ("saxpy", False, 20.0),
-        ("vector_add", False, 20.0),
-        ("vector_add", False, 40.0),
-        ("vector_add", True, 20.0),
+        ("relu", False, 0.0),
+        ("saxpy", False, 60.0),
+        ("vector_add", False, 65.0),
+        ("vector_add", False, 65.0),
+        ("vector_add", True, 25.0),
     ]
 
 
