@@ -185,6 +185,9 @@ def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
     expect(text(page)).to_have_value("after")
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url("**/submissions/*")
+    # Other tests of this site take the next that waits.
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".panel .headline")).to_have_text("Cancelled")
 
 
 def test_who_types_while_the_editor_loads_goes_on_in_it(visit: Visit) -> None:
