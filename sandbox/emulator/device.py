@@ -43,6 +43,8 @@ ORDER = 40
 ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
 # u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
 TIME = 32
+# A range, and what the host's memory holds there where nothing was written.
+UNWRITTEN, UNWRITTEN_PATTERN_BYTES = 33, 16
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
@@ -573,6 +575,14 @@ class Device:
         self.call.findings += self.engine.copied(to, source if kind == 3 else 0, size, place)
         return 0, b""
 
+    def _unwritten(self, body: bytes) -> tuple[int, bytes]:
+        address, size = RANGE.unpack_from(body)
+        pattern = body[RANGE.size :]
+        if self._range(address, size) is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
+            return _INVALID_VALUE, b""
+        self.engine.unmark_written(address, size, pattern)
+        return 0, b""
+
     def _is_too_much(self, size: int, what: str) -> bool:
         """Whether a copy or memset is left out of a call of which a sample runs."""
         sample = self.engine.sample
@@ -730,6 +740,7 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     TEXTURE: Device._texture,
     ORDER: Device._order,
     TIME: Device._time,
+    UNWRITTEN: Device._unwritten,
     MISUSED: Device._refused_there,
 }
 

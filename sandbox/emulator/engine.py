@@ -414,6 +414,10 @@ class Engine:
     def mark_written(self, address: int, size: int) -> None:
         self._c.engine_mark(self._engine, address, size)
 
+    def unmark_written(self, address: int, size: int, pattern: bytes) -> None:
+        """What holds ``pattern`` there, at multiples of its length, was never written."""
+        self._c.engine_unmark(self._engine, address, size, pattern, len(pattern))
+
     def begin_call(self) -> None:
         """What was launched and copied so far is done."""
         self._works.clear()
@@ -843,6 +847,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_number_of", word, [pointer, long]),
         ("engine_remove", word, [pointer, long, word]),
         ("engine_mark", None, [pointer, long, long]),
+        ("engine_unmark", None, [pointer, long, long, ctypes.c_char_p, word]),
         ("engine_order_begins", None, [pointer]),
         ("engine_order", word, [pointer, word, pointer]),
         ("engine_copied", None, [pointer, long, long, long]),

@@ -41,8 +41,10 @@ def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding]
         case "read_only":
             return f"{_capital(who)} writes to {array}, which is constant."
         case "unwritten":
-            origin = f" (it was read in line {it.other_place.line})" if it.other_place.line else ""
-            return f"{_capital(who)} uses a value from memory that nothing was written to{origin}."
+            elsewhere = it.other_place.line and it.other_place.line != it.place.line
+            origin = f" (it was read in line {it.other_place.line})" if elsewhere else ""
+            empty = ": what torch.empty returns holds anything until it is written" if programs else ""
+            return f"{_capital(who)} uses a value from memory that nothing was written to{origin}{empty}."
         case "shared_race" | "global_race" | "warp_race":
             return _program_race(it, array) if programs else _race(it, array, beside)
         case "stream_race":

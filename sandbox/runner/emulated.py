@@ -59,7 +59,14 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     if programs:
         # Threads of a program are the compiler's: several of them may read what one writes. That two of them write one
         # place from one line is the source's doing.
-        found = [it for it in found if it.other is None or it.other.block != it.who.block or it.same_index]
+        found = [
+            it
+            for it in found
+            if not it.kind.endswith("_race")
+            or it.other is None
+            or it.other.block != it.who.block
+            or it.same_index
+        ]
     for it in found:
         line = explain.line_of(it)
         text = explain.message_of(it, programs=programs, beside=found)

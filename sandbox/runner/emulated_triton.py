@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import empty_memory
 from emulated import part
 from host_binding import HostBinding
 from triton_driver import PROPERTIES, Driver
@@ -103,8 +104,11 @@ class Gpu:
             (there,) = struct.unpack("<Q", self.ask(device.ALLOCATE, struct.pack("<Q", size), "memory"))
             copies[start] = (there, memory)
             if size:
-                head = device.COPY_HEAD.pack(there, 0, size, 1, 0)
-                self.ask(device.COPY, head + bytes(memory), "a copy")
+                head, contents = device.COPY_HEAD.pack(there, 0, size, 1, 0), bytes(memory)
+                self.ask(device.COPY, head + contents, "a copy")
+                if size <= empty_memory.MOST_BYTES and empty_memory.PATTERN[:4] in contents:
+                    body = device.RANGE.pack(there, size) + empty_memory.PATTERN
+                    self.ask(device.UNWRITTEN, body, "new memory")
         return int(copies[start][0] - start)
 
 

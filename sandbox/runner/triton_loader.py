@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import compiling
+import empty_memory
 import host_compiler
 import interpreted
 import kernel_cache
@@ -129,6 +130,7 @@ def prepare_interpreter() -> EmptyLaunches:
 
     triton.runtime.driver.set_active(HostDriver())
     interpreted.round_as_gpu()
+    empty_memory.use()
     # Under the gate nothing can be waited for, and many submissions end with this call.
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()
@@ -148,6 +150,7 @@ def prepare_client() -> EmptyLaunches:
     import emulated_triton
 
     emulated_triton.use()
+    empty_memory.use()
     large_kernels.use()
     torch.cuda.synchronize = lambda device=None: None
     _name_by_version()

@@ -91,6 +91,18 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "half_dot": ("matmul_fp16", "basic", "", "adds up in tl.dot, to which out_dtype gives float16"),
     "tf32": ("matmul", "basic", "", "rounds float32 to TF32"),
     "race_store": ("reduce_sum", "n_1025", "Nothing orders programs", "tl.atomic_add does it in one step"),
+    "lanes_store_at_one_place": (
+        "relu",
+        "basic",
+        "Line 9: Program 0 stores two different values to byte ",
+        "",
+    ),
+    "partial_sums_unwritten": (
+        "reduce_sum",
+        "n_1025",
+        "Line 17: Program 0 uses a value from memory that nothing was written to: what torch.empty returns",
+        "",
+    ),
     "every_program_stores": (
         "reduce_sum",
         "basic",

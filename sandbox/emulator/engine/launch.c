@@ -94,6 +94,18 @@ void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
     if (it && it->valid && address - it->address + size <= it->size) memset(it->valid + (address - it->address), 1, size);
 }
 
+/* Says that groups of ``length`` bytes were not written that hold ``pattern``, as new memory of the host's does. A last
+ * one of fewer than four bytes may hold it by chance. */
+void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
+    struct region *it = region_of(engine, address);
+    if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
+    uint64_t from = address - it->address;
+    for (uint64_t at = 0; at < size; at += length) {
+        uint64_t some = size - at < length ? size - at : length;
+        if (some >= 4 && memcmp(it->data + from + at, pattern, some) == 0) memset(it->valid + from + at, 0, some);
+    }
+}
+
 void engine_delete(struct engine *engine) {
     while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);

@@ -41,6 +41,7 @@ def solve(q, k, v, out, scale, heads, seq, dim):
     if heads == 0 or seq == 0 or dim == 0:
         return
     width = max(triton.next_power_of_2(dim), 16)
-    attend[(triton.cdiv(seq, 64), heads)](
-        q, k, v, out, scale, seq, dim, LONG=seq > 512, WIDTH=width, BLOCK=64
+    block = 16 if width > 128 else 32
+    attend[(triton.cdiv(seq, block), heads)](
+        q, k, v, out, scale, seq, dim, LONG=seq > 512, WIDTH=width, BLOCK=block
     )
