@@ -171,13 +171,14 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
         )
     }
     names = _names(session, [review for *_, review in found], [pair for pair, *_ in found])
+    # What was handed in elsewhere is not the course's to know of.
+    readable = reading.readable(session, user, {pair.other for pair, *_ in found})
     items = []
     for pair, assignment, course, review in found:
         one, other = known.get(pair.submission), known.get(pair.other)
         if one is None:
             continue
-        # What was handed in elsewhere is not the course's to know of.
-        readable = other is not None and reading.may_read(session, user, pair.other)
+        open_to = pair.other in readable
         said = _decided(review, names) | {
             "outcome": _outcome(pair, review),
             "reason": pair.reason,
@@ -191,8 +192,8 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
                 mark=Flag.SIMILAR.value,
                 user=one.name,
                 submission=pair.submission,
-                other=pair.other if readable else None,
-                other_user=other.name if other is not None and readable else None,
+                other=pair.other if open_to else None,
+                other_user=other.name if other is not None and open_to else None,
                 challenge=pair.challenge,
                 course=course.slug,
                 about=f"{assignment.slug}: {pair.share:.0%} and {pair.other_share:.0%} shared",
