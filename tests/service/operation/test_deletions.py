@@ -224,6 +224,22 @@ def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff:
     assert [(it.team, it.rank) for it in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
 
 
+def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff: User, cup: str) -> None:
+    elapse(platform, hours=2)
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
+    finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=2))
+    twice = FinalBody(machine=socket.gethostname(), repeats=2)
+    view = finals.start_final(platform, staff, "cup", twice)
+    (runs,) = ([run.submission for run in it.runs] for it in view.entries if it.team == "Two")
+    for run in runs:
+        cancel(platform, staff, run)
+    with writing(platform.sessions) as session:  # as long after a competition without results
+        session.execute(update(SubmissionRow).where(SubmissionRow.public_id.in_(runs)).values(source=""))
+    view = finals.start_final(platform, staff, "cup", twice)
+    assert (view.left_out, view.total) == (1, 2)
+
+
 def test_what_is_cancelled_in_the_freeze_is_not_pending(
     platform: Platform, staff: User, student: User, cup: str
 ) -> None:
