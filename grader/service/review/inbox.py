@@ -318,7 +318,7 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
             if Outcome.OPEN not in (before, body.outcome) and before is not body.outcome:
                 raise Conflict(f"{key} is {before.value} already.", "Open it again first.")
             if body.outcome is Outcome.VOID:
-                for submission in _voided(item, body.submissions):
+                for submission in _voided(session, user, item, body.submissions):
                     voids.void_in(platform, session, user, submission, reason)
             _settle(item, user, body.outcome, reason)
             _note(session, user, item, {"outcome": body.outcome.value}, reason)
@@ -326,15 +326,17 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
         return InboxDone(changed=len(set(body.keys)), open=_count(session, user))
 
 
-def _voided(item: _Item, chosen: list[str]) -> list[str]:
+def _voided(session: Session, user: User, item: _Item, chosen: list[str]) -> list[str]:
     if item.row is not None:
         return [item.row.public_id]
     assert item.pair is not None
-    named = [it.lower() for it in chosen if it.lower() in (item.pair.submission, item.pair.other)]
+    pair = (item.pair.submission, item.pair.other)
+    known = reading.readable(session, user, pair)
+    sides = [it for it in pair if it in known]
+    named = [it.lower() for it in chosen if it.lower() in sides]
     if not named:
-        raise BadRequest(
-            f"Whose result of {item.key} is void?", f"Name {item.pair.submission}, {item.pair.other} or both."
-        )
+        hint = f"Name {' or '.join(sides)}{', or both' if len(sides) > 1 else ''}."
+        raise BadRequest(f"Whose result of {item.key} is void?", hint if sides else "")
     return named
 
 
