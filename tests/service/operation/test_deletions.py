@@ -389,8 +389,10 @@ def test_nobody_takes_the_name_of_a_deleted_account(platform: Platform, student:
 def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, student: User) -> None:
     admin = create_user(platform, "boss", PASSWORD, Role.ADMIN)
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU programming"))
+    enrol(platform, staff, student)
     name = retention.forget(platform, "ada").name
     for act in (
+        lambda: rosters.change_member(platform, staff, "gpu", name, MemberChange(on_roster=True)),
         lambda: accounts.set_password(platform, name, "another horse"),
         lambda: resets.make_link_as(platform, staff, name),
         lambda: people.set_role(platform, name, Role.ADMIN, admin),
@@ -399,3 +401,6 @@ def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, stude
     ):
         with pytest.raises(Conflict, match="was deleted"):
             act()
+    back = RosterBody(text=f"account\n{name}\n", dry_run=False, let_back_in=True)
+    (problem,) = rosters.import_roster(platform, staff, "gpu", back).problems
+    assert problem.text == f"there is no account '{name}'"
