@@ -270,7 +270,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     if not sources:
         raise Conflict(
             f"The finalists have nothing on the board of {device}.",
-            f"Of {left_out} entries the source was deleted with an account." if left_out else "",
+            f"{left_out} left out: their sources were deleted with an account." if left_out else "",
         )
     _check_versions(platform, [rows[it.counted] for it in sources])
     final = FinalRow(

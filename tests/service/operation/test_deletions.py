@@ -98,7 +98,7 @@ def test_a_regrade_leaves_out_what_has_no_source(
     assert read(platform, gone).verdict is Verdict.ACCEPTED
     with pytest.raises(Conflict) as refused:
         order(platform, staff, submission=gone)
-    assert "Of 1 submissions the source was deleted" in refused.value.hint
+    assert "1 left out: their sources were deleted" in refused.value.hint
 
 
 def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: User, other: User) -> None:
