@@ -160,6 +160,8 @@ SIGN_IN_WINDOW_MINUTES = 15
 PASSWORDS_AT_ONCE = 2
 # Sign-ins and sign-ups that wait in one process for their turn: at 50 ms each the last one waits ten seconds.
 SIGN_INS_WAITING = 400
+# Those of one address: a class at once. The rest stays free for others while somebody floods the queue.
+SIGN_INS_WAITING_PER_ADDRESS = 200
 # Accounts that are made from one address, and links that are asked for or used there: two classes at once.
 SIGN_UPS_PER_MINUTE = 300
 SIGN_UPS_PER_HOUR = 600

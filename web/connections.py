@@ -61,11 +61,12 @@ class Busy(Error):  # type: ignore[misc]
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Threads for complete requests. Those that hash a password (``is_slow`` says so of method and path) wait in a
     bounded queue for threads of their own, so that a class that signs in, or somebody who guesses, delays nobody else.
+    One address, unless ``from_proxy``, has a part of that queue.
     """
 
-    def __init__(self, is_slow: Callable[[str, str], bool]) -> None:
+    def __init__(self, is_slow: Callable[[str, str], bool], from_proxy: Callable[[str], bool]) -> None:
         super().__init__()
-        self._is_slow = is_slow
+        self._is_slow, self._from_proxy = is_slow, from_proxy
         self.slow = ThreadedTaskDispatcher()
         self.slow.set_thread_count(limits.PASSWORDS_AT_ONCE)
 
@@ -74,11 +75,20 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         # Waitress drops additional slashes at the beginning of a path.
         if request.error or not self._is_slow(request.command, "/" + request.path.lstrip("/")):
             super().add_task(task)
-        elif len(self.slow.queue) < limits.SIGN_INS_WAITING:
+        elif self._has_room(task):
             self.slow.add_task(task)
         else:
             request.error = Busy("Too many people sign in at this moment. Try again in a few seconds.")
             super().add_task(task)
+
+    def _has_room(self, task: ClientChannel) -> bool:
+        with self.slow.lock:
+            waiting = list(self.slow.queue)
+        if not self._from_proxy(task.addr[0]):
+            own = sum(it.client == task.client for it in waiting)
+            if own >= limits.SIGN_INS_WAITING_PER_ADDRESS:
+                return False
+        return len(waiting) < limits.SIGN_INS_WAITING
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
         self.slow.shutdown(cancel_pending, timeout)
@@ -222,7 +232,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
         # A deep queue is seen in the figures of requests; a line for each request that finds one helps nobody.
         queue_logger.setLevel(logging.ERROR)
-        dispatcher = Dispatcher(is_slow)
+        dispatcher = Dispatcher(is_slow, from_proxy)
         dispatcher.set_thread_count(threads)
         super().__init__(
             application,

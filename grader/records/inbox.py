@@ -131,7 +131,11 @@ def _pairs(query: Any, wanted: Wanted) -> Any:
         query = query.where(pair.challenge.in_(wanted.challenges))
     if wanted.user is not None:
         own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
-        query = query.where(or_(pair.submission.in_(own), pair.other.in_(own)))
+        known = own
+        if wanted.courses is not None and not wanted.elsewhere:
+            # Or the filter would say whose that is which was handed in elsewhere.
+            known = own.where(taught.belongs(MemberRow.course_id.in_(wanted.courses)))
+        query = query.where(or_(pair.submission.in_(own), pair.other.in_(known)))
     if wanted.outcome is Outcome.OPEN:
         query = query.where(pair.decision == Decision.OPEN)
     elif wanted.outcome is Outcome.FINE:

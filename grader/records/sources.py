@@ -66,14 +66,24 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
     found = session.scalars(
         select(row.id).where(deleted, left, not_(held(now)), row.state.not_in(ACTIVE), *conditions)
     ).all()
-    return sum(_drop(session, now, found[start : start + _IDS]) for start in range(0, len(found), _IDS))
+    pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
+    # All of them first: what a regrade judges may be in another piece than what it judges again.
+    cancelled = sum(_cancel(session, now, ids) for ids in pieces)
+    for ids in pieces:
+        _drop(session, ids)
+    return cancelled
 
 
-def _drop(session: Session, now: datetime, ids: Sequence[int]) -> int:
+def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
     row = SubmissionRow
     waiting = session.execute(select(row.id, row.attempt).where(row.id.in_(ids), row.state.in_(FREE))).all()
     for submission, attempt in waiting:
         leases.end_cancelled(session, submission, attempt, now)
+    return len(waiting)
+
+
+def _drop(session: Session, ids: Sequence[int]) -> None:
+    row = SubmissionRow
     _leave_out(session, ids)
     # Compiled of these sources; another's of the very same source is made again.
     keys = select(row.artefact).where(row.id.in_(ids), row.artefact.is_not(None))
@@ -84,7 +94,6 @@ def _drop(session: Session, now: datetime, ids: Sequence[int]) -> int:
         report.body = json.dumps({**json.loads(report.body), **_WORDS_OF_REPORT})
     digest = case((row.id.in_(certified), row.source_sha256), else_=None)
     _run(session, update(row).where(row.id.in_(ids)).values(**BLANK, source_sha256=digest))
-    return len(waiting)
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:

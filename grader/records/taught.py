@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from grader.records.engine import clock
 from grader.records.models import (
     AskedRow,
     AssignmentPartRow,
@@ -108,7 +109,7 @@ def accept(session: Session, member: MemberRow) -> None:
     """Note that a present student takes part from now on, unless they do already."""
     query = select(StayRow.id).where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     if session.scalar(query.limit(1)) is None:
-        session.add(StayRow(member_id=member.id))
+        session.add(StayRow(member_id=member.id, accepted_at=clock(session)))
         session.flush()
 
 

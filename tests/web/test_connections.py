@@ -220,6 +220,23 @@ def test_passwords_wait_in_a_queue_of_their_own(harness: Harness, monkeypatch: p
     assert all(harness.answered(it).endswith(b"hello") for it in [*others, *signing_in])
 
 
+def test_one_address_leaves_room_for_others_who_sign_in(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SIGN_INS_WAITING_PER_ADDRESS", 1)
+    harness.goes_on.clear()
+    slow = harness.server.task_dispatcher.slow
+    for count in range(limits.PASSWORDS_AT_ONCE + 1):
+        harness.client(SLOW)
+        harness.until(lambda count=count: slow.active_count == min(count + 1, limits.PASSWORDS_AT_ONCE))
+    assert harness.answered(harness.client(SLOW)).startswith(b"HTTP/1.1 503 ")
+    other = harness.client(SLOW, address="127.0.0.2")
+    harness.proxies.add(HOST)
+    proxied = harness.client(SLOW)
+    harness.goes_on.set()
+    assert all(harness.answered(it).endswith(b"hello") for it in (other, proxied))
+
+
 def test_a_class_behind_one_address_keeps_its_connections() -> None:
     """150 browsers that open six each may all be served by one of the two processes."""
     assert limits.CONNECTIONS_PER_ADDRESS >= 150 * 6

@@ -204,6 +204,12 @@ def test_grades_are_explained_and_set(
     assert call(teacher).get("/api/v1/courses/gpu/gradebook.csv?bom=true").data == marked.data
     assert "<td>red</td>" in owner.get("/courses/gpu/gradebook").text
     assert ",True,'=1+1" in answer.text
+    # The form has a field for what the refusal of more points asks for.
+    (form,) = re.findall(r'action="/courses/gpu/grades/ada/override".*?</form>', page, re.DOTALL)
+    assert 'name="extra"' in form
+    assert page.count('name="extra"') == 1
+    post(owner, "/courses/gpu/grades/ada/override", points="120", extra="1", **values)
+    assert gradebook.get_grades(platform, teacher, "gpu", "ada").points == 120
     post(owner, "/courses/gpu/grades/ada/override", points="", **values)
     assert gradebook.get_grades(platform, teacher, "gpu", "ada").points == 100
     assert "grades.override" in owner.get("/courses/gpu/log").text

@@ -19,7 +19,7 @@ api = resource("accounts", "Making an account; new passwords", signed_in=False)
 def create_account(body: SignUpBody) -> Response:
     """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
     throttle.count_sign_up(body.key)
-    with throttle.join_code():
+    with throttle.join_code(body.key):
         user = sign_up.sign_up(platform(), body)
     return answer(Me(name=user.name, role=user.role), 201)
 

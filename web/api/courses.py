@@ -68,7 +68,7 @@ def create_course(body: CourseBody) -> Response:
 def join_course(body: JoinBody) -> Response:
     """Become a student by a join code or by the key of a personal link. Doing so twice is no error."""
     user = current_user()
-    with throttle.join_code():
+    with throttle.join_code(body.key):
         return answer(joining.join(platform(), user, body.key))
 
 

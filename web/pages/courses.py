@@ -90,14 +90,14 @@ def offer() -> Response:
 @pages.post("/join")
 def join() -> BaseResponse:
     """Become a student of the course."""
-    user = current_user()
-    with throttle.join_code():
-        joined = joining.join(platform(), user, shown_key())
+    user, key = current_user(), shown_key()
+    with throttle.join_code(key):
+        joined = joining.join(platform(), user, key)
     return redirect(url_for("courses.show", course=joined.slug), 303)
 
 
 def _offer(key: str) -> str:
-    with throttle.join_code():
+    with throttle.join_code(key):
         found = joining.offer(platform(), key)
     own = url_for("courses.offer", key=key)
     return render_template("course/join.html", found=found, key=key, own=own, signed_in=viewer() is not None)

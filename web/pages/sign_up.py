@@ -22,8 +22,9 @@ pages = Blueprint("sign_up", __name__)
 @pages.get("/sign-up")
 def form() -> Response:
     """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
-    with throttle.join_code():
-        return private(_page(shown_key()))
+    key = shown_key()
+    with throttle.join_code(key):
+        return private(_page(key))
 
 
 @pages.post("/sign-up")
@@ -34,7 +35,7 @@ def submit() -> Response:
     throttle.count_sign_up(key)
     try:
         body = SignUpBody.model_construct(name=name, password=request.form.get("password", ""), key=key)
-        with throttle.join_code():
+        with throttle.join_code(key):
             user = sign_up.sign_up(platform(), body)
     except (LinkUseless, NotFound):
         raise

@@ -82,7 +82,7 @@ def rejudge(
             f"{ordered.waiting} are waiting or running now."
         )
         if ordered.left_out:
-            say(f"{ordered.left_out} are left out: their sources were deleted with an account.", "yellow")
+            say(f"{ordered.left_out} left out: their sources were deleted with an account.", "yellow")
         say(f"Follow it with: grader admin compare {slug}", "dim")
     return 0
 

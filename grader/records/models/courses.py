@@ -66,7 +66,7 @@ class StayRow(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("course_members.id", ondelete="CASCADE"))
-    accepted_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    accepted_at: Mapped[datetime] = mapped_column(UtcDateTime)
     left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
@@ -172,7 +172,7 @@ class AskedRow(Base):
         ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True
     )
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
-    asked_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    asked_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class ExtensionRow(Base):

@@ -270,7 +270,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     if not sources:
         raise Conflict(
             f"The finalists have nothing on the board of {device}.",
-            f"Of {left_out} entries the source was deleted with an account." if left_out else "",
+            f"{left_out} left out: their sources were deleted with an account." if left_out else "",
         )
     _check_versions(platform, [rows[it.counted] for it in sources])
     final = FinalRow(
@@ -357,17 +357,22 @@ def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
 def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
     """What somebody cancelled by its id is judged after all, in its place, unless its source was deleted since."""
     queued = []
+    judged, gone = set(), set()
     for run, row in record.final_runs(found.session, final.id):
+        entry = (run.team_id, run.challenge)
         if row.state in (State.CANCELLED, State.FAILED) and not row.source:
             found.session.delete(run)
-            final.left_out += 1
-        elif row.state is State.CANCELLED and row.rejudge_of is not None:
+            gone.add(entry)
+            continue
+        judged.add(entry)
+        if row.state is State.CANCELLED and row.rejudge_of is not None:
             new = _run(row, row.rejudge_of, final.machine, _moment(final, run.place))
             new.set_aside = row.set_aside
             found.session.add(new)
             found.session.flush()
             run.submission_id = new.id
             queued.append(new)
+    final.left_out += len(gone - judged)
     found.session.flush()
     return queued
 

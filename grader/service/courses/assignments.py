@@ -191,7 +191,7 @@ def _ask(session: Session, row: AssignmentRow) -> None:
     its opening is moved to."""
     asked = AskedRow
     known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
-    now = utcnow()
+    now = clock(session)
     session.add_all(
         asked(assignment_id=row.id, challenge=slug, asked_at=now)
         for slug in _slugs(session, row)

@@ -28,7 +28,7 @@ from grader.schemas.course import (
     RosterResult,
 )
 from grader.service.accounts import addresses
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts.accounts import User, check_not_deleted, find_row
 from grader.service.courses import courses
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
@@ -117,7 +117,8 @@ def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> Mem
 
 def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
     """Another section, group, name or number of a member; or remove a student, or let back in, as a student, whom staff
-    removed. Raises NotFound, NotAllowed, BadRequest (staff are taken away as staff)."""
+    removed. Raises NotFound, NotAllowed, BadRequest (staff are taken away as staff), Conflict (the account was
+    deleted)."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         person = find_row(course.session, name)
         row = course.session.scalar(
@@ -127,6 +128,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             raise NotFound(
                 f"'{person.name}' is not on the roster of {slug}.", "`grader roster show` lists who is."
             )
+        check_not_deleted(person)
         if row.role != CourseRole.STUDENT and body.on_roster is False:
             raise BadRequest(
                 f"'{person.name}' teaches {slug}.", "Take away their role in the course's staff."
@@ -213,7 +215,8 @@ class _Known:
         came = {row.user_id for row in invitations if row.user_id is not None}
         users = session.execute(
             select(UserRow.id, UserRow.name, UserRow.name_key, UserRow.email_key).where(
-                UserRow.email_key.in_(emails) | UserRow.name_key.in_(accounts) | UserRow.id.in_(came)
+                UserRow.email_key.in_(emails) | UserRow.name_key.in_(accounts) | UserRow.id.in_(came),
+                UserRow.deleted_at.is_(None),
             )
         ).all()
         return cls(

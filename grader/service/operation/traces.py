@@ -265,9 +265,15 @@ def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: s
     began = row.text.startswith(f"{user.name} ", autoescape=True)
     for notice in session.scalars(select(row).where(began)).all():
         notice.text = made_up + notice.text[len(user.name) :]
-    for reason in session.scalars(select(VoidRow.reason).where(VoidRow.submission_id.in_(own))).all():
+    voided = select(VoidRow.reason, SubmissionRow.team_id).join(
+        SubmissionRow, SubmissionRow.id == VoidRow.submission_id
+    )
+    for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
+        mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
         told = row.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
-        for notice in session.scalars(select(row).where(row.user_id != user.id, told)).all():
+        # What they were told of results of their own has the same words where the reason is the same.
+        told &= row.text.startswith("Your team's ")
+        for notice in session.scalars(select(row).where(row.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]
 
 

@@ -171,13 +171,14 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
         )
     }
     names = _names(session, [review for *_, review in found], [pair for pair, *_ in found])
+    # What was handed in elsewhere is not the course's to know of.
+    readable = reading.readable(session, user, {pair.other for pair, *_ in found})
     items = []
     for pair, assignment, course, review in found:
         one, other = known.get(pair.submission), known.get(pair.other)
         if one is None:
             continue
-        # What was handed in elsewhere is not the course's to know of.
-        readable = other is not None and reading.may_read(session, user, pair.other)
+        open_to = pair.other in readable
         said = _decided(review, names) | {
             "outcome": _outcome(pair, review),
             "reason": pair.reason,
@@ -191,8 +192,8 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
                 mark=Flag.SIMILAR.value,
                 user=one.name,
                 submission=pair.submission,
-                other=pair.other if readable else None,
-                other_user=other.name if other is not None and readable else None,
+                other=pair.other if open_to else None,
+                other_user=other.name if other is not None and open_to else None,
                 challenge=pair.challenge,
                 course=course.slug,
                 about=f"{assignment.slug}: {pair.share:.0%} and {pair.other_share:.0%} shared",
@@ -317,7 +318,7 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
             if Outcome.OPEN not in (before, body.outcome) and before is not body.outcome:
                 raise Conflict(f"{key} is {before.value} already.", "Open it again first.")
             if body.outcome is Outcome.VOID:
-                for submission in _voided(item, body.submissions):
+                for submission in _voided(session, user, item, body.submissions):
                     voids.void_in(platform, session, user, submission, reason)
             _settle(item, user, body.outcome, reason)
             _note(session, user, item, {"outcome": body.outcome.value}, reason)
@@ -325,15 +326,17 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
         return InboxDone(changed=len(set(body.keys)), open=_count(session, user))
 
 
-def _voided(item: _Item, chosen: list[str]) -> list[str]:
+def _voided(session: Session, user: User, item: _Item, chosen: list[str]) -> list[str]:
     if item.row is not None:
         return [item.row.public_id]
     assert item.pair is not None
-    named = [it.lower() for it in chosen if it.lower() in (item.pair.submission, item.pair.other)]
+    pair = (item.pair.submission, item.pair.other)
+    known = reading.readable(session, user, pair)
+    sides = [it for it in pair if it in known]
+    named = [it.lower() for it in chosen if it.lower() in sides]
     if not named:
-        raise BadRequest(
-            f"Whose result of {item.key} is void?", f"Name {item.pair.submission}, {item.pair.other} or both."
-        )
+        hint = f"Name {' or '.join(sides)}{', or both' if len(sides) > 1 else ''}."
+        raise BadRequest(f"Whose result of {item.key} is void?", hint if sides else "")
     return named
 
 

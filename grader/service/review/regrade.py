@@ -213,7 +213,7 @@ def _order(
     if not firsts:
         raise Conflict(
             "There is nothing to judge again.",
-            f"Of {left_out} submissions the source was deleted with an account; they keep their verdicts."
+            f"{left_out} left out: their sources were deleted with an account. They keep their verdicts."
             if left_out
             else "Only what has a verdict, and is not void, can be.",
         )

@@ -285,7 +285,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
         id_: _Named(name, full_name or "", created_at < row.open_at)
         for id_, created_at, name, full_name in session.execute(query)
     }
-    closed = {id_ for id_ in named if not reading.may_read(session, opened.user, id_)}
+    closed = set(named) - reading.readable(session, opened.user, named.keys())
     deciders = {it.decided_by for it in kept if it.decided_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(deciders))).all())
 
@@ -323,7 +323,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         kept = _pair(opened, row, number)
         view = _views(opened, row, [kept])[0]
         found = _names(opened.session, [kept.submission, kept.other])
-        open_to = kept.other == _SOLUTION or reading.may_read(opened.session, user, kept.other)
+        open_to = kept.other == _SOLUTION or bool(reading.readable(opened.session, user, [kept.other]))
         counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
         asked = [
             it

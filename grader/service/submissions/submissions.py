@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
@@ -210,12 +210,18 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
     return row
 
 
-def may_read(session: Session, user: User, submission: str) -> bool:
-    try:
-        find(session, user, submission)
-    except NotFound:
-        return False
-    return True
+def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
+    """Those of these submissions (public ids) that this user may see."""
+    row = SubmissionRow
+    wanted = row.public_id.in_(submissions)
+    if user.staff:
+        return set(session.scalars(select(row.public_id).where(wanted)))
+    own = session.scalars(select(row).where(wanted, row.user_id == user.id).options(defer(row.source)))
+    found = {it.public_id for it in own if _is_own(session, user, it)}
+    for it in _taught_in(session, user, wanted):
+        if Standing(it.role) in TABLE[Action.SUBMISSIONS_READ]:
+            found.add(it.public_id)
+    return found
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
@@ -237,27 +243,31 @@ def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
     """Whether ``user`` is of the staff of a course that the submission was handed in for, and may do that there."""
-    return any(Standing(role) in TABLE[action] for _, role in _taught_in(session, user, row))
+    return any(
+        Standing(it.role) in TABLE[action] for it in _taught_in(session, user, SubmissionRow.id == row.id)
+    )
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
     """The course (its id) of ``user``'s staff that the submission was handed in for; None where there is none."""
-    return next((course for course, _ in _taught_in(session, user, row)), None)
+    return next((it.course_id for it in _taught_in(session, user, SubmissionRow.id == row.id)), None)
 
 
-def _taught_in(session: Session, user: User, row: SubmissionRow) -> Sequence[tuple[int, str]]:
-    """Courses that it was handed in for, with the role that ``user`` has on their staff."""
+def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
+    """Submissions (public ids) with the courses that they were handed in for, and the role that ``user`` has on the
+    staff of these."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)
     query = (
-        select(teacher.course_id, teacher.role)
+        select(SubmissionRow.public_id, teacher.course_id, teacher.role)
+        .select_from(teacher)
         .join(student, student.course_id == teacher.course_id)
         .where(teacher.user_id == user.id, teacher.left_at.is_(None))
-        .where(SubmissionRow.id == row.id, *taught.handed_in(student))
+        .where(which, *taught.handed_in(student))
         .distinct()
     )
-    return [(course, role) for course, role in session.execute(query)]
+    return session.execute(query).all()
 
 
 def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.records.engine import writing
@@ -27,7 +28,7 @@ from grader.service.accounts.accounts import User
 from grader.service.courses import courses
 from grader.service.messages import notices
 from grader.service.platform import Platform
-from grader.service.review import inbox
+from grader.service.review import inbox, similarity
 from grader.service.review.inbox import InboxFilter
 from grader.service.submissions import submissions
 from tests.service.courses.scenes import assign, enrol, judged
@@ -83,6 +84,23 @@ def keys(found: InboxList) -> list[str]:
 def decide(platform: Platform, user: User, outcome: Outcome, *keys: str, **values: Any) -> int:
     body = InboxDecision(keys=list(keys), outcome=outcome, **values)
     return inbox.decide(platform, user, body).changed
+
+
+def test_a_list_of_many_pairs_asks_the_database_no_more_often(
+    platform: Platform, assistant: User, student: User, other: User
+) -> None:
+    asked: list[str] = []
+    event.listen(platform.engine, "before_cursor_execute", lambda _c, _u, said, *_: asked.append(said))
+    counts = []
+    for _ in range(3):
+        similar(platform, judged(platform, student, -2 * HOUR), judged(platform, other, -1 * HOUR))
+        asked.clear()
+        pairs = inbox.list_items(platform, assistant).items
+        assert {it.other_user for it in pairs} == {"bob"}
+        found = similarity.read(platform, assistant, "gpu", "week1").pairs
+        assert {it.right.user for it in found} == {"bob"}
+        counts.append(len(asked))
+    assert counts[0] == counts[2]
 
 
 def test_one_list_of_marks_pairs_and_requests(

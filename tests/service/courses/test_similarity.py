@@ -12,12 +12,14 @@ from grader.errors import BadRequest, NotAllowed, TooMany
 from grader.languages import Language
 from grader.records import similar
 from grader.schemas.course import CourseRole, CourseView
+from grader.schemas.inbox import InboxDecision, Outcome
 from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
 from grader.service.accounts.accounts import User, create_user, user_by_id
 from grader.service.courses import courses
 from grader.service.operation import retention
 from grader.service.platform import Platform
 from grader.service.review import inbox, similarity
+from grader.service.review.inbox import InboxFilter
 from tests.service.competitions.builders import make as make_competition
 from tests.service.courses.scenes import assign, enrol, judged
 from tests.similarity.test_comparison import CUDA, CUDA_COPY, solutions
@@ -119,6 +121,12 @@ def test_of_strangers_nothing_is_told_but_that_it_resembles(
     for said in (report, shown, inbox.list_items(platform, tom)):
         assert elsewhere not in said.model_dump_json()
         assert "stranger" not in said.model_dump_json()
+    assert inbox.list_items(platform, tom, InboxFilter(user="stranger")).items == []
+    assert len(inbox.list_items(platform, staff, InboxFilter(user="stranger")).items) == 2
+    void = InboxDecision(keys=[f"pair:{number}"], outcome=Outcome.VOID, reason="A copy.")
+    with pytest.raises(BadRequest) as refused:
+        inbox.decide(platform, tom, void)
+    assert refused.value.hint == f"Name {shown.pair.left.submission}."
     whole = similarity.sources(platform, staff, *WEEK, number)
     assert (whole.pair.right.user, secret in whole.right) == ("stranger", True)
     # What the course decides of the pair marks nothing that is not its own.

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from grader.deadlines import Phase
 from grader.languages import Language
-from grader.records import workers
+from grader.records import taught, workers
 from grader.records.engine import clock, writing
-from grader.records.models import base
-from grader.schemas.course import CourseBody
+from grader.records.models import AskedRow, StayRow, base
+from grader.schemas.assignment import AssignmentBody, PartBody
+from grader.schemas.course import CourseBody, RosterBody
 from grader.service import devices
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
-from grader.service.courses import assignments, courses, gradebook
+from grader.service.courses import assignments, courses, gradebook, rosters
 from grader.service.operation import figures, health, queues
 from grader.service.platform import Platform
 from grader.service.submissions import submissions, submit
@@ -74,3 +76,24 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
     with platform.sessions() as session:
         assert not submissions.reads_hidden(session, student, submissions.find(session, student, sent))
     assert "only_cuda" not in publication.visible(platform, student)
+
+
+@pytest.mark.usefixtures("ahead")
+def test_since_when_a_course_asks_and_somebody_takes_part(
+    platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what is handed in next has a time before that, and never counts."""
+    courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
+    text = f"account\n{student.name}\n"
+    rosters.import_roster(platform, staff, "gpu", RosterBody(text=text, dry_run=False))
+    week = AssignmentBody(
+        title="Week", parts=[PartBody(challenge="scale")], open_at="2020-01-01", due_at="2999-01-01"
+    )
+    assignments.put_assignment(platform, staff, "gpu", "week", week)
+    assignments.publish_assignment(platform, staff, "gpu", "week")
+    behind = base.utcnow() - timedelta(minutes=5)
+    monkeypatch.setattr(taught, "clock", lambda _: behind)
+    courses.get_course(platform, student, "gpu")
+    with platform.sessions() as session:
+        assert session.scalars(select(AskedRow.asked_at)).one() <= clock(session)
+        assert session.scalars(select(StayRow.accepted_at)).one() == behind

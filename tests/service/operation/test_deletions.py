@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from grader.device_kinds import languages_of
 from grader.errors import BadRequest, Conflict, NotFound
-from grader.records import workers
+from grader.records import sources, workers
 from grader.records.engine import clock, writing
 from grader.records.models import (
     Base,
@@ -98,7 +98,7 @@ def test_a_regrade_leaves_out_what_has_no_source(
     assert read(platform, gone).verdict is Verdict.ACCEPTED
     with pytest.raises(Conflict) as refused:
         order(platform, staff, submission=gone)
-    assert "Of 1 submissions the source was deleted" in refused.value.hint
+    assert "1 left out: their sources were deleted" in refused.value.hint
 
 
 def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: User, other: User) -> None:
@@ -114,7 +114,11 @@ def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: U
     assert (compared.waiting, compared.not_ordered, compared.left_out) == (1, 0, 1)
 
 
-def test_an_open_regrade_lets_go_of_it(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_an_open_regrade_lets_go_of_it(
+    platform: Platform, staff: User, student: User, other: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of many submissions the order's judgement is in another statement than what it judges again.
+    monkeypatch.setattr(sources, "_IDS", 1)
     gone = judged(platform, student, -2 * HOUR, **timed(10.0))
     judged(platform, other, -1 * HOUR, **timed(20.0))
     found = order(platform, staff, challenge="scale")
@@ -220,6 +224,22 @@ def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff:
     assert [(it.team, it.rank) for it in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
 
 
+def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff: User, cup: str) -> None:
+    elapse(platform, hours=2)
+    with writing(platform.sessions) as session:
+        workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
+    finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=2))
+    twice = FinalBody(machine=socket.gethostname(), repeats=2)
+    view = finals.start_final(platform, staff, "cup", twice)
+    (runs,) = ([run.submission for run in it.runs] for it in view.entries if it.team == "Two")
+    for run in runs:
+        cancel(platform, staff, run)
+    with writing(platform.sessions) as session:  # as long after a competition without results
+        session.execute(update(SubmissionRow).where(SubmissionRow.public_id.in_(runs)).values(source=""))
+    view = finals.start_final(platform, staff, "cup", twice)
+    assert (view.left_out, view.total) == (1, 2)
+
+
 def test_what_is_cancelled_in_the_freeze_is_not_pending(
     platform: Platform, staff: User, student: User, cup: str
 ) -> None:
@@ -311,9 +331,12 @@ def test_what_others_were_told_names_nobody(
     platform: Platform, staff: User, student: User, other: User, cup: str
 ) -> None:
     voids.void(platform, staff, cup, VoidBody(reason="Zelda copied."))
+    own = judged(platform, other, -1 * HOUR, **timed(10.0))
+    voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
-    (told,) = notices.list_notices(platform, other).notices
-    assert told.text == "Your team's result for scale is void"
+    told = {it.text for it in notices.list_notices(platform, other).notices}
+    # Why a result of one's own is void stays.
+    assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")
     assert name in everything(platform)
 
@@ -366,8 +389,10 @@ def test_nobody_takes_the_name_of_a_deleted_account(platform: Platform, student:
 def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, student: User) -> None:
     admin = create_user(platform, "boss", PASSWORD, Role.ADMIN)
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU programming"))
+    enrol(platform, staff, student)
     name = retention.forget(platform, "ada").name
     for act in (
+        lambda: rosters.change_member(platform, staff, "gpu", name, MemberChange(on_roster=True)),
         lambda: accounts.set_password(platform, name, "another horse"),
         lambda: resets.make_link_as(platform, staff, name),
         lambda: people.set_role(platform, name, Role.ADMIN, admin),
@@ -376,3 +401,6 @@ def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, stude
     ):
         with pytest.raises(Conflict, match="was deleted"):
             act()
+    back = RosterBody(text=f"account\n{name}\n", dry_run=False, let_back_in=True)
+    (problem,) = rosters.import_roster(platform, staff, "gpu", back).problems
+    assert problem.text == f"there is no account '{name}'"

@@ -20,7 +20,9 @@ from grader.queue.embedded import start_redis
 from grader.records.models import SubmissionRow
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
+from grader.service.accounts.keys import new_key
 from grader.service.accounts.links import LinkUseless
+from grader.service.courses.joining import MAILED, PRINTED
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.web import throttle
@@ -245,15 +247,20 @@ class TestClass:
         )
 
     def test_join_codes_and_codes_of_command_lines(self, app: Flask, platform: Platform) -> None:
+        code = "ABC-DEF-GHJ"
         with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
             for _ in range(4 * 150):  # its page, the account's page, the account, joining
-                with throttle.join_code():
+                with throttle.join_code(code):
                     pass
             for _ in range(limits.WRONG_JOIN_CODES_PER_MINUTE):
-                with pytest.raises(LinkUseless), throttle.join_code():
+                with pytest.raises(LinkUseless), throttle.join_code(code):
                     raise LinkUseless
-            with pytest.raises(RateLimitExceeded), throttle.join_code():
+            with pytest.raises(RateLimitExceeded), throttle.join_code(code):
                 pass
+            # Nobody guesses a personal link, and the form for an account asks for no code.
+            for key in (new_key(PRINTED), new_key(MAILED), ""):
+                with throttle.join_code(key):
+                    pass
         client = app.test_client()
         codes = {client.post(f"{API}/device-codes", json={}).status_code for _ in range(150)}
         assert codes == {201}
