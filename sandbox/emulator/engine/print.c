@@ -10,6 +10,7 @@
 #define MOST_PRINTED (1u << 20)
 
 static void append(struct engine *engine, const char *text, size_t size) {
+    if (size == 0) return;
     while (atomic_flag_test_and_set(&engine->print_lock)) {}
     if (engine->printed_size + size <= MOST_PRINTED) {
         while (engine->printed_size + size > engine->printed_room) {
