@@ -54,6 +54,8 @@ class CudaMistakes:
     manifest: Manifest
     source: CudaSource
     _arguments: dict[str, dict[str, Argument]] = field(default_factory=dict)
+    # By function, expression and depth: variables that are given many values of each other are asked again and again.
+    _known_tags: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> CudaMistakes | None:
@@ -390,6 +392,12 @@ class CudaMistakes:
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
         """What decides an index: the thread, the block, or data that is read."""
+        key = function.name, expression, depth
+        if key not in self._known_tags:
+            self._known_tags[key] = self._find_tags(function, expression, depth)
+        return self._known_tags[key]
+
+    def _find_tags(self, function: Function, expression: str, depth: int) -> set[str]:
         found = set()
         outside = expression
         for _ in range(8):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
+# Of an expression; what grows beyond is left as it is.
+_MOST_NODES = 2_000
 # In place of a mismatch, for rules that look at the source alone.
 _NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
@@ -461,15 +464,17 @@ class TritonMistakes:
             )
         if said := self._grid_too_small(None, _NO_MISMATCH):
             return said
+        by_program = _program_names(kernel)
         for store in here:
+            depends = bool(_names(_resolved(store.pointer, kernel)) & by_program)
             loaded = any(it.operation == "load" and it.parameter == store.parameter for it in kernel.accesses)
-            if loaded and not _names(_resolved(store.pointer, kernel)) & _program_names(kernel):
+            if loaded and not depends:
                 return (
                     f"Every program loads, adds and stores {store.parameter} at the same address, in line "
                     f"{store.line}: "
                     f"between one program's load and store, another's comes. tl.atomic_add does it in one step."
                 )
-            if not _names(_resolved(store.pointer, kernel)) & _program_names(kernel) and launched:
+            if not depends and launched:
                 return (
                     f"The address of the tl.store in line {store.line} is the same in every program: it does not "
                     "depend "
@@ -648,15 +653,6 @@ def _names(it: ast.AST) -> set[str]:
     return {node.id for node in walk(it) if isinstance(node, ast.Name)}
 
 
-def _assigned(kernel: Kernel) -> dict[str, ast.expr]:
-    """The last value of each name that is given one by itself."""
-    found = {}
-    for it in walk(*kernel.node.body):
-        if isinstance(it, ast.Assign) and len(it.targets) == 1 and isinstance(it.targets[0], ast.Name):
-            found[it.targets[0].id] = it.value
-    return found
-
-
 class _Substitute(ast.NodeTransformer):
     def __init__(self, values: dict[str, ast.expr]) -> None:
         self.values = values
@@ -668,14 +664,13 @@ class _Substitute(ast.NodeTransformer):
 def _resolved(it: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
     """With names of masks and pointers replaced by what they were given, two deep: names of indices stay, but with
     ``everything``."""
-    values = {
-        name: value
-        for name, value in _assigned(kernel).items()
-        if (everything or any(isinstance(node, (ast.Compare, ast.Subscript)) for node in walk(value)))
-        and name not in _names(value)
-    }
+    values = kernel.values if everything else kernel.conditions
     for _ in range(2):
-        it = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
+        found = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
+        # Values are shared: few nodes stand for as many as names times their values have.
+        if next(itertools.islice(walk(found), _MOST_NODES, None), None) is not None:
+            break
+        it = found
     return it
 
 
@@ -691,7 +686,7 @@ def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
     """Vectors of indices, the axis of the program id in each, and the parameter that it is compared with."""
-    assigned = _assigned(kernel)
+    assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):
         for name, value in assigned.items():
@@ -716,7 +711,7 @@ def _program_names(kernel: Kernel) -> set[str]:
     """Names whose values depend on program_id."""
     found: set[str] = set()
     for _ in range(4):
-        for name, value in _assigned(kernel).items():
+        for name, value in kernel.assigned.items():
             if any(operation_of(it) == "program_id" for it in walk(value)) or _names(value) & found:
                 found.add(name)
     return found | {"program_id"}
