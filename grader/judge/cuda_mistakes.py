@@ -122,7 +122,9 @@ class CudaMistakes:
         if mismatch.kind == "value" and (said := self._block_index() or self._step_of_block()):
             return said
         if mismatch.kind == "value" and (pattern is None or pattern.kind == "tail"):
-            return next((self._update(it.function, it.access) for it in self._updates() if it.everywhere), "")
+            return self._unused_blocks() or next(
+                (self._update(it.function, it.access) for it in self._updates() if it.everywhere), ""
+            )
         return ""
 
     def _of_values(
@@ -231,6 +233,8 @@ class CudaMistakes:
         for launch in self.source.launches:
             kernel = launch.kernel
             if self._calls_own_function(kernel) or not re.search(r"\bthreadIdx\b", kernel.body):
+                continue
+            if kernel.numbered_by_macro:
                 continue
             for axis, blocks in zip(_AXES, self._grid_of(launch), strict=False):
                 if blocks == "1" or re.search(rf"\bblockIdx\s*\.\s*{axis}\b", kernel.body):
@@ -398,13 +402,17 @@ class CudaMistakes:
         return self._known_tags[key]
 
     def _find_tags(self, function: Function, expression: str, depth: int) -> set[str]:
-        found = set()
+        found: set[str] = set()
         outside = expression
         for _ in range(8):
             # What is read from an array is data, however its place is made.
             outside, count = re.subn(r"\b[A-Za-z_]\w*\s*\[[^\[\]]*\]", " DATA ", outside)
             if not count:
                 break
+        if function.numbered_by_macro or any(
+            not _PLAIN_CALL.fullmatch(it[1]) for it in _CALL.finditer(outside)
+        ):
+            found.add("unknown")
         for name in names_in(outside):
             if name == "DATA":
                 found.add("data")
@@ -412,8 +420,6 @@ class CudaMistakes:
                 found.add("thread")
             elif name == "blockIdx":
                 found.add("block")
-            elif name in ("__ldg", "atomicAdd"):
-                found.add("unknown")
             elif any(it.name == name for it in function.parameters):
                 found |= set() if function.kernel else {"unknown"}
             else:
@@ -670,10 +676,10 @@ class CudaMistakes:
             both_write = "reads" not in found or "same index" in found
             return (
                 self._order_of_solve()
+                or (self._unused_blocks() if both_write else "")
                 or self._of_race(line, failure.message)
                 or self._order_of_launch()
                 or next(self._wrong_strides(line), "")
-                or (self._unused_blocks() if both_write else "")
                 or self._block_index()
                 or self._step_of_block()
             )
@@ -699,8 +705,19 @@ class CudaMistakes:
             return ""
         compared = [
             (kernel.line_at(it.start()), it[1], it[2])
-            for it in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])\s*([A-Za-z_][\w.]*)", kernel.body)
+            for it in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])[\s(]*([A-Za-z_][\w.]*)", kernel.body)
         ]
+        compared += [
+            (kernel.line_at(it.start()), it[2].translate(_TURNED), it[1])
+            for it in re.finditer(
+                rf"(?<![<\w.])([A-Za-z_][\w.]*)\s*(<=?|>=?)(?![<>])\s*{name}\b", kernel.body
+            )
+        ]
+        compared.sort(key=lambda it: it[0])
+        conditions = [" ".join(it) for _, _, it in kernel.arguments_of("if", "while", "for")]
+        conditions += [it.rpartition("?")[0] for it in re.split(r"[;{}]", kernel.body)]
+        if not compared and any(name in names_in(_without_indices(it)) for it in conditions):
+            return ""  # it is compared in a way that is not understood
         if not compared:
             return (
                 f"Nothing compares {name} with a size: the last block has threads past the end. Put line {line} under "
@@ -745,6 +762,13 @@ class _Update:
     everywhere: bool
 
 
+_TURNED = str.maketrans("<>", "><")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+# Calls of which the result depends on the arguments alone.
+_PLAIN_CALL = re.compile(
+    r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
+    r"|__float2int_r[dnuz]"
+)
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
     r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
@@ -898,6 +922,14 @@ def _only_stores(kernel: Function, name: str) -> bool:
         if it.array == name and it.operator == "=" and not _mentions(it.value, name)
     ]
     return len(stores) == len(re.findall(rf"\b{name}\b", kernel.body))
+
+
+def _without_indices(expression: str) -> str:
+    for _ in range(8):
+        expression, count = re.subn(r"\[[^\[\]]*\]", " ", expression)
+        if not count:
+            break
+    return expression
 
 
 def _mentions(expression: str, name: str) -> bool:
