@@ -543,6 +543,52 @@ __global__ void right_many_prints(float* out, const float* in, int n) {  // RIGH
     out[blockIdx.x * 64 + threadIdx.x] = 1.0f;
 }
 
+__device__ __noinline__ void put(float* to, float value) { *to = value; }
+__global__ void right_put_before_a_return(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float* mine = &out[blockIdx.x * 64 + threadIdx.x];
+    if (threadIdx.x >= 48) { put(mine, 0.0f); return; }
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    put(mine, tile[47 - threadIdx.x]);
+}
+__device__ __noinline__ float sum_of(float* tile, float value) {
+    __syncthreads();
+    tile[threadIdx.x] = value;
+    __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < 32; k++) sum += tile[k];
+    return sum;
+}
+__global__ void right_sums_around_a_return(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float sum = sum_of(tile, in[threadIdx.x]);
+    if (threadIdx.x >= 40) return;
+    out[blockIdx.x * 64 + threadIdx.x] = sum + sum_of(tile, 2.0f * in[threadIdx.x]);
+}
+__device__ __noinline__ float first_of(float* tile, float value) {
+    __syncthreads();
+    tile[threadIdx.x] = value;
+    __syncthreads();
+    return tile[0];
+}
+__device__ float (*const sums[])(float*, float) = {sum_of, first_of};
+__global__ void right_sums_by_pointer(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float sum = sums[n & 1](tile, in[threadIdx.x]);
+    if (threadIdx.x >= 40) return;
+    out[blockIdx.x * 64 + threadIdx.x] = sum + sums[n >> 1 & 1](tile, 2.0f * in[threadIdx.x]);
+}
+__global__ void right_returns_in_a_loop(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    for (int k = 0;; k++) {
+        if (k > static_cast<int>(threadIdx.x) / 8) return;
+        tile[threadIdx.x] = in[k];
+        __syncthreads();
+        out[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x];
+    }
+}
+
 using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
@@ -561,7 +607,8 @@ static const Kernel kernels[] = {
     right_equal_vectors,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
     right_flag, right_half_reduction, right_masks_by_branch, right_pointers, right_lock, right_variables,
-    right_pipeline, right_many_prints,
+    right_pipeline, right_many_prints, right_put_before_a_return, right_sums_around_a_return, right_sums_by_pointer,
+    right_returns_in_a_loop,
 };
 // which, out, in, n: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {

@@ -198,7 +198,7 @@ struct block {
     uint8_t *shared, *shared_valid;
     struct region shared_region;
     struct barrier barriers[16];
-    uint32_t *stored; /* by row: the thread that last stored there, + 1; NULL where nothing is checked */
+    uint32_t *stored; /* by row: see stored_now, of the thread that last stored there; NULL where nothing is checked */
     uint32_t generations[16];
     uint32_t interval, interval_first;
     uint64_t acquired, released;
@@ -220,6 +220,10 @@ struct block {
     uint64_t asked[NEED_COUNT]; /* of its multiprocessor */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
+
+#define STORED_INTERVAL 2048u /* more than a block's threads + 1 */
+/* That a thread stored in the present interval; 0: nobody ever did. */
+static inline uint32_t stored_now(const struct block *block, uint32_t thread) { return block->interval * STORED_INTERVAL + thread + 1; }
 
 #define MOST_CLUSTER 16
 /* Blocks that run together. A block by itself is a cluster of one. */
