@@ -142,7 +142,7 @@ struct warp {
     bool looped; /* nothing but its loops ended this turn */
     bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
     uint64_t past_state, past_advances;
-    uint32_t states, until_next;
+    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
     uint32_t segment, warp_syncs;
     uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
     uint32_t any_undefined;
@@ -273,9 +273,11 @@ struct launch {
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* what ended it early: FAULTED and so on, below */
-    atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
     atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
-    atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
+    /* Threads of the host that are not done; and of them, all of whose blocks only look, or wait, since anything happened: their
+     * number, and IDLE_COUNTS times how often that was. */
+    atomic_uint working;
+    atomic_ullong idle;
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
     struct order order;
@@ -406,8 +408,8 @@ void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
-/* After a turn of a block: false: it has none, and a fault was recorded. */
-bool progress_goes_on(struct worker *, struct block *, const struct warp *ran);
+/* After a turn of a block; ``looks``: that did nothing else. False: it has none, and a fault was recorded. */
+bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
 /* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);
