@@ -130,7 +130,8 @@ class TritonMistakes:
         for launch in self.source.launches:
             kernel, axes = launch.kernel, launch.axes
             stores = [it for it in kernel.accesses if it.operation == "store"]
-            if not stores or _is_one(launch.grid):
+            grid = self._grid_of(launch)
+            if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
                 continue
             if not kernel.program_axes and not _calls_helpers(kernel, self.source):
                 return (
@@ -358,12 +359,17 @@ class TritonMistakes:
             return ""
         if not _reads(solve.body, name):
             return f"solve never uses its argument {name}."
-        for launch in self.source.launches:
-            for parameter, value in launch.given.items():
-                if isinstance(value, ast.Name) and value.id == name and parameter not in launch.kernel.used:
-                    told = f"{parameter}, which is {name}" if parameter != name else name
-                    return f"The kernel {launch.kernel.name} never uses its parameter {told}."
-        return ""
+        taken = [
+            (launch.kernel, parameter)
+            for launch in self.source.launches
+            for parameter, value in launch.given.items()
+            if isinstance(value, ast.Name) and value.id == name
+        ]
+        if not taken or any(parameter in kernel.used for kernel, parameter in taken):
+            return ""
+        kernel, parameter = taken[0]
+        told = f"{parameter}, which is {name}" if parameter != name else name
+        return f"The kernel {kernel.name} never uses its parameter {told}."
 
     def _stores_outside(self, name: str) -> str:
         """What was found behind an array after the call: no line is known."""
@@ -406,10 +412,13 @@ class TritonMistakes:
             unlike = self._bounds_of_one_index(None, _NO_MISMATCH)
             if f"line {line} " in unlike.lower():
                 return unlike
-            verb = "load" if " reads " in failure.message.split("\n")[0] else "store"
+            said = failure.message.split("\n")[0]
+            if "before the beginning of" in said or " at address " in said:
+                return ""  # no mask that compares with a size is to blame
+            verb = "load" if " reads " in said else "store"
             mine = [it for it in accesses if (it.operation == "load") == (verb == "load")] or accesses
             return next((said for it in mine if (said := self._mask_of(it, kernel))), "")
-        if failure.type == "global_race":
+        if failure.type == "global_race" and " at once: " not in failure.message.split("\n")[0]:
             return self._overlap(kernel, accesses)
         return ""
 
@@ -633,14 +642,24 @@ def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
 
 
 def _divided_down(grid: ast.expr) -> str:
-    """A floor division that rounds nothing up, as text."""
-    for it in walk(grid):
-        match it:
-            case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
-                continue
-            case ast.BinOp(op=ast.FloorDiv()):
-                return ast.unparse(it)
+    """A floor division that rounds nothing up, and to whose result nothing is added, as text."""
+    grid = grid.body if isinstance(grid, ast.Lambda) else grid
+    for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
+        if any(
+            isinstance(it, ast.BinOp) and isinstance(it.op, ast.Add) and _divides(it) for it in walk(part)
+        ):
+            continue
+        for it in walk(part):
+            match it:
+                case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
+                    continue
+                case ast.BinOp(op=ast.FloorDiv()):
+                    return ast.unparse(it)
     return ""
+
+
+def _divides(it: ast.AST) -> bool:
+    return any(isinstance(node, ast.FloorDiv) for node in walk(it))
 
 
 def _reads(body: list[ast.stmt], name: str) -> bool:
