@@ -565,7 +565,8 @@ class TritonMistakes:
         if kernel is None or "constexpr" not in failure.message:
             return ""
         for node in walk(*kernel.node.body):
-            if operation_of(node) in ("arange", "zeros", "full") and node.lineno == line:  # type: ignore[attr-defined]
+            shapes = operation_of(node) in ("arange", "zeros", "full")
+            if isinstance(node, ast.Call) and shapes and node.lineno == line:
                 for name in _names(node):
                     if name in kernel.parameters and name not in kernel.constants:
                         return (
@@ -711,7 +712,8 @@ def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
         for name, value in assigned.items():
             found = set()
             for it in walk(value):
-                axis = argument(it, 0, "axis") if operation_of(it) == "program_id" else None  # type: ignore[arg-type]
+                asks = operation_of(it) == "program_id"
+                axis = argument(it, 0, "axis") if isinstance(it, ast.Call) and asks else None
                 if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
                     found.add(axis.value)
                 if isinstance(it, ast.Name) and it.id != name:

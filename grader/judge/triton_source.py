@@ -194,8 +194,8 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
         operation = operation_of(it)
         if operation == "program_id" and isinstance(it, ast.Call):
             axis = argument(it, 0, "axis")
-            plain = isinstance(axis, ast.Constant) and isinstance(axis.value, int)
-            kernel.program_axes.append(axis.value if plain else None)  # type: ignore[union-attr]
+            value = axis.value if isinstance(axis, ast.Constant) else None
+            kernel.program_axes.append(value if isinstance(value, int) else None)
         if operation in _LOADS and isinstance(it, ast.Call) and it.args:
             places = {"load": (1, 2), "store": (2, 99)}.get(operation, (2, 99))
             kernel.accesses.append(

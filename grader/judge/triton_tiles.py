@@ -319,8 +319,8 @@ class _Reader:
         match operation:
             case "program_id":
                 axis = argument(call, 0, "axis")
-                known = isinstance(axis, ast.Constant)
-                return Tile(axes=(), programs=frozenset({f"program_id({axis.value})"} if known else ()))  # type: ignore[union-attr]
+                programs = {f"program_id({axis.value!r})"} if isinstance(axis, ast.Constant) else ()
+                return Tile(axes=(), programs=frozenset(programs))
             case "arange":
                 return Tile(axes=(Axis("arange"),))
             case "load":
