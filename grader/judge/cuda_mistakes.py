@@ -694,8 +694,8 @@ class CudaMistakes:
 
     def _guard(self, line: int, message: str) -> str:
         """What is wrong with the condition around an access past the end, or that there is none."""
-        kernel = self.source.kernel_at(line)
-        if kernel is None or "behind the end" not in message.split("\n")[0]:
+        kernel, said = self.source.kernel_at(line), message.split("\n")[0]
+        if kernel is None or "behind the end" not in said or "of the shared array" in said:
             return ""
         here = [it for it in kernel.accesses if it.line == line and re.fullmatch(r"[A-Za-z_]\w*", it.index)]
         if not here or len({it.index for it in here}) != 1:
@@ -724,12 +724,16 @@ class CudaMistakes:
                 f"if ({name} < ...)."
             )
         first, operator, bound = compared[0]
-        if first > line:
+        given = self._arguments_of(kernel)
+        size = given[bound].name if bound in given and given[bound].kind is Kind.SIZE else ""
+        if first > line and size:
             return (
                 f"Line {line} uses {name} before line {first} asks whether it is below {bound}: the last block has "
                 "threads past the end, and they come here, too. Move it under that condition."
             )
-        if operator == "<=" or (operator == ">" and "return" in kernel.body):
+        arrays = [given[it.array] for it in here if it.array in given]
+        fits = any(it.shape == [size] for it in arrays)
+        if first <= line and fits and (operator == "<=" or (operator == ">" and "return" in kernel.body)):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
         return ""
 

@@ -262,6 +262,13 @@ _OUT_OF_X = _checker("out_of_bounds", 3, _BEHIND.format("x"))
             _OUT_OF_X,
             "Nothing compares i with a size",
         ),
+        (
+            "",
+            "__shared__ float tile[32]; int t = threadIdx.x;\ntile[t] = x[t];",
+            _checker("out_of_bounds", 3, _BEHIND.format("the shared array tile")),
+            "",
+        ),
+        ("", "int t = threadIdx.x, half = 16;\ny[t] = x[t];\nif (t < half) y[t] = 0;", _OUT_OF_X, ""),
     ],
 )
 def test_advice_fits_the_way_an_index_is_made(
