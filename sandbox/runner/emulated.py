@@ -103,7 +103,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
     """What of a call was run, as the judge's message has it; None: everything."""
     if sample is None:
         return None
-    launches = [{"blocks": it.blocks, "ran": it.ran} for it in sample.launches]
+    launches = [{"blocks": it.blocks, "ran": it.ran, "fair": it.fair} for it in sample.launches]
     return {
         "launches": launches[:_MOST_LAUNCHES],
         "incomplete": sample.incomplete,
