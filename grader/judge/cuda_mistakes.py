@@ -54,6 +54,8 @@ class CudaMistakes:
     manifest: Manifest
     source: CudaSource
     _arguments: dict[str, dict[str, Argument]] = field(default_factory=dict)
+    # By function, expression and depth: variables that are given many values of each other are asked again and again.
+    _known_tags: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> CudaMistakes | None:
@@ -120,7 +122,9 @@ class CudaMistakes:
         if mismatch.kind == "value" and (said := self._block_index() or self._step_of_block()):
             return said
         if mismatch.kind == "value" and (pattern is None or pattern.kind == "tail"):
-            return next((self._update(it.function, it.access) for it in self._updates() if it.everywhere), "")
+            return self._unused_blocks() or next(
+                (self._update(it.function, it.access) for it in self._updates() if it.everywhere), ""
+            )
         return ""
 
     def _of_values(
@@ -229,6 +233,8 @@ class CudaMistakes:
         for launch in self.source.launches:
             kernel = launch.kernel
             if self._calls_own_function(kernel) or not re.search(r"\bthreadIdx\b", kernel.body):
+                continue
+            if kernel.numbered_by_macro:
                 continue
             for axis, blocks in zip(_AXES, self._grid_of(launch), strict=False):
                 if blocks == "1" or re.search(rf"\bblockIdx\s*\.\s*{axis}\b", kernel.body):
@@ -390,13 +396,23 @@ class CudaMistakes:
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
         """What decides an index: the thread, the block, or data that is read."""
-        found = set()
+        key = function.name, expression, depth
+        if key not in self._known_tags:
+            self._known_tags[key] = self._find_tags(function, expression, depth)
+        return self._known_tags[key]
+
+    def _find_tags(self, function: Function, expression: str, depth: int) -> set[str]:
+        found: set[str] = set()
         outside = expression
         for _ in range(8):
             # What is read from an array is data, however its place is made.
             outside, count = re.subn(r"\b[A-Za-z_]\w*\s*\[[^\[\]]*\]", " DATA ", outside)
             if not count:
                 break
+        if function.numbered_by_macro or any(
+            not _PLAIN_CALL.fullmatch(it[1]) for it in _CALL.finditer(outside)
+        ):
+            found.add("unknown")
         for name in names_in(outside):
             if name == "DATA":
                 found.add("data")
@@ -404,8 +420,6 @@ class CudaMistakes:
                 found.add("thread")
             elif name == "blockIdx":
                 found.add("block")
-            elif name in ("__ldg", "atomicAdd"):
-                found.add("unknown")
             elif any(it.name == name for it in function.parameters):
                 found |= set() if function.kernel else {"unknown"}
             else:
@@ -662,10 +676,10 @@ class CudaMistakes:
             both_write = "reads" not in found or "same index" in found
             return (
                 self._order_of_solve()
+                or (self._unused_blocks() if both_write else "")
                 or self._of_race(line, failure.message)
                 or self._order_of_launch()
                 or next(self._wrong_strides(line), "")
-                or (self._unused_blocks() if both_write else "")
                 or self._block_index()
                 or self._step_of_block()
             )
@@ -680,8 +694,8 @@ class CudaMistakes:
 
     def _guard(self, line: int, message: str) -> str:
         """What is wrong with the condition around an access past the end, or that there is none."""
-        kernel = self.source.kernel_at(line)
-        if kernel is None or "behind the end" not in message.split("\n")[0]:
+        kernel, said = self.source.kernel_at(line), message.split("\n")[0]
+        if kernel is None or "behind the end" not in said or "of the shared array" in said:
             return ""
         here = [it for it in kernel.accesses if it.line == line and re.fullmatch(r"[A-Za-z_]\w*", it.index)]
         if not here or len({it.index for it in here}) != 1:
@@ -691,20 +705,35 @@ class CudaMistakes:
             return ""
         compared = [
             (kernel.line_at(it.start()), it[1], it[2])
-            for it in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])\s*([A-Za-z_][\w.]*)", kernel.body)
+            for it in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])[\s(]*([A-Za-z_][\w.]*)", kernel.body)
         ]
+        compared += [
+            (kernel.line_at(it.start()), it[2].translate(_TURNED), it[1])
+            for it in re.finditer(
+                rf"(?<![<\w.])([A-Za-z_][\w.]*)\s*(<=?|>=?)(?![<>])\s*{name}\b", kernel.body
+            )
+        ]
+        compared.sort(key=lambda it: it[0])
+        conditions = [" ".join(it) for _, _, it in kernel.arguments_of("if", "while", "for")]
+        conditions += [it.rpartition("?")[0] for it in re.split(r"[;{}]", kernel.body)]
+        if not compared and any(name in names_in(_without_indices(it)) for it in conditions):
+            return ""  # it is compared in a way that is not understood
         if not compared:
             return (
                 f"Nothing compares {name} with a size: the last block has threads past the end. Put line {line} under "
                 f"if ({name} < ...)."
             )
         first, operator, bound = compared[0]
-        if first > line:
+        given = self._arguments_of(kernel)
+        size = given[bound].name if bound in given and given[bound].kind is Kind.SIZE else ""
+        if first > line and size:
             return (
                 f"Line {line} uses {name} before line {first} asks whether it is below {bound}: the last block has "
                 "threads past the end, and they come here, too. Move it under that condition."
             )
-        if operator == "<=" or (operator == ">" and "return" in kernel.body):
+        arrays = [given[it.array] for it in here if it.array in given]
+        fits = any(it.shape == [size] for it in arrays)
+        if first <= line and fits and (operator == "<=" or (operator == ">" and "return" in kernel.body)):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
         return ""
 
@@ -737,6 +766,13 @@ class _Update:
     everywhere: bool
 
 
+_TURNED = str.maketrans("<>", "><")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+# Calls of which the result depends on the arguments alone.
+_PLAIN_CALL = re.compile(
+    r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
+    r"|__float2int_r[dnuz]"
+)
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
     r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
@@ -890,6 +926,14 @@ def _only_stores(kernel: Function, name: str) -> bool:
         if it.array == name and it.operator == "=" and not _mentions(it.value, name)
     ]
     return len(stores) == len(re.findall(rf"\b{name}\b", kernel.body))
+
+
+def _without_indices(expression: str) -> str:
+    for _ in range(8):
+        expression, count = re.subn(r"\[[^\[\]]*\]", " ", expression)
+        if not count:
+            break
+    return expression
 
 
 def _mentions(expression: str, name: str) -> bool:

@@ -39,6 +39,8 @@ _CAST = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _OPENING, _CLOSING = "([{", ")]}"
 _EXPRESSION_CHARS = 2_000
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\\\n]|\\.|\\\n)*)", re.MULTILINE)
+_NUMBERED = ("threadIdx", "blockIdx")
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,11 @@ class Function:
     @property
     def kernel(self) -> bool:
         return "__global__" in self.head
+
+    @cached_property
+    def numbered_by_macro(self) -> bool:
+        """Whether a macro in it mentions threads or blocks, so that not all it does with them is seen."""
+        return not names_in(self.body).isdisjoint(self.source.numbering_macros)
 
     @cached_property
     def assignments(self) -> list[Assignment]:
@@ -173,10 +180,10 @@ class Launch:
 
 
 class CudaSource:
-    """``text``: without comments, literals and directives."""
+    """``text``: without comments, literals and directives; ``numbering_macros``: that mention threads or blocks."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, numbering_macros: frozenset[str] = frozenset()) -> None:
+        self.text, self.numbering_macros = text, numbering_macros
         self._partners = _partners(self.text)
         self._lines = [it.end() for it in re.finditer("\n", self.text)]
         self.functions = {it.name: it for it in self._read_functions()}
@@ -254,7 +261,16 @@ def read(text: str) -> CudaSource | None:
     plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
     if any(plain.count(mark) > most for mark, most in _MOST_MARKS.items()):
         return None
-    return CudaSource(plain)
+    return CudaSource(plain, _numbering_macros(text))
+
+
+def _numbering_macros(text: str) -> frozenset[str]:
+    """Those that mention threads or blocks, by each other, too."""
+    bodies = [(it[1], names_in(it[2])) for it in _DEFINED.finditer(text)]
+    found: set[str] = set(_NUMBERED)
+    for _ in range(4):
+        found |= {name for name, names in bodies if names & found}
+    return frozenset(found.difference(_NUMBERED))
 
 
 def _partners(text: str) -> dict[int, int]:

@@ -108,7 +108,7 @@ def _unwritten(it: Wrong) -> Pattern | None:
         return Pattern(
             "unwritten_tail", f"{name} is written up to its element [{place}], and not from there on.", first
         )
-    if len(it.shape) == 2:
+    if len(it.shape) == 2 and total == math.prod(it.shape):
         empty = it.poisoned.reshape(it.shape)
         for axis, word in ((0, "column"), (1, "row")):
             lost = empty.all(dim=axis)
@@ -312,7 +312,7 @@ def answers_another(
 ) -> Pattern | None:
     """The question that the result answers instead. ``rounding``: the errors are small, so only inputs in lower
     precision are tried; else other uses of the arguments."""
-    if max(given.numel() for given in inputs.values()) < _TELLING:
+    if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
     if not it.want.is_floating_point() and it.want.numel() < _FEWEST:
         return None  # an integer may be the same by chance

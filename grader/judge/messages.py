@@ -123,10 +123,11 @@ class Unfreed(Message):
 
 
 class SampledLaunch(Message):
-    """How many of a launch's blocks ran."""
+    """How many of a launch's blocks ran; ``fair``: of these, how many do not lie where more ran than elsewhere."""
 
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
+    fair: int = Field(ge=0, le=1 << 63)
 
 
 class Sampled(Message):

@@ -6,7 +6,7 @@ of one language each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -63,15 +63,24 @@ class Mistakes:
         reading = TritonMistakes if self.language.python else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
 
+    def _said(self, ask: Callable[[Reading], str]) -> str:
+        """Nothing, too, of a source that nests deeper or has larger numbers than can be followed."""
+        if self._reading is None:
+            return ""
+        try:
+            return ask(self._reading)
+        except (RecursionError, ValueError, OverflowError):
+            return ""
+
     def of_failure(self, failure: Failure) -> str:
-        return self._reading.of_failure(failure) if self._reading is not None else ""
+        return self._said(lambda reading: reading.of_failure(failure))
 
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
     ) -> str:
         """``wrong``: none for what was written where nothing may be."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        said = self._reading.of_result(pattern, mismatch, case, inputs) if self._reading is not None else ""
+        said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
         if pattern is None or pattern.kind.startswith("unwritten"):
             return said
         if not said and pattern.kind == "rounding":

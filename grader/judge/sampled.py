@@ -48,8 +48,9 @@ BEYOND = 1 << 31
 _DRAWN, _DRAWN_BEYOND = 10, 6
 # Of the chosen elements below 2^31 so many were written where blocks take the elements in their order.
 _IN_ORDER = 0.75
-# Blocks that write less than this share of what is theirs leave something out.
-_FAIR_SHARE = 0.85
+# Blocks that write less than this share of what is theirs leave something out, also if those at the edges of the grid
+# have nothing to do: threads that each take the same whole number of elements leave up to half of all blocks idle.
+_FAIR_SHARE = 0.5
 
 
 class LargeBuffer(Buffer):
@@ -445,7 +446,8 @@ def _left_out_of(
     # Of several launches it is not known which one does it: no less is left out than the largest of these factors says.
     factor = max((it.blocks / it.ran for it in sampled.launches if it.ran), default=0.0)
     share = places.numel() * factor / buffer.count
-    if share < _FAIR_SHARE:
+    most = max((it.blocks / it.fair if it.fair else math.inf for it in sampled.launches), default=0.0)
+    if not places.numel() or places.numel() * most / buffer.count < _FAIR_SHARE:
         part = f"about {share:.2%}" if share else "nothing"
         detail = f"{part} of {arg.name} is {verb} by all blocks of its grid together."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail[0].upper() + detail[1:], _WHOLE_GRID)

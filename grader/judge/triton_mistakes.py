@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
+# Of an expression; what grows beyond is left as it is.
+_MOST_NODES = 2_000
 # In place of a mismatch, for rules that look at the source alone.
 _NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
@@ -127,7 +130,8 @@ class TritonMistakes:
         for launch in self.source.launches:
             kernel, axes = launch.kernel, launch.axes
             stores = [it for it in kernel.accesses if it.operation == "store"]
-            if not stores or _is_one(launch.grid):
+            grid = self._grid_of(launch)
+            if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
                 continue
             if not kernel.program_axes and not _calls_helpers(kernel, self.source):
                 return (
@@ -355,12 +359,17 @@ class TritonMistakes:
             return ""
         if not _reads(solve.body, name):
             return f"solve never uses its argument {name}."
-        for launch in self.source.launches:
-            for parameter, value in launch.given.items():
-                if isinstance(value, ast.Name) and value.id == name and parameter not in launch.kernel.used:
-                    told = f"{parameter}, which is {name}" if parameter != name else name
-                    return f"The kernel {launch.kernel.name} never uses its parameter {told}."
-        return ""
+        taken = [
+            (launch.kernel, parameter)
+            for launch in self.source.launches
+            for parameter, value in launch.given.items()
+            if isinstance(value, ast.Name) and value.id == name
+        ]
+        if not taken or any(parameter in kernel.used for kernel, parameter in taken):
+            return ""
+        kernel, parameter = taken[0]
+        told = f"{parameter}, which is {name}" if parameter != name else name
+        return f"The kernel {kernel.name} never uses its parameter {told}."
 
     def _stores_outside(self, name: str) -> str:
         """What was found behind an array after the call: no line is known."""
@@ -403,10 +412,13 @@ class TritonMistakes:
             unlike = self._bounds_of_one_index(None, _NO_MISMATCH)
             if f"line {line} " in unlike.lower():
                 return unlike
-            verb = "load" if " reads " in failure.message.split("\n")[0] else "store"
+            said = failure.message.split("\n")[0]
+            if "before the beginning of" in said or " at address " in said:
+                return ""  # no mask that compares with a size is to blame
+            verb = "load" if " reads " in said else "store"
             mine = [it for it in accesses if (it.operation == "load") == (verb == "load")] or accesses
             return next((said for it in mine if (said := self._mask_of(it, kernel))), "")
-        if failure.type == "global_race":
+        if failure.type == "global_race" and " at once: " not in failure.message.split("\n")[0]:
             return self._overlap(kernel, accesses)
         return ""
 
@@ -461,15 +473,17 @@ class TritonMistakes:
             )
         if said := self._grid_too_small(None, _NO_MISMATCH):
             return said
+        by_program = _program_names(kernel)
         for store in here:
+            depends = bool(_names(_resolved(store.pointer, kernel)) & by_program)
             loaded = any(it.operation == "load" and it.parameter == store.parameter for it in kernel.accesses)
-            if loaded and not _names(_resolved(store.pointer, kernel)) & _program_names(kernel):
+            if loaded and not depends:
                 return (
                     f"Every program loads, adds and stores {store.parameter} at the same address, in line "
                     f"{store.line}: "
                     f"between one program's load and store, another's comes. tl.atomic_add does it in one step."
                 )
-            if not _names(_resolved(store.pointer, kernel)) & _program_names(kernel) and launched:
+            if not depends and launched:
                 return (
                     f"The address of the tl.store in line {store.line} is the same in every program: it does not "
                     "depend "
@@ -551,7 +565,8 @@ class TritonMistakes:
         if kernel is None or "constexpr" not in failure.message:
             return ""
         for node in walk(*kernel.node.body):
-            if operation_of(node) in ("arange", "zeros", "full") and node.lineno == line:  # type: ignore[attr-defined]
+            shapes = operation_of(node) in ("arange", "zeros", "full")
+            if isinstance(node, ast.Call) and shapes and node.lineno == line:
                 for name in _names(node):
                     if name in kernel.parameters and name not in kernel.constants:
                         return (
@@ -628,14 +643,24 @@ def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
 
 
 def _divided_down(grid: ast.expr) -> str:
-    """A floor division that rounds nothing up, as text."""
-    for it in walk(grid):
-        match it:
-            case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
-                continue
-            case ast.BinOp(op=ast.FloorDiv()):
-                return ast.unparse(it)
+    """A floor division that rounds nothing up, and to whose result nothing is added, as text."""
+    grid = grid.body if isinstance(grid, ast.Lambda) else grid
+    for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
+        if any(
+            isinstance(it, ast.BinOp) and isinstance(it.op, ast.Add) and _divides(it) for it in walk(part)
+        ):
+            continue
+        for it in walk(part):
+            match it:
+                case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
+                    continue
+                case ast.BinOp(op=ast.FloorDiv()):
+                    return ast.unparse(it)
     return ""
+
+
+def _divides(it: ast.AST) -> bool:
+    return any(isinstance(node, ast.FloorDiv) for node in walk(it))
 
 
 def _reads(body: list[ast.stmt], name: str) -> bool:
@@ -646,15 +671,6 @@ def _reads(body: list[ast.stmt], name: str) -> bool:
 
 def _names(it: ast.AST) -> set[str]:
     return {node.id for node in walk(it) if isinstance(node, ast.Name)}
-
-
-def _assigned(kernel: Kernel) -> dict[str, ast.expr]:
-    """The last value of each name that is given one by itself."""
-    found = {}
-    for it in walk(*kernel.node.body):
-        if isinstance(it, ast.Assign) and len(it.targets) == 1 and isinstance(it.targets[0], ast.Name):
-            found[it.targets[0].id] = it.value
-    return found
 
 
 class _Substitute(ast.NodeTransformer):
@@ -668,14 +684,13 @@ class _Substitute(ast.NodeTransformer):
 def _resolved(it: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
     """With names of masks and pointers replaced by what they were given, two deep: names of indices stay, but with
     ``everything``."""
-    values = {
-        name: value
-        for name, value in _assigned(kernel).items()
-        if (everything or any(isinstance(node, (ast.Compare, ast.Subscript)) for node in walk(value)))
-        and name not in _names(value)
-    }
+    values = kernel.values if everything else kernel.conditions
     for _ in range(2):
-        it = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
+        found = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
+        # Values are shared: few nodes stand for as many as names times their values have.
+        if next(itertools.islice(walk(found), _MOST_NODES, None), None) is not None:
+            break
+        it = found
     return it
 
 
@@ -691,13 +706,14 @@ def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
     """Vectors of indices, the axis of the program id in each, and the parameter that it is compared with."""
-    assigned = _assigned(kernel)
+    assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):
         for name, value in assigned.items():
             found = set()
             for it in walk(value):
-                axis = argument(it, 0, "axis") if operation_of(it) == "program_id" else None  # type: ignore[arg-type]
+                asks = operation_of(it) == "program_id"
+                axis = argument(it, 0, "axis") if isinstance(it, ast.Call) and asks else None
                 if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
                     found.add(axis.value)
                 if isinstance(it, ast.Name) and it.id != name:
@@ -716,7 +732,7 @@ def _program_names(kernel: Kernel) -> set[str]:
     """Names whose values depend on program_id."""
     found: set[str] = set()
     for _ in range(4):
-        for name, value in _assigned(kernel).items():
+        for name, value in kernel.assigned.items():
             if any(operation_of(it) == "program_id" for it in walk(value)) or _names(value) & found:
                 found.add(name)
     return found | {"program_id"}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
-# No kernel that a person wrote is longer, and a longer text is not worth the judge's time.
-_MOST_CHARS = 1 << 16
+# No kernel that a person wrote is longer or has more loads and stores, and more is not worth the judge's time, as rules
+# look at each access beside all else.
+_MOST_CHARS, _MOST_ACCESSES = 1 << 16, 200
 _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg", "atomic_and",
           "atomic_or", "atomic_xor")  # fmt: skip
 
@@ -50,6 +52,33 @@ class Kernel:
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         return {
             it.arg for it in every if it.annotation is not None and "constexpr" in ast.unparse(it.annotation)
+        }
+
+    @cached_property
+    def assigned(self) -> dict[str, ast.expr]:
+        """The last value of each name that is given one by itself."""
+        return {
+            it.targets[0].id: it.value
+            for it in walk(*self.node.body)
+            if isinstance(it, ast.Assign) and len(it.targets) == 1 and isinstance(it.targets[0], ast.Name)
+        }
+
+    @cached_property
+    def values(self) -> dict[str, ast.expr]:
+        """Of these, what does not come of the name's own value before."""
+        return {
+            name: value
+            for name, value in self.assigned.items()
+            if not any(isinstance(it, ast.Name) and it.id == name for it in walk(value))
+        }
+
+    @cached_property
+    def conditions(self) -> dict[str, ast.expr]:
+        """Of these, those that compare or spread: masks and pointers, not indices."""
+        return {
+            name: value
+            for name, value in self.values.items()
+            if any(isinstance(it, (ast.Compare, ast.Subscript)) for it in walk(value))
         }
 
     @property
@@ -126,9 +155,10 @@ def read(source: str) -> TritonSource | None:
         return None
     try:
         tree = ast.parse(source)
-        return _read(tree, source)
+        found = _read(tree, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    return found if sum(len(it.accesses) for it in found.kernels.values()) <= _MOST_ACCESSES else None
 
 
 def _read(tree: ast.Module, source: str) -> TritonSource:
@@ -164,8 +194,8 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
         operation = operation_of(it)
         if operation == "program_id" and isinstance(it, ast.Call):
             axis = argument(it, 0, "axis")
-            plain = isinstance(axis, ast.Constant) and isinstance(axis.value, int)
-            kernel.program_axes.append(axis.value if plain else None)  # type: ignore[union-attr]
+            value = axis.value if isinstance(axis, ast.Constant) else None
+            kernel.program_axes.append(value if isinstance(value, int) else None)
         if operation in _LOADS and isinstance(it, ast.Call) and it.args:
             places = {"load": (1, 2), "store": (2, 99)}.get(operation, (2, 99))
             kernel.accesses.append(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -147,8 +148,6 @@ class _Reader:
     def _add_up(self, name: str, it: ast.AugAssign) -> None:
         before = self.names.get(name, Tile())
         added = self._tile(it.value)
-        whole = ast.BinOp(ast.Name(name, ast.Load()), it.op, it.value)
-        ast.copy_location(whole, it)
         tile = self._combine(it.op, before, added, it.lineno)
         if before.constant == 0 and isinstance(it.op, ast.Add) and added.paddings:
             tile = replace(tile, paddings=added.paddings)
@@ -175,8 +174,8 @@ class _Reader:
         match it:
             case ast.Constant(value=bool()):
                 return Tile(axes=())
-            case ast.Constant(value=int() | float() as value):
-                return Tile(axes=(), constant=float(value))
+            case ast.Constant(value=int() | float()):
+                return Tile(axes=(), constant=_number(it))
             case ast.Name(id=name):
                 return self._named(name)
             case ast.UnaryOp(operand=operand):
@@ -320,8 +319,8 @@ class _Reader:
         match operation:
             case "program_id":
                 axis = argument(call, 0, "axis")
-                known = isinstance(axis, ast.Constant)
-                return Tile(axes=(), programs=frozenset({f"program_id({axis.value})"} if known else ()))  # type: ignore[union-attr]
+                programs = {f"program_id({axis.value!r})"} if isinstance(axis, ast.Constant) else ()
+                return Tile(axes=(), programs=frozenset(programs))
             case "arange":
                 return Tile(axes=(Axis("arange"),))
             case "load":
@@ -550,7 +549,7 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
 def _number(it: ast.expr | None) -> float | None:
     match it:
         case ast.Constant(value=int() | float() as value):
-            return float(value)
+            return float(value) if isinstance(value, float) or abs(value) <= sys.float_info.max else None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             positive = _number(operand)
             return -positive if positive is not None else None

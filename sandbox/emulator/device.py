@@ -386,6 +386,7 @@ class Device:
             if start is None or into is None or at + size > len(body):
                 return _INVALID_VALUE, b""
             self._copies(size)
+            self.engine.fill(address, size)
             ctypes.memmove(into, body[at : at + size], size)
             self._managed[start][address - start : address - start + size] = body[at : at + size]
             at += size

@@ -318,6 +318,8 @@ class Engine:
         self.launches: list[Launch] | None = None
         # Which blocks of launches run; None: all.
         self.sample: Sample | None = None
+        # Of those of the last launch, in their order, which are fair; None: all.
+        self._fair: list[bool] | None = None
 
     def close(self) -> None:
         if self._engine:
@@ -626,7 +628,8 @@ class Engine:
             found = _Finding.from_address(self._c.engine_fault(self._engine))
             fault = self._finding(found, lowered, self._works[-1][0])
         if self.sample is not None:
-            fault = self._note_sample(self.sample, name, grid, fault, over_budget=ended == _OVER_BUDGET)
+            ran = self._ran(name, math.prod(grid), math.prod(cluster))
+            fault = self._note_sample(self.sample, ran, fault, over_budget=ended == _OVER_BUDGET)
         if fault is not None:
             raise Fault(fault)
 
@@ -637,6 +640,7 @@ class Engine:
         clusters = [size // of for size, of in zip(grid, cluster, strict=True)]
         # A cooperative grid waits for all of its blocks: they run for a while, which shows faults.
         numbers = None if cooperative else self.sample.clusters(clusters)
+        self._fair = list(numbers.values()) if numbers else None
         most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
         self._numbers = (ctypes.c_uint64 * len(numbers or ()))(*(numbers or ()))
         chosen = _Sample(
@@ -645,13 +649,18 @@ class Engine:
         )  # fmt: skip
         self._c.engine_sample(self._engine, ctypes.byref(chosen))
 
+    def _ran(self, name: str, blocks: int, of_cluster: int) -> Ran:
+        ran = int(self._c.engine_blocks_run(self._engine))
+        fair = ran if self._fair is None else of_cluster * sum(self._fair[: ran // of_cluster])
+        return Ran(name, blocks, ran, fair)
+
     def _note_sample(
-        self, sample: Sample, name: str, grid: Sequence[int], fault: Finding | None, *, over_budget: bool
+        self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
     ) -> Finding | None:
         """The fault, unless it may be one for the only reason that blocks were left out."""
         # What Triton's host code holds counts as written (``emulated_relay.py``), so nobody notices who reads the rest.
         blind = sample.partial and self.check == BUT_SHARED_RACES
-        sample.launches.append(Ran(name, math.prod(grid), int(self._c.engine_blocks_run(self._engine))))
+        sample.launches.append(ran)
         guessed = blind or bool(self._c.engine_guessed(self._engine))
         sample.guessed |= guessed
         sample.combined |= bool(self._c.engine_combined(self._engine))

@@ -262,11 +262,10 @@ def _cure(it: Finding, beside: Sequence[Finding]) -> str:
     assert it.other is not None
     between_blocks = it.who.block != it.other.block
     if it.same_index:
-        alike = between_blocks and it.who.thread == it.other.thread
-        why = " (blockIdx is missing in it, or it is too large for its type)" if alike else ""
+        # Why, two threads do not show: blockIdx may be missing, a loop's step too short, or an index overflow.
         return (
-            f"Both write to it from this line: they compute the same index{why}. Each thread needs an element of its "
-            "own; threads that add to one element need atomicAdd"
+            "Both write to it from this line: they compute the same index. Each thread needs an element of its own; "
+            "threads that add to one element need atomicAdd"
         )
     if between_blocks:
         return (

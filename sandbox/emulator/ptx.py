@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 # A module's text, in bytes: the largest that compilers made here have 5 MB.
 MOST_TEXT = 64 << 20
-# Functions of a module; registers that one of them declares: compilers count each value as one, and an unrolled kernel
-# has 20,000.
-MOST_FUNCTIONS, MOST_REGISTERS = 8192, 1 << 16
+# Functions of a module; registers that one of them declares, and all of them: compilers count each value as one, and an
+# unrolled kernel has 20,000.
+MOST_FUNCTIONS, MOST_REGISTERS, MOST_MODULE_REGISTERS = 8192, 1 << 16, 1 << 20
 # Bytes of parameters, of constant memory of a module, of a function's shared and of a thread's local memory, as the
 # assembler allows them for sm_90; of a module's global memory, what the device has.
 MOST_PARAMS, MOST_CONSTANT, MOST_SHARED, MOST_LOCAL, MOST_GLOBAL = 32764, 65536, 49152, 512 << 10, 2 << 30
@@ -214,6 +214,7 @@ class _Parser:
         self.module = Module(target[1], files, {}, {})
         self._lines = self._numbered(text.split("\n"))
         self._number = 0
+        self._registers = 0
         self._places: dict[tuple[int, int], Place] = {}
         # Of an inlined place, as file, line and column: that of its call.
         self._callers: dict[tuple[int, int, int], tuple[int, int, int]] = {}
@@ -426,6 +427,12 @@ class _Parser:
                 if count > MOST_REGISTERS:
                     raise BadPtx(
                         f"{function.name} declares {count:,} registers, and may have {MOST_REGISTERS:,}"
+                    )
+                self._registers += int(ranged[2]) if ranged else 1
+                if self._registers > MOST_MODULE_REGISTERS:
+                    raise BadPtx(
+                        f"the functions of a module declare {self._registers:,} registers, and may have "
+                        f"{MOST_MODULE_REGISTERS:,}"
                     )
                 names = [f"{ranged[1]}{index}" for index in range(int(ranged[2]))] if ranged else [item]
                 for name in names:

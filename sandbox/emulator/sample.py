@@ -21,6 +21,8 @@ ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
 MOST_COOPERATIVE_ROWS = 1 << 20
 # Blocks drawn at random beside those that are chosen.
 _BY_CHANCE = 8
+# Elements from here on, few of all, have more targets than their share.
+_BEYOND = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Ran:
-    """Of a launch: its blocks, and how many of them ran."""
+    """Of a launch: its blocks, and how many of them ran. ``fair``: of these, how many were chosen as if from all alike;
+    the others lie at the edges of the grid, where a block may have nothing to do."""
 
     kernel: str
     blocks: int
     ran: int
+    fair: int
 
 
 @dataclass
@@ -65,22 +69,26 @@ class Sample:
         """Whether blocks were left out, so that later launches may read what was not written."""
         return any(it.ran < it.blocks for it in self.launches)
 
-    def clusters(self, grid: Sequence[int]) -> list[int] | None:
-        """Numbers of those that run, of a grid of so many clusters, the most telling first; None: all."""
+    def clusters(self, grid: Sequence[int]) -> dict[int, bool] | None:
+        """Numbers of those that run, of a grid of so many clusters, the most telling first; None: all. Of each, whether
+        it is fair, see ``Ran``."""
         x, y, z = grid
         total = x * y * z
         if total <= WHOLE:
             return None
         dice = random.Random(f"{self.seed} {x} {y} {z}")  # noqa: S311 - its seed is secret
-        found = [0, total - 1, x - 1, x * (y - 1), x * y - 1]
+        found = dict.fromkeys([0, total - 1, x - 1, x * (y - 1), x * y - 1], False)
         for target in self.targets:
             elements = math.prod(target.shape)
             linear = target.index * total // elements
-            found += [linear, linear + 1, linear - 1]
+            guessed = [linear, linear + 1, linear - 1]
             if y > 1 and len(target.shape) == 2:
                 rows, columns = target.shape
                 row, column = divmod(target.index, columns)
-                found.append(row * y // rows * x + column * x // columns)
-                found.append(column * y // columns * x + row * x // rows)
-        found += [dice.randrange(total) for _ in range(_BY_CHANCE)]
-        return [it for it in dict.fromkeys(found) if 0 <= it < total]
+                guessed.append(row * y // rows * x + column * x // columns)
+                guessed.append(column * y // columns * x + row * x // rows)
+            for it in guessed:
+                found.setdefault(it, target.index < min(_BEYOND, elements - 1))
+        for it in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
+            found.setdefault(it, True)
+        return {it: fair for it, fair in found.items() if 0 <= it < total}

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # So many sentences on what was wrong in one call are shown.
 _MOST_SHOWN = 3
+# Of a message, the judge takes twice as much.
+_MOST_CHARS = 4000
 # So many launches of a sampled call are told.
 _MOST_LAUNCHES = 64
 
@@ -49,7 +51,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     Triton's programs, not of threads."""
     explain = part("explain")
     if returned.broken:
-        return {**told("emulator", returned.broken, 0), "kind": "ours"}
+        return {**told("emulator", returned.broken[-_MOST_CHARS:], 0), "kind": "ours"}
     if (unknown := returned.unsupported) is not None:
         return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}
@@ -88,7 +90,7 @@ def told(name: str, message: str, line: int) -> dict[str, Any]:
     return {
         "kind": "checker",
         "type": name,
-        "message": message,
+        "message": message[:_MOST_CHARS],
         "line": line or None,
         "trace": "",
         "hint": "",
@@ -108,7 +110,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
     """What of a call was run, as the judge's message has it; None: everything."""
     if sample is None:
         return None
-    launches = [{"blocks": it.blocks, "ran": it.ran} for it in sample.launches]
+    launches = [{"blocks": it.blocks, "ran": it.ran, "fair": it.fair} for it in sample.launches]
     return {
         "launches": launches[:_MOST_LAUNCHES],
         "incomplete": sample.incomplete,

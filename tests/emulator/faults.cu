@@ -543,6 +543,73 @@ __global__ void right_many_prints(float* out, const float* in, int n) {  // RIGH
     out[blockIdx.x * 64 + threadIdx.x] = 1.0f;
 }
 
+__device__ __noinline__ void put(float* to, float value) { *to = value; }
+__global__ void right_put_before_a_return(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float* mine = &out[blockIdx.x * 64 + threadIdx.x];
+    if (threadIdx.x >= 48) { put(mine, 0.0f); return; }
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    put(mine, tile[47 - threadIdx.x]);
+}
+__device__ __noinline__ float sum_of(float* tile, float value) {
+    __syncthreads();
+    tile[threadIdx.x] = value;
+    __syncthreads();
+    float sum = 0.0f;
+    for (int k = 0; k < 32; k++) sum += tile[k];
+    return sum;
+}
+__global__ void right_sums_around_a_return(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float sum = sum_of(tile, in[threadIdx.x]);
+    if (threadIdx.x >= 40) return;
+    out[blockIdx.x * 64 + threadIdx.x] = sum + sum_of(tile, 2.0f * in[threadIdx.x]);
+}
+__device__ __noinline__ float first_of(float* tile, float value) {
+    __syncthreads();
+    tile[threadIdx.x] = value;
+    __syncthreads();
+    return tile[0];
+}
+__device__ float (*const sums[])(float*, float) = {sum_of, first_of};
+__global__ void right_sums_by_pointer(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    float sum = sums[n & 1](tile, in[threadIdx.x]);
+    if (threadIdx.x >= 40) return;
+    out[blockIdx.x * 64 + threadIdx.x] = sum + sums[n >> 1 & 1](tile, 2.0f * in[threadIdx.x]);
+}
+__global__ void right_returns_in_a_loop(float* out, const float* in, int n) {  // RIGHT
+    __shared__ float tile[64];
+    for (int k = 0;; k++) {
+        if (k > static_cast<int>(threadIdx.x) / 8) return;
+        tile[threadIdx.x] = in[k];
+        __syncthreads();
+        out[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x];
+    }
+}
+__global__ void right_answers_after_long_work(float* out, const float* in, int n) {  // RIGHT
+    volatile float* flag = &trace[62];
+    if (threadIdx.x >= 32) return;
+    if (blockIdx.x == 1) {
+        float sum = 0.0f;
+        for (int k = 0; k < 200000; k++) sum += in[(k * 37 + threadIdx.x * 57) % n];
+        if (threadIdx.x == 0) {
+            out[2] = sum;
+            __threadfence();
+            *flag = 1.0f;
+            while (*flag != 2.0f) {}
+        }
+    } else if (threadIdx.x == 0) {
+        while (*flag != 1.0f) {}
+        float value = in[1];
+        for (int k = 0; k < 10000000; k++) value = value * 0.999f + 0.1f;
+        trace[61] = value;
+        __threadfence();
+        *flag = 2.0f;
+    }
+}
+
 using Kernel = void (*)(float*, const float*, int);
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
@@ -561,7 +628,8 @@ static const Kernel kernels[] = {
     right_equal_vectors,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
     right_flag, right_half_reduction, right_masks_by_branch, right_pointers, right_lock, right_variables,
-    right_pipeline, right_many_prints,
+    right_pipeline, right_many_prints, right_put_before_a_return, right_sums_around_a_return, right_sums_by_pointer,
+    right_returns_in_a_loop, right_answers_after_long_work,
 };
 // which, out, in, n: one launch of two blocks of 64 threads.
 extern "C" int grader_entry(void** a) {

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Returned, Unfreed
-from grader.sandbox.emulator.engine import Finding
+from grader.sandbox.emulator.engine import Finding, Thread
 from grader.sandbox.emulator.explain import message_of
+from grader.sandbox.emulator.ptx import Place
 from tests.emulator.conftest import FOLDER, Compile
 
 N = 128
@@ -204,3 +205,33 @@ def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Comp
     it = next(it for it in PLANTED if it.name == "freed_inside")
     line = 1 + it.source.read_text().splitlines().index("    cudaMalloc(&made, n * sizeof(float));")
     assert ran(device, compiled, it).unfreed == [Unfreed(4 * N, line)]
+
+
+def test_two_threads_at_one_index_do_not_show_why() -> None:
+    """A loop that goes on by one block's threads looks like a missing blockIdx, or an index that overflows."""
+    threads = [Thread((block, 0, 0), (7, 0, 0)) for block in (0, 3)]
+    place = Place(1, 5)
+    message = message_of(
+        Finding(
+            "global_race",
+            "k",
+            place,
+            threads[0],
+            "y",
+            4096,
+            28,
+            4,
+            "global",
+            True,
+            1,
+            threads[1],
+            place,
+            True,
+            True,
+        )
+    )
+    assert message == (
+        "Thread 7 of block 0 writes byte 28 of y, and thread 7 of block 3 writes it. Both write to it from this line: "
+        "they compute the same index. Each thread needs an element of its own; threads that add to one element need "
+        "atomicAdd."
+    )

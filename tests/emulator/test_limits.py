@@ -9,6 +9,8 @@ import pytest
 from grader.sandbox.emulator import lower
 from grader.sandbox.emulator.device import (
     ALLOCATE_MANAGED,
+    COPY,
+    COPY_HEAD,
     KERNEL,
     LAUNCH,
     LAUNCH_HEAD,
@@ -17,7 +19,7 @@ from grader.sandbox.emulator.device import (
     RANGE,
     Device,
 )
-from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.engine import LARGE_BYTES, Engine
 from grader.sandbox.emulator.model import copies_seconds
 
 HEAD = "//\n.version 8.0\n.target sm_90a\n.address_size 64\n"
@@ -41,6 +43,9 @@ def asked(device: Device, text: str) -> str:
     ("text", "said"),
     [
         (kernel(".reg .b32 %z<2000000000>;"), "line 7: k declares 2,000,000,000 registers, and may have 65,536"),
+        (kernel("", ahead="".join(
+            f".func f{number}()\n{{\n.reg .b32 %r<65000>;\nret;\n}}\n" for number in range(17))),
+            "the functions of a module declare 1,105,000 registers, and may have 1,048,576"),
         (kernel(".shared .b8 s[2000000000];"), "k has 2,000,000,000 bytes of shared memory, and may have 49,152"),
         (kernel(".local .b8 s[2000000000];"), "k has 2,000,000,000 bytes of local memory, and may have 524,288"),
         (kernel("", params=".param .b8 p[99999]"), "k has 99,999 bytes of parameters, and may have 32,764"),
@@ -108,3 +113,12 @@ def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> No
     device.begin(counted=True)
     assert device.answer(PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
     assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
+
+
+def test_what_the_host_wrote_into_large_managed_memory_stays(engine: Engine) -> None:
+    """Its pages are filled when the GPU first touches them."""
+    device = Device(engine)
+    (address,) = struct.unpack("<Q", device.answer(ALLOCATE_MANAGED, struct.pack("<QI", LARGE_BYTES, 0))[1])
+    device.begin()
+    assert device.answer(PUSH, RANGE.pack(address, 4) + b"host")[0] == 0
+    assert device.answer(COPY, COPY_HEAD.pack(0, address, 4, 2, 0)) == (0, b"host")

@@ -124,6 +124,20 @@ def test_addresses_that_wrap_around_are_faults(engine: Engine, body: str) -> Non
         run(engine, body)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "again: bra again;",
+        "places: .branchtargets again, again; mov.u32 %r1, 1; again: brx.idx %r1, places;",
+    ],
+    ids=["branch", "table"],
+)
+def test_what_has_no_end_is_told_however_it_loops(engine: Engine, body: str) -> None:
+    with pytest.raises(Fault) as told:
+        run(engine, body)
+    assert told.value.finding.kind == "endless"
+
+
 FORMS = (
     "tex.a2d.v4.u32.f32 {%r1,%r2,%r3,%r4}, [%d1, {%r5,%f1,%f2,%f2}];",
     "suld.b.3d.v2.b64.clamp {%d1,%d2}, [%d3, {%r1,%r2,%r3,%r3}];",

@@ -213,6 +213,75 @@ def test_nothing_is_said_that_the_numbers_do_not_show(name: str, ending: Failure
     assert _said((KERNELS / f"{name}.cu").read_text(), READ[name][0], ending) == ""
 
 
+_ONE_INDEX = (
+    "Thread 0 of block 1 writes byte 0 of y, and thread 0 of block 0 writes it. Both write to it from this line: they "
+    "compute the same index."
+)
+_ADDS = "y[i] = alpha * x[i] + y[i];"
+_OUT_OF_X = _checker("out_of_bounds", 3, _BEHIND.format("x"))
+
+
+@pytest.mark.parametrize(
+    ("macro", "body", "ending", "said"),
+    [
+        (
+            "",
+            f"int i = threadIdx.x;\nif (i < n) {_ADDS}",
+            _checker("global_race", 3, _ONE_INDEX),
+            "uses blockIdx.x",
+        ),
+        ("", f"int i = threadIdx.x;\nif (i < n) {_ADDS}", Wrong("value"), "k never uses blockIdx.x"),
+        (
+            "",
+            f"for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x)\n{_ADDS}",
+            _checker("global_race", 3, _ONE_INDEX),
+            "The loop in line 2 goes on by blockDim.x",
+        ),
+        (
+            "#define AT (blockIdx.x * blockDim.x + threadIdx.x)",
+            f"int i = AT; if (threadIdx.x == 99) return;\nif (i < n) {_ADDS}",
+            _checker("global_race", 4, _ONE_INDEX),
+            "",
+        ),
+        (
+            "__device__ int at() { return blockIdx.x * blockDim.x + threadIdx.x; }",
+            f"int i = at(); if (threadIdx.x == 99) return;\nif (i < n) {_ADDS}",
+            Wrong("value"),
+            "",
+        ),
+        (
+            "",
+            f"int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (n >= i) {_ADDS}",
+            _OUT_OF_X,
+            "lets i = n through",
+        ),
+        ("", f"int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (inside(i, n)) {_ADDS}", _OUT_OF_X, ""),
+        (
+            "",
+            f"int i = blockIdx.x * blockDim.x + threadIdx.x;\n{_ADDS}",
+            _OUT_OF_X,
+            "Nothing compares i with a size",
+        ),
+        (
+            "",
+            "__shared__ float tile[32]; int t = threadIdx.x;\ntile[t] = x[t];",
+            _checker("out_of_bounds", 3, _BEHIND.format("the shared array tile")),
+            "",
+        ),
+        ("", "int t = threadIdx.x, half = 16;\ny[t] = x[t];\nif (t < half) y[t] = 0;", _OUT_OF_X, ""),
+    ],
+)
+def test_advice_fits_the_way_an_index_is_made(
+    macro: str, body: str, ending: Failure | Wrong, said: str
+) -> None:
+    parameters = "const float* x, float* y, float alpha, int64_t n"
+    kernel = f"__global__ void k({parameters}) {{\n{body} }}\n"
+    launch = f'extern "C" void solve({parameters}) {{ k<<<(n + 255) / 256, 256>>>(x, y, alpha, n); }}'
+    found = _said(f"{macro}\n{kernel}{launch}" if macro else kernel + launch, "saxpy", ending)
+    assert said in found
+    assert bool(said) == bool(found)
+
+
 RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.cu"), *ROOT.glob("benchmarks/variants/*/*.cu")])
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
+from grader.judge.messages import Failure
 from grader.judge.triton_mistakes import TritonMistakes
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
-from grader.schemas.report import CaseVerdict
+from grader.schemas.report import CaseVerdict, Mismatch
 from tests.components import need
 from tests.judge.case_judge import CaseJudge
 
@@ -157,6 +159,92 @@ def test_a_refused_kernel_shows_its_line_and_column(judge: CaseJudge) -> None:
     assert headline == "Line 7: Triton cannot compile this: NameError: zero is not defined"
     assert line == "    return tl.maximum(v, zero)"
     assert caret.index("^") == line.index("zero)")
+
+
+_SOLVE = "def solve(a, b, out, n):\n    grid = {grid}\n    {launches}\n"
+_KERNEL = (
+    "import triton\nimport triton.language as tl\n@triton.jit\ndef {name}(a, b, out, n, BLOCK: tl.constexpr):\n"
+    "    i = {first} + tl.arange(0, BLOCK)\n"
+    "    tl.store(out + i, tl.load(a + i, mask=i < n){more}, mask=i < n)\n"
+)
+_OF_PROGRAM, _WITH_B = "tl.program_id(0) * BLOCK", " + tl.load(b + i, mask=i < n)"
+_ADD = _KERNEL.format(name="add", first=_OF_PROGRAM, more=_WITH_B)
+_UNWRITTEN = Mismatch(argument="out", kind="unwritten", index=[0], expected="1", got="", wrong=1, total=9)
+_VALUE = _UNWRITTEN.model_copy(update={"kind": "value"})
+
+
+def _outside(where: str) -> Failure:
+    message = f"Program 0 reads 16 bytes {where}"
+    return Failure(kind="checker", type="out_of_bounds", message=message, line=6)
+
+
+_AT_ONCE = Failure(
+    kind="checker",
+    type="global_race",
+    message="Program 0 stores two different values to byte 0 of out at once: two of its lanes have the same offset.",
+    line=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "grid", "launches", "ending", "said"),
+    [
+        (_ADD, "(n // 256,)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, "divides down (n // 256)"),
+        (_ADD, "(n // 256 + 1,)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, ""),
+        (_ADD, "(n // 256 + (n % 256 > 0),)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, ""),
+        (
+            _KERNEL.format(name="add", first="0", more=_WITH_B),
+            "(1,)",
+            "add[grid](a, b, out, n, 256)",
+            _UNWRITTEN,
+            "",
+        ),
+        (
+            _KERNEL.format(name="copy", first=_OF_PROGRAM, more="") + _ADD,
+            "(triton.cdiv(n, 256),)",
+            "copy[grid](a, b, out, n, 256); add[grid](a, b, out, n, 256)",
+            _VALUE,
+            "",
+        ),
+        (
+            _KERNEL.format(name="copy", first=_OF_PROGRAM, more=""),
+            "(triton.cdiv(n, 256),)",
+            "copy[grid](a, b, out, n, 256)",
+            _VALUE,
+            "never uses its parameter b",
+        ),
+        (
+            _ADD,
+            "(1,)",
+            "add[grid](a, b, out, n, 256)",
+            _outside("behind the end of a"),
+            "The mask of the tl.load",
+        ),
+        (_ADD, "(1,)", "add[grid](a, b, out, n, 256)", _outside("before the beginning of a"), ""),
+        (_ADD, "(1,)", "add[grid](a, b, out, n, 256)", _outside("at address 0, a null pointer"), ""),
+        (
+            _KERNEL.format(name="add", first="n", more=_WITH_B),
+            "(9,)",
+            "add[grid](a, b, out, n, 256)",
+            _AT_ONCE,
+            "",
+        ),
+    ],
+)
+def test_advice_needs_its_evidence(
+    kernels: str, grid: str, launches: str, ending: Failure | Mismatch, said: str
+) -> None:
+    manifest = Catalogue(ROOT).load("vector_add").manifest
+    mistakes = TritonMistakes.of(manifest, kernels + _SOLVE.format(grid=grid, launches=launches))
+    assert mistakes is not None
+    case = Case("case", Category.BASIC, {"n": 9})
+    found = (
+        mistakes.of_failure(ending)
+        if isinstance(ending, Failure)
+        else mistakes.of_result(None, ending, case, {})
+    )
+    assert said in found
+    assert bool(said) == bool(found)
 
 
 RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.py"), *ROOT.glob("benchmarks/variants/*/*.py")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,3 +139,16 @@ def test_of_deep_recursion_the_last_own_frames_are_reported(
     found = described(caught.value)
     assert found.line == 2
     assert 10 < found.trace.count("line 2 in deep: return deep(n - 1)") <= 64
+
+
+@pytest.mark.parametrize("broken", ["", "line\n" * 5000 + "KeyError: 'reason'"])
+def test_what_the_emulated_gpu_says_fits_into_a_message(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    """Of an exception of ours its end, which names it; else the sentence's beginning."""
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+    import emulated
+
+    unknown = emulated.part("lower").Unsupported("mov." + "x" * 20_000, emulated.part("ptx").Place(1, 3))
+    returned = SimpleNamespace(broken=broken, unsupported=unknown)
+    found = Failure.model_validate(emulated.failure_of(returned))
+    assert found.kind == ("ours" if broken else "checker")
+    assert "KeyError: 'reason'" in found.message if broken else "'mov.xx" in found.message

@@ -142,7 +142,7 @@ struct warp {
     bool looped; /* nothing but its loops ended this turn */
     bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
     uint64_t past_state, past_advances;
-    uint32_t states, until_next;
+    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
     uint32_t segment, warp_syncs;
     uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
     uint32_t any_undefined;
@@ -198,7 +198,7 @@ struct block {
     uint8_t *shared, *shared_valid;
     struct region shared_region;
     struct barrier barriers[16];
-    uint32_t *stored; /* by row: the thread that last stored there, + 1; NULL where nothing is checked */
+    uint32_t *stored; /* by row: see stored_now, of the thread that last stored there; NULL where nothing is checked */
     uint32_t generations[16];
     uint32_t interval, interval_first;
     uint64_t acquired, released;
@@ -220,6 +220,10 @@ struct block {
     uint64_t asked[NEED_COUNT]; /* of its multiprocessor */
     uint8_t *memory; /* all of the above, one allocation, kept for the next block */
 };
+
+#define STORED_INTERVAL 2048u /* more than a block's threads + 1 */
+/* That a thread stored in the present interval; 0: nobody ever did. */
+static inline uint32_t stored_now(const struct block *block, uint32_t thread) { return block->interval * STORED_INTERVAL + thread + 1; }
 
 #define MOST_CLUSTER 16
 /* Blocks that run together. A block by itself is a cluster of one. */
@@ -269,9 +273,11 @@ struct launch {
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* what ended it early: FAULTED and so on, below */
-    atomic_ullong progress; /* turns in which something was written, a barrier passed or a thread ended */
     atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
-    atomic_uint idle, working; /* threads of the host: all of whose blocks only look, or wait; that are not done */
+    /* Threads of the host that are not done; and of them, all of whose blocks only look, or wait, since anything happened: their
+     * number, and IDLE_COUNTS times how often that was. */
+    atomic_uint working;
+    atomic_ullong idle;
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
     struct order order;
@@ -402,8 +408,8 @@ void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
-/* After a turn of a block: false: it has none, and a fault was recorded. */
-bool progress_goes_on(struct worker *, struct block *, const struct warp *ran);
+/* After a turn of a block; ``looks``: that did nothing else. False: it has none, and a fault was recorded. */
+bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
 /* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);

@@ -1,12 +1,16 @@
 /* Whether a thread went past a barrier at which others wait.
  *
  * A barrier waits for the threads that have not returned. One that returned before it is none of its business; one that
- * went on behind it, and may not come back to it, left it out. */
+ * went on behind it, stored there since the last barrier, and returned without a way back to it, left it out. */
 #include <stdlib.h>
 
 #include "engine.h"
 
-/* Calls ``each`` for every row that may follow ``from``. */
+#define ANY_CALLER NONE /* where a function returns to: behind any call */
+
+static bool calls(const struct row *r) { return r->op == OP_CALL || r->op == OP_CALL_INDIRECT; }
+
+/* Calls ``each`` for every row that may follow ``from``, and ANY_CALLER. */
 static void visit(const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
     const struct row *r = &kernel->rows[from];
     bool always = r->guard == NONE;
@@ -15,34 +19,46 @@ static void visit(const struct kernel *kernel, uint32_t from, void (*each)(void 
         each(with, from, (uint32_t)r->imm);
         if (always && r->op == OP_BRANCH) return;
         break;
+    case OP_CALL_INDIRECT:
+        for (uint32_t i = 0; i < r->b; i++) each(with, from, kernel->pool[r->a + i]);
+        break;
     case OP_BRANCH_INDEX:
         for (uint32_t i = 0; i < r->c; i++) each(with, from, kernel->pool[r->b + i]);
         if (always) return;
         break;
-    case OP_EXIT: case OP_RETURN: case OP_TRAP:
+    case OP_RETURN:
+        each(with, from, ANY_CALLER);
+        if (always) return;
+        break;
+    case OP_EXIT: case OP_TRAP:
         if (always) return;
     }
     each(with, from, from + 1);
 }
 
-struct search { const struct kernel *kernel; uint8_t *reached; uint32_t *left, count; bool grew; };
+struct search { const struct kernel *kernel; uint8_t *reached; uint32_t *left, count; bool grew, callers; };
 
+/* Within one function: who stored in another one may have called it from anywhere. */
 static void reach(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
-    (void)from;
-    if (to >= it->kernel->row_count || it->reached[to]) return;
+    bool leaves = calls(&it->kernel->rows[from]) && to != from + 1;
+    if (leaves || to >= it->kernel->row_count || it->reached[to]) return;
     it->reached[to] = 1;
     it->left[it->count++] = to;
 }
 
+/* ``callers``: something behind a call leads there. */
 static void lead(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
-    if (to >= it->kernel->row_count || !it->reached[to] || it->reached[from]) return;
+    bool leads = to == ANY_CALLER ? it->callers : to < it->kernel->row_count && it->reached[to];
+    if (!leads || it->reached[from]) return;
     it->reached[from] = 1;
     it->grew = true;
+    it->callers |= from && calls(&it->kernel->rows[from - 1]);
 }
 
-/* By row, whether it lies behind ``row`` and does not lead back to it; NULL: there is no memory. */
+/* By row, whether it lies behind the barrier in ``row`` and leads to none of its line, of which compilers make several;
+ * NULL: there is no memory. */
 static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
     uint8_t *after = allocate(kernel->row_count, 1), *before = allocate(kernel->row_count, 1);
     uint32_t *left = allocate(kernel->row_count, sizeof *left);
@@ -50,7 +66,10 @@ static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
         struct search forth = {.kernel = kernel, .reached = after, .left = left}, back = {.kernel = kernel, .reached = before};
         visit(kernel, row, reach, &forth);
         while (forth.count) visit(kernel, left[--forth.count], reach, &forth);
-        before[row] = 1;
+        for (uint32_t i = 0; i < kernel->row_count; i++) {
+            before[i] = kernel->rows[i].op == OP_BARRIER && kernel->rows[i].line == kernel->rows[row].line;
+            back.callers |= before[i] && i && calls(&kernel->rows[i - 1]);
+        }
         do {
             back.grew = false;
             for (uint32_t i = kernel->row_count; i-- > 0;) visit(kernel, i, lead, &back);
@@ -75,7 +94,11 @@ uint32_t flow_passed(const struct block *block, uint32_t row, uint32_t *line) {
     if (!launch->behind[row] && !(launch->behind[row] = rows_behind(launch->kernel, row))) out_of_memory(launch);
     const uint8_t *behind = launch->behind[row];
     atomic_flag_clear(&launch->lock);
-    for (uint32_t i = 0; behind && i < launch->kernel->row_count; i++)
-        if (behind[i] && block->stored[i]) { *line = launch->kernel->rows[i].line; return block->stored[i]; }
+    for (uint32_t i = 0; behind && i < launch->kernel->row_count; i++) {
+        uint32_t thread = block->stored[i] % STORED_INTERVAL - 1;
+        if (!behind[i] || !block->stored[i] || block->stored[i] != stored_now(block, thread) || !(block->warps[thread / LANES].exited >> thread % LANES & 1)) continue;
+        *line = launch->kernel->rows[i].line;
+        return thread + 1;
+    }
     return 0;
 }

@@ -18,6 +18,7 @@
 /* A warp that looked so often without writing only looks; a launch whose threads do so for so many turns has no end. */
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
+#define IDLE_COUNTS 128u /* more than threads of the host */
 #define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
 
 struct engine *engine_new(uint32_t threads) {
@@ -286,18 +287,24 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     return !atomic_load(&block->launch->stop);
 }
 
-/* What all blocks of this thread do is look: once all threads say so for long enough, nobody is left to change anything. */
+/* Something happened that others may wait for: who was idle has to look again. Returns which time it is. */
+static uint64_t happened(struct launch *launch) {
+    unsigned long long old = atomic_load(&launch->idle), now;
+    do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS; while (!atomic_compare_exchange_weak(&launch->idle, &old, now));
+    return now / IDLE_COUNTS;
+}
+
+/* What all blocks of this thread do is look: once all threads say so for long enough, and nothing happened since the first
+ * of them did, nobody is left to change anything. A thread that the host does not run for a while says nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
-    uint64_t progress = atomic_load(&launch->progress);
-    if (!all || progress != worker->progress) {
-        if (!all) atomic_fetch_add(&launch->progress, 1);
-        if (*idle >= IDLE_TURNS) atomic_fetch_sub(&launch->idle, 1);
-        worker->progress = atomic_load(&launch->progress); *idle = 0;
-        return;
-    }
-    if (++*idle == IDLE_TURNS) atomic_fetch_add(&launch->idle, 1);
-    if (*idle >= IDLE_TURNS && atomic_load(&launch->idle) >= atomic_load(&launch->working)) {
+    unsigned long long now = atomic_load(&launch->idle);
+    if (!all) { worker->progress = happened(launch); *idle = 0; return; }
+    if (now / IDLE_COUNTS != worker->progress) { worker->progress = now / IDLE_COUNTS; *idle = 0; return; }
+    if (*idle < IDLE_TURNS && ++*idle == IDLE_TURNS)
+        while (now / IDLE_COUNTS == worker->progress && !atomic_compare_exchange_weak(&launch->idle, &now, now + 1)) {}
+    now = atomic_load(&launch->idle);
+    if (*idle == IDLE_TURNS && now / IDLE_COUNTS == worker->progress && now % IDLE_COUNTS >= atomic_load(&launch->working)) {
         bool looks = looking->looks != 0;
         struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
         fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
@@ -339,7 +346,7 @@ static void *work(void *given) {
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
                 struct warp *last = NULL;
-                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last)) { left = 0; break; }
+                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last, one != NULL)) { left = 0; break; }
                 left -= blocks[i]->done;
                 all &= one != NULL && !blocks[i]->done;
                 if (one) looking = one;
@@ -347,7 +354,7 @@ static void *work(void *given) {
             if (left) look_on(worker, looking, all, &idle);
         }
         if (!atomic_load(&launch->stop)) atomic_fetch_add(&launch->engine->blocks_run, begun);
-        if (idle >= IDLE_TURNS) atomic_fetch_sub(&launch->idle, 1);
+        worker->progress = happened(launch);
         idle = 0;
     }
     while (made) block_delete(blocks[--made]);

@@ -282,7 +282,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 static void note_stored(struct warp *w, uint32_t mask) {
-    if (w->block->stored) w->block->stored[w->pc] = w->number * LANES + (uint32_t)__builtin_ctz(mask) + 1;
+    if (w->block->stored) w->block->stored[w->pc] = stored_now(w->block, w->number * LANES + (uint32_t)__builtin_ctz(mask));
 }
 
 int memory_store(struct warp *w, const struct row *r, uint32_t mask) {

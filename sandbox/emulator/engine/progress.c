@@ -26,11 +26,17 @@ void progress_repeats(struct warp *w) {
         w->repeats = false; w->states = 0; w->until_next = 1; w->past_advances = advances;
         if (w->moved || !w->looped) return;
     }
-    if (w->repeats) return;
     uint64_t state = mixed(w->pc ^ (uint64_t)w->active << 32, w->file, (size_t)launch->kernel->units * UNIT);
     state = mixed(state, w->groups, w->group_count * sizeof *w->groups);
     state = mixed(state, w->call_depth, sizeof w->call_depth);
-    if (w->states && state == w->past_state) { w->repeats = true; return; }
+    if (w->states && state == w->past_state) {
+        if (!w->repeats) w->until_next = w->states;
+        w->repeats = true; w->states = 1;
+        return;
+    }
+    if (w->repeats && w->states < w->until_next) { w->states++; return; }
+    /* who is not watched changed what it reads: it goes on */
+    if (w->repeats) { w->repeats = false; w->states = 0; w->until_next = 1; }
     if (w->states++ == 0 || w->states == w->until_next) { w->past_state = state; w->until_next *= 2; w->states = 1; }
 }
 
@@ -58,10 +64,10 @@ void progress_stores(struct warp *w, const struct row *r, const uint8_t *data, c
     w->moved |= differs;
 }
 
-bool progress_goes_on(struct worker *worker, struct block *block, const struct warp *ran) {
+bool progress_goes_on(struct worker *worker, struct block *block, const struct warp *ran, bool looks) {
     struct launch *launch = worker->launch;
     uint64_t now = worker->instructions, advances = atomic_load(&launch->advances);
-    worker->stale += now - worker->counted;
+    if (!looks || !worker->watched) worker->stale += now - worker->counted; /* what waits for slow work is no loop by itself */
     worker->counted = now;
     bool goes_on = worker->watched && worker->advanced;
     if (goes_on || block->done) advances = atomic_fetch_add(&launch->advances, 1) + 1;

@@ -331,6 +331,22 @@ static void spread_undefined(struct warp *w, const struct row *r, uint32_t mask)
     if (r->d < w->block->launch->kernel->units) w->undefined[r->d] = (w->undefined[r->d] & ~mask) | (bad & mask);
 }
 
+/* It may be in a loop: now and then another group of the warp has a turn. False: so have others of the block. */
+static bool loops_on(struct warp *w, enum status *status) {
+    if (++w->loops % TURN) return true;
+    if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { *status = STOPPED; return false; }
+    for (uint32_t i = 0; i < w->group_count; i++) if (w->groups[i].waits == 0) { /* the one that had no turn for longest */
+        struct group turn = w->groups[i];
+        memmove(&w->groups[i], &w->groups[i + 1], (w->group_count - i - 1) * sizeof turn);
+        w->groups[w->group_count - 1] = (struct group){w->pc, w->active, 0};
+        w->pc = turn.pc; w->active = turn.mask;
+        w->turn = TURN;
+        break;
+    }
+    w->looped = w->loops >= (w->block->worker->watched ? FEW_LOOPS : MOST_LOOPS);
+    return !w->looped;
+}
+
 static const int ROUNDINGS[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
 enum status warp_run(struct warp *w, uint64_t *instructions) {
@@ -371,23 +387,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             if (!others) w->pc = target;
             else if (target < w->pc + 1) { w->groups[w->group_count++] = (struct group){w->pc + 1, others, 0}; w->active = mask; w->pc = target; }
             else { w->groups[w->group_count++] = (struct group){target, mask, 0}; w->active = others; w->pc++; }
-            if (back) {
-                w->loops++;
-                if (w->loops % TURN == 0) {
-                    if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { status = STOPPED; break; }
-                    if (w->group_count) { /* the one that had no turn for longest */
-                        for (uint32_t i = 0; i < w->group_count; i++) if (w->groups[i].waits == 0) {
-                            struct group turn = w->groups[i];
-                            memmove(&w->groups[i], &w->groups[i + 1], (w->group_count - i - 1) * sizeof turn);
-                            w->groups[w->group_count - 1] = (struct group){w->pc, w->active, 0};
-                            w->pc = turn.pc; w->active = turn.mask;
-                            w->turn = TURN;
-                            break;
-                        }
-                    }
-                    if (w->loops >= (w->block->worker->watched ? FEW_LOOPS : MOST_LOOPS)) { w->looped = true; break; }
-                }
-            }
+            if (back && !loops_on(w, &status)) break;
             continue;
         }
         bool alive = true;
@@ -472,11 +472,15 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             if (!call(w, r, mask, table[target - FUNCTION_BASE])) { status = STOPPED; goto out; }
             break;
         }
-        case OP_RETURN: alive = returns(w, r, mask); if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { status = STOPPED; goto out; } break;
+        case OP_RETURN:
+            alive = returns(w, r, mask);
+            if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) { status = STOPPED; goto out; }
+            if (alive && r->flags & RECURSIVE && !loops_on(w, &status)) goto out;
+            break;
         case OP_POP: for (int i = 0; i < LANES; i++) if (mask >> i & 1) { w->stack[i] -= r->c; w->call_depth[i]--; } w->pc++; break;
         case OP_BRANCH_INDEX: { /* b: where the table of rows begins in the pool; c: how many */
             const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;
-            uint32_t left = mask, places = w->group_count;
+            uint32_t left = mask, places = w->group_count, from = w->pc;
             if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
             while (left) {
                 int first = __builtin_ctz(left);
@@ -489,6 +493,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             if (profile && w->group_count > places + 1) profile_split(w);
             w->active = 0;
             alive = next_group(w);
+            if (w->pc <= from && !loops_on(w, &status)) goto out;
             break;
         }
         case OP_TRAP: fault(w, r, TRAPPED, __builtin_ctz(mask), NULL, 0, 0, false); status = STOPPED; goto out;
