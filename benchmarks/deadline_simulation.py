@@ -155,7 +155,9 @@ class Queue:
     def waiting(self, now: float) -> list[Waiting]:
         due = sorted((self.due(it, now), it.created, it.id) for it in self.pending.values())
         began = BEGAN.timestamp()
-        return [Waiting(id, self.pending[id].user, 0, began + time, self.pending[id].work) for time, _, id in due]
+        return [
+            Waiting(id, self.pending[id].user, 0, began + time, self.pending[id].work) for time, _, id in due
+        ]
 
     def claim(self, worker: str, now: float) -> Row | None:
         if not self.pending:

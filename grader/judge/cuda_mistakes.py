@@ -78,6 +78,7 @@ class CudaMistakes:
             self._unshifted_exponential(),
             self._sum_in_half(),
             self._variance(),
+            self._zero_quotient(),
         ]
         return [it for it in sayings if it]
 
@@ -138,7 +139,7 @@ class CudaMistakes:
         finite = mismatch.expected not in _NOT_FINITE
         if not finite:
             return ""
-        if said := self._extreme_of_zero(mismatch, inputs):
+        if said := self._extreme_of_zero(mismatch, inputs) or self._zero_quotient():
             return said
         if (
             mismatch.kind != "value"
@@ -644,6 +645,17 @@ class CudaMistakes:
                     )
         return ""
 
+    def _zero_quotient(self) -> str:
+        """A small integer divided by a size."""
+        for function in self.source.functions.values():
+            for it in _QUOTIENT.finditer(function.body):
+                if function.is_integer(it[2]):
+                    return (
+                        f"Line {function.line_at(it.start())} divides the integer {it[1]} by the integer {it[2]}, "
+                        f"which leaves 0 for every {it[2]} above {it[1]}: write {it[1]}.0f / {it[2]}."
+                    )
+        return ""
+
     def _cancels(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> bool:
         """Whether in a row of an input the mean is large beside the deviations."""
         for values in inputs.values():
@@ -773,6 +785,8 @@ _PLAIN_CALL = re.compile(
     r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
     r"|__float2int_r[dnuz]"
 )
+# No factor stands in front, which would be divided, too.
+_QUOTIENT = re.compile(r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))")
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
     r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"

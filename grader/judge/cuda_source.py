@@ -37,6 +37,7 @@ _CAST = re.compile(
     r"|unsigned long long)\s*[*]*\s*\)"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_INTEGER = re.compile(r"(?:(?:const|unsigned|signed|int|long|short|size_t|u?int\d+_t)\s*)+")
 _OPENING, _CLOSING = "([{", ")]}"
 _EXPRESSION_CHARS = 2_000
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\\\n]|\\.|\\\n)*)", re.MULTILINE)
@@ -148,6 +149,12 @@ class Function:
         for it in self.assignments:
             found.setdefault(it.name, []).append(it.value)
         return {name: it[0] for name, it in found.items() if len(it) == 1 and name not in counted}
+
+    def is_integer(self, name: str) -> bool:
+        """Whether it is declared as one, here or as a parameter."""
+        types = [it.type for it in self.parameters if it.name == name]
+        types += [it[1] for it in re.finditer(rf"([\w ]+?)\s+{name}\s*[=;,)]", self.body)]
+        return bool(types) and all(_INTEGER.fullmatch(it.strip()) for it in types)
 
     def resolved(self, expression: str) -> str:
         """With its variables replaced by what they are given, two deep."""

@@ -191,7 +191,14 @@ class TestAdmin:
 
     @pytest.mark.parametrize(("options", "ranked"), [([], False), (["--ranked"], True)])
     def test_rejudge(self, cli: Cli, server: Stub, options: list[str], ranked: bool) -> None:
-        answer = {"challenge": "scale", "version": 2, "queued": 5, "waiting": 7, "left_out": 0, "regrade": None}
+        answer = {
+            "challenge": "scale",
+            "version": 2,
+            "queued": 5,
+            "waiting": 7,
+            "left_out": 0,
+            "regrade": None,
+        }
         server.answer("POST /challenges/scale/rejudge", answer)
         ran = cli("admin", "rejudge", "scale", *options)
         assert (ran.code, ran.out) == (0, "")

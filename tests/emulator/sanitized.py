@@ -11,7 +11,6 @@ import ctypes
 import os
 import random
 import sys
-import time
 from pathlib import Path
 
 from grader.sandbox import emulator

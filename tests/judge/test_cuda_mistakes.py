@@ -146,6 +146,11 @@ READ: dict[str, tuple[str, Failure | Wrong, str]] = {
         Wrong("value", index=(0, 0), inputs={"x": _ROWS + 1000}),
         "Line 14 takes the variance as a mean of squares less the square of mu",
     ),
+    "share_of_integers": (
+        "layernorm",
+        Wrong("value", index=(0, 0), inputs={"x": _ROWS}),
+        "Line 4 divides the integer 1 by the integer cols, which leaves 0 for every cols above 1: write 1.0f / cols.",
+    ),
     "times_grid": (
         "vector_add",
         _UNWRITTEN,
