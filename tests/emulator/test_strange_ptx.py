@@ -37,6 +37,7 @@ REFUSED = (
     "vadd.u32.u32.u32 %r1.x9, %r2, %r3;",
     "cvt.pack.sat.u1.s32.b32 %r1, %r2, %r3, %r4;",
     "wmma.load.a.sync.aligned.row.m8n8k4.global.b1 {%r1}, [%d1], 128;",
+    "wmma.load.e.sync.aligned.row.m16n16k16.global.f16 {%r1,%r2,%r3,%r4,%r1,%r2,%r3,%r4}, [%d1], %r5;",
     "wmma.store.d.sync.aligned.row.m8n8k32.global.u4 [%d1], {%r1, %r2}, 8;",
     "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1};",
     "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r2}, {%r1,%r2}, {%r3,%r4}, {%r1,%r2}, %r5, 4;",
