@@ -1809,10 +1809,9 @@ def _matrix(
 def _wmma(k: _Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     layouts = [it for it in m if it in ("row", "col")]
     if m[0] in ("load", "store"):
-        which = {"a": 0, "b": 1, "c": 2, "d": 2}.get(m[1])
+        which, kind = {"a": 0, "b": 1, "c": 2, "d": 2}.get(m[1]), m[-1]
         if which is None:
             raise Unsupported(i.opcode, i.place)
-        kind = m[-1]
         fragment, address = (o[0], o[1]) if m[0] == "load" else (o[1], o[0])
         space = _space(m)
         base, at, wide = k.memory(address, space)
