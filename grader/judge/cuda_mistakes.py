@@ -786,7 +786,9 @@ _PLAIN_CALL = re.compile(
     r"|__float2int_r[dnuz]"
 )
 # No factor stands in front, which would be divided, too.
-_QUOTIENT = re.compile(r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))")
+_QUOTIENT = re.compile(
+    r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
+)
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
     r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"

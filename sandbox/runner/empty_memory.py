@@ -29,7 +29,7 @@ def use() -> None:
             setattr(owner, name, _filling(getattr(owner, name), torch.Tensor))
 
 
-def _filling(make: Callable[..., Any], tensor_class: type) -> Callable[..., Any]:
+def _filling(make: Callable[..., Any], tensor_class: Any) -> Callable[..., Any]:
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
         tensor = make(*args, **kwargs)
