@@ -133,7 +133,9 @@ def test_addresses_that_wrap_around_are_faults(engine: Engine, body: str) -> Non
     ],
     ids=["branch", "table"],
 )
-def test_what_has_no_end_is_told_however_it_loops(engine: Engine, body: str) -> None:
+@pytest.mark.parametrize("counted", [False, True], ids=["", "counted"])
+def test_what_has_no_end_is_told_however_it_loops(engine: Engine, body: str, counted: bool) -> None:
+    engine.launches = [] if counted else None
     with pytest.raises(Fault) as told:
         run(engine, body)
     assert told.value.finding.kind == "endless"

@@ -408,6 +408,8 @@ void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
+/* Turns are short, so that it is soon told; where launches are counted, they stay as they are, as counts depend on them. */
+static inline bool progress_hurries(const struct block *block) { return block->worker->watched && !block->launch->profile; }
 /* After a turn of a block; ``looks``: that did nothing else. False: it has none, and a fault was recorded. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
 /* flow.c */

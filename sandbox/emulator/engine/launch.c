@@ -255,7 +255,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
     bool moved = false;
-    for (int round = 0; round < (block->worker->watched ? 1 : ROUNDS_A_TURN); round++) {
+    for (int round = 0; round < (progress_hurries(block) ? 1 : ROUNDS_A_TURN); round++) {
         bool progress = false, all_done = true;
         block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {

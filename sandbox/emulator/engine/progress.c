@@ -72,7 +72,7 @@ bool progress_goes_on(struct worker *worker, struct block *block, const struct w
     bool goes_on = worker->watched && worker->advanced;
     if (goes_on || block->done) advances = atomic_fetch_add(&launch->advances, 1) + 1;
     if (advances != worker->advances) worker->stale = 0;
-    worker->watched = worker->stale > SUSPECT && !launch->profile;
+    worker->watched = worker->stale > SUSPECT;
     worker->advanced = false;
     worker->advances = advances;
     if (!worker->watched || worker->stale < MOST_STALE || !ran) return true;

@@ -343,7 +343,7 @@ static bool loops_on(struct warp *w, enum status *status) {
         w->turn = TURN;
         break;
     }
-    w->looped = w->loops >= (w->block->worker->watched ? FEW_LOOPS : MOST_LOOPS);
+    w->looped = w->loops >= (progress_hurries(w->block) ? FEW_LOOPS : MOST_LOOPS);
     return !w->looped;
 }
 
