@@ -56,8 +56,9 @@ def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding]
             )
         case "barrier_exited":
             return (
-                f"{_capital(who)} goes past this __syncthreads() and on to line {it.other_place.line}, while others of "
-                "its block wait here. All threads of a block that have not returned must reach it."
+                f"{_capital(who)} goes past this __syncthreads(), on to line {it.other_place.line} and returns, while "
+                "others of its block wait here. They go on without it: if they should not, have all threads reach the "
+                "barrier."
             )
         case "deadlock" if it.offset:
             return f"{_capital(who)} waits for ever: it reads memory again and again that no running thread changes."

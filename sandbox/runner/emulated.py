@@ -16,6 +16,8 @@ _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MOST_SHOWN = 3
 # Of a message, the judge takes twice as much.
 _MOST_CHARS = 4000
+# Threads of a block went past a barrier and returned: a card does not wait for them.
+_PASSED_BY = "barrier_exited"
 # So many launches of a sampled call are told.
 _MOST_LAUNCHES = 64
 
@@ -56,6 +58,8 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
         return told(type(unknown).__name__, str(unknown), unknown.place.line)
     texts: dict[tuple[str, int, str], str] = {}
     found = [it for it in (returned.fault, *returned.findings) if it is not None]
+    if all(it.kind == _PASSED_BY for it in found):
+        found = []
     # Of two streams that do not wait for each other, that is the cause, and what was read too early its consequence.
     found.sort(key=lambda it: it.kind != "stream_race")
     if programs:
@@ -133,10 +137,13 @@ def notes_of(returned: Any) -> list[str]:
 
 
 def remarks_of(returned: Any) -> list[str]:
-    """Sentences for the report on calls that were done otherwise than they say."""
-    return [
-        f"Line {it.line}: {it.message}" if it.line else it.message for it in returned.remarks[:_MOST_SHOWN]
+    """Sentences for the report on what was no error, but is hardly meant."""
+    explain = part("explain")
+    told = [(it.line, it.message) for it in returned.remarks]
+    told += [
+        (explain.line_of(it), explain.message_of(it)) for it in returned.findings if it.kind == _PASSED_BY
     ]
+    return [f"Line {line}: {text}" if line else text for line, text in told[:_MOST_SHOWN]]
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:

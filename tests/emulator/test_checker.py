@@ -14,6 +14,7 @@ from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Retur
 from grader.sandbox.emulator.engine import Finding, Thread
 from grader.sandbox.emulator.explain import message_of
 from grader.sandbox.emulator.ptx import Place
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from tests.emulator.conftest import FOLDER, Compile
 
 N = 128
@@ -132,8 +133,8 @@ def message(device: Device, compiled: Compile, name: str) -> str:
         ),
         (
             "barrier_in_one_branch",
-            "Thread N of block N goes past this __syncthreads() and on to line 352, while others of its block wait "
-            "here. All threads of a block that have not returned must reach it.",
+            "Thread N of block N goes past this __syncthreads(), on to line 352 and returns, while others of its "
+            "block wait here. They go on without it: if they should not, have all threads reach the barrier.",
         ),
         (
             "vectors_that_differ",
@@ -186,6 +187,19 @@ def message(device: Device, compiled: Compile, name: str) -> str:
 )
 def test_a_message_says_what_where_and_who(device: Device, compiled: Compile, name: str, text: str) -> None:
     assert message(device, compiled, name) == text
+
+
+def test_threads_that_return_behind_a_barrier_are_no_error(
+    device: Device, compiled: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A card waits for the threads that have not returned."""
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+    import emulated
+
+    returned = ran(device, compiled, next(it for it in PLANTED if it.name == "barriers_by_trip_count"))
+    assert emulated.failure_of(returned) is None
+    (remark,) = emulated.remarks_of(returned)
+    assert "goes past this __syncthreads()" in remark
 
 
 def test_a_copy_goes_by_where_its_pointers_lie_and_a_remark_says_so(
