@@ -11,6 +11,7 @@ import math
 import mmap
 import os
 import random
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -188,6 +189,16 @@ _WHOLE_GRID = (
 )
 
 
+_DISTANCE = re.compile(r"([\d,]+) bytes (before|behind)")
+_FAR_BYTES = 1 << 28
+
+
+def _is_far(message: str) -> bool:
+    """Whether an access out of bounds lies where an index that overflows leads."""
+    found = _DISTANCE.search(message)
+    return found is not None and (found[2] == "before" or int(found[1].replace(",", "")) >= _FAR_BYTES)
+
+
 def not_covered(why: str) -> CaseFault:
     return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A card runs this case as a whole.")
 
@@ -199,7 +210,7 @@ def examine(
     sampled, failure = answer.sampled or Sampled(), answer.failure
     if failure is not None and failure.kind == "checker":
         fault = of_exception(failure, "solve ran", memory_bytes)
-        if failure.type == "out_of_bounds" and not fault.hint:
+        if failure.type == "out_of_bounds" and not fault.hint and _is_far(failure.message):
             fault = replace(fault, hint=_IN_64_BITS)
         return fault, None
     if failure is not None and (sampled.incomplete or failure.kind == "memory"):

@@ -553,7 +553,6 @@ class Device:
             into is None
             or out_of is None
             or kind not in (1, 2, 3)
-            or size > MOST_BYTES
             or (kind == 1 and len(given) != size)
             or (kind == 2 and self._is_only_devices(to))
         ):
@@ -561,6 +560,8 @@ class Device:
             return _INVALID_VALUE, b""
         if self._is_too_much(size, "a copy"):
             return (0 if kind != 2 else _NO_MEMORY), b""
+        if kind == 2 and size > MOST_BYTES:
+            return _NO_MEMORY, b""
         if kind != 1:
             self.engine.fill(source, size)
         if kind == 2:
