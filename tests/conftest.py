@@ -37,6 +37,8 @@ _FIRST = [
     "tests/hostile/test_attacks.py",
     "tests/emulator/test_challenges.py",
     "tests/hostile/test_of_boxes.py",
+    "tests/web/security/test_fuzz.py",
+    "tests/challenge/test_signature.py",
 ]
 # How many files are named with the seconds that they took.
 _COSTLIEST = 40
