@@ -139,11 +139,11 @@ def notes_of(returned: Any) -> list[str]:
 def remarks_of(returned: Any) -> list[str]:
     """Sentences for the report on what was no error, but is hardly meant."""
     explain = part("explain")
-    told = [(it.line, it.message) for it in returned.remarks]
-    told += [
+    said = [(it.line, it.message) for it in returned.remarks]
+    said += [
         (explain.line_of(it), explain.message_of(it)) for it in returned.findings if it.kind == _PASSED_BY
     ]
-    return [f"Line {line}: {text}" if line else text for line, text in told[:_MOST_SHOWN]]
+    return [f"Line {line}: {text}" if line else text for line, text in said[:_MOST_SHOWN]]
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:
