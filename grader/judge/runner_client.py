@@ -54,7 +54,7 @@ _GATED_SECONDS = 2.0
 # long.
 _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer that followed it, and how often it is polled.
-_MARK_SECONDS = 0.5
+_MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
 # How long after its limit a call may still tell of a fault on the GPU.
 _FAULT_SECONDS = 3.0
@@ -140,6 +140,7 @@ class RunnerClient:
         self._closed = False
         self._token = secrets.token_hex(8)
         self._marks_come = True
+        self._last_read = 0  # the round that printed() was last asked for
         self._seen_waiting = False
         # Whether a call was asked for and has not come back.
         self._calling = False
@@ -458,19 +459,26 @@ class RunnerClient:
         return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
-        """What the box printed up to the end of the last call. The runner prints a mark after each call, because
-        output and answers come by different ways; a submission that closed its output only loses what it printed."""
+        """What the box printed in the calls since this was last asked.
+
+        Output and answers come by different ways, so the runner prints a mark after each call. Output that comes after
+        its reader gave up is dropped: it must not pass for the next call's. A submission that closed its output only
+        loses what it printed."""
         data = bytearray(self.box.output())
-        mark, marks = self._mark().encode(), rb"<%s:\d+>" % self._token.encode()
+        number, mark = self._gate.round, self._mark().encode()
         deadline = _within(_MARK_SECONDS)
         while self._marks_come and mark not in data and not self._channel.gone():
             if time.perf_counter() > deadline:
                 self._marks_come = False
             time.sleep(_MARK_POLL_SECONDS)
             data += self.box.output()
+        marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
         # One that was only late, on a host that stood still, says that the next are worth waiting for.
-        self._marks_come = self._marks_come or re.search(marks, data) is not None
-        return re.sub(marks, b"", bytes(data))
+        self._marks_come = self._marks_come or bool(marks)
+        late = [it.end() for it in marks if int(it[1]) <= self._last_read < number]
+        self._last_read = number
+        start = late[-1] if late else 0
+        return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)
 
     def end(self) -> BoxEnd | None:
         """How the box ended, once its connection is gone; None while it seems to live."""

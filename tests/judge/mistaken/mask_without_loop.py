@@ -10,7 +10,7 @@ def mm(A, B, C, M, N, K, T: tl.constexpr):
     s = tl.zeros((T, T), dtype=tl.float32)
     for k0 in range(0, K, T):
         a = tl.load(A + r[:, None] * K + k0 + q[None, :], mask=(r[:, None] < M) & (q[None, :] < K), other=0.0)
-        b = tl.load(B + (k0 + q[:, None]) * N + c[None, :], mask=(q[:, None] < K) & (c[None, :] < N), other=0.0)
+        b = tl.load(B + (k0 + q[:, None]) * N + c[None, :], mask=(k0 + q[:, None] < K) & (c[None, :] < N), other=0.0)
         s += tl.dot(a, b, input_precision="ieee")
     tl.store(C + r[:, None] * N + c[None, :], s, mask=(r[:, None] < M) & (c[None, :] < N))
 
