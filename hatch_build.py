@@ -60,7 +60,7 @@ def _compiler(machine: str) -> list[str] | None:
 
 def _build(root: Path, into: Path, machine: str, compiler: list[str]) -> dict[str, Path]:
     """Name in the wheel -> file."""
-    script = root / "grader" / "sandbox" / "emulator" / "build.sh"
+    script = root / "sandbox" / "emulator" / "build.sh"
     files: dict[str, Path] = {}
     for name, architecture in LIBRARIES[machine].items():
         if "ziglang" in compiler:  # which has names of its own for them

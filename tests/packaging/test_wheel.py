@@ -81,7 +81,7 @@ def _names(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
-def test_wheel_holds_one_package_with_everything_behind_the_links(wheel: Path) -> None:
+def test_wheel_holds_one_package_with_the_folders_that_the_links_point_to(wheel: Path) -> None:
     names = _names(wheel)
     assert {name.split("/")[0] for name in names} == {"grader", "kernel_grader-0.1.0.dist-info"}
     for path in (
@@ -127,6 +127,29 @@ def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) 
         archive.extractall(tmp_path / "source", filter="data")
     (source,) = (tmp_path / "source").iterdir()
     assert _names(build(source, tmp_path / "out", "--wheel")) == _names(wheel)
+
+
+def test_a_checkout_without_links_builds_and_runs(wheel: Path, tmp_path: Path) -> None:
+    """As Windows and a ZIP of the repository have it."""
+    clone = tmp_path / "clone"
+    options = ["-c", f"safe.directory={ROOT}", "-c", "core.symlinks=false"]
+    subprocess.run(["git", *options, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+    assert (clone / "grader" / "web").read_text() == "../web", "this clone is to have no links"
+    built = _names(build(clone, tmp_path / "out", "--wheel"))
+    assert built >= {"grader/sandbox/box.py", "grader/web/app.py", "grader/web/templates/base.html"}
+    assert {name.split("/")[0] for name in built} == {name.split("/")[0] for name in _names(wheel)}
+    code = "import grader.cli.main, grader.sandbox.box, grader.web.app; print(grader.web.app.__file__)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=clone,
+        env=os.environ | {"PYTHONPATH": str(clone)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert Path(ran.stdout.strip()) == clone / "web" / "app.py"
 
 
 def test_sdist_holds_what_development_needs(sdist: Path) -> None:
