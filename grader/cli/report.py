@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.advice import advise
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, three_digits
-from grader.schemas.advice import advise
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
     TOO_SHORT,

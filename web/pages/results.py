@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
+from grader.advice import Advice, advise
 from grader.languages import compiled_name
-from grader.schemas.advice import Advice, advise
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
 from grader.service.boards.leaderboard import PastTime

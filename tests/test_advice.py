@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from grader.advice import advise
 from grader.languages import Language
-from grader.schemas.advice import advise
 from grader.schemas.report import (
     CaseReport,
     CaseVerdict,
