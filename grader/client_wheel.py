@@ -1,0 +1,90 @@
+"""The command line as a wheel, packed from the running installation, so that a server offers a client of its version.
+
+It is pure Python, for any system, without the emulated GPU's engine. It has no challenges: anybody may fetch it, and
+those of the installation may be unpublished.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+
+import grader
+
+_DISTRIBUTION = "kernel-grader"
+_WHEEL = "Wheel-Version: 1.0\nGenerator: grader\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+# A fixed time makes the same installation pack the same bytes, in each process and on each host.
+_TIME = (1980, 1, 1, 0, 0, 0)
+_PACKAGE = Path(grader.__file__).parent
+# In a checkout these are links, next to the folders that they point to.
+_LINKED = ("sandbox", "web")
+# The catalogue and the manual, what is built for one processor, and what only a checkout has.
+_LEFT_OUT = ("catalogue", "docs", "__pycache__", "built", "prebuilt", "client")
+
+
+class ClientWheel(NamedTuple):
+    """``name``: its file's, which pip reads the version from."""
+
+    name: str
+    content: bytes
+
+
+def client_wheel_name() -> str:
+    """Raises PackageNotFoundError if grader runs without being installed."""
+    return f"kernel_grader-{distribution(_DISTRIBUTION).version}-py3-none-any.whl"
+
+
+@cache
+def client_wheel() -> ClientWheel:
+    """A wheel as in PyPA's binary distribution format 1.0; about 1.5 MB. Raises as ``client_wheel_name``."""
+    name = client_wheel_name()
+    folder = name.removesuffix("-py3-none-any.whl") + ".dist-info"
+    installed = distribution(_DISTRIBUTION)
+    about = {
+        "METADATA": installed.read_text("METADATA"),
+        "entry_points.txt": installed.read_text("entry_points.txt"),
+    }
+    if not all(about.values()):
+        raise PackageNotFoundError(_DISTRIBUTION)
+    buffer, record = io.BytesIO(), []
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def add(path: str, data: bytes) -> None:
+            info = zipfile.ZipInfo(path, _TIME)
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(info, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.append(f"{path},sha256={digest},{len(data)}")
+
+        for path, file in sorted(_files()):
+            add(path, file.read_bytes())
+        for path, text in {**about, "WHEEL": _WHEEL}.items():
+            add(f"{folder}/{path}", str(text).encode())
+        add(f"{folder}/RECORD", "\n".join([*record, f"{folder}/RECORD,,", ""]).encode())
+    return ClientWheel(name, buffer.getvalue())
+
+
+def _files() -> Iterator[tuple[str, Path]]:
+    """The path in the wheel, and the file."""
+    yield from _below(_PACKAGE, "grader")
+    for name in _LINKED:
+        if not (_PACKAGE / name).is_dir() or (_PACKAGE / name).is_symlink():
+            yield from _below(_PACKAGE.parent / name, f"grader/{name}")
+
+
+def _below(top: Path, target: str) -> Iterator[tuple[str, Path]]:
+    for folder, folders, files in os.walk(top):  # does not follow links
+        folders[:] = [name for name in folders if name not in _LEFT_OUT and not name.startswith(".")]
+        for name in files:
+            file = Path(folder) / name
+            linked = top == file.parent == _PACKAGE and name in _LINKED
+            if not (linked or name.startswith(".") or file.suffix == ".pyc"):
+                yield f"{target}/{file.relative_to(top).as_posix()}", file
