@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import rotation
 from tests.applications import cheap_applications  # noqa: F401 - for every folder
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,
@@ -27,7 +28,7 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
 )
 
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
-_KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU"}
+_KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU", "GRADER_TEST_SEED"}
 _home = pytest.StashKey[Path]()
 # Their tests share what takes long to make, or take every processor for themselves: one process runs them all.
 _FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]
@@ -52,6 +53,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _full_matrix(config: pytest.Config) -> bool:
     return bool(config.getoption("--matrix")) or os.environ.get("GRADER_TESTS") == "all"
+
+
+def pytest_report_header() -> str:
+    return f"GRADER_TEST_SEED={rotation.number()}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -130,10 +135,16 @@ def pytest_collection() -> Generator[None, object, object]:
 # Last: a folder's conftest.py may mark its tests before.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not _full_matrix(config):
-        left_out = [item for item in items if item.get_closest_marker("matrix") or is_second_twin(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+    matrix, every = _full_matrix(config), os.environ.get("GRADER_PROVE") == "all"
+
+    def is_left_out(item: pytest.Item) -> bool:
+        if is_second_twin(item):
+            return not (matrix and (every or rotation.has_turn(item.nodeid)))
+        return not matrix and item.get_closest_marker("matrix") is not None
+
+    left_out = [item for item in items if is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
     first = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: first.get(_group(item.nodeid.partition("::")[0]), len(first)))
 

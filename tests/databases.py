@@ -1,7 +1,7 @@
 """Fixtures of databases, for every folder: SQLite and PostgreSQL in turn, one server for the whole session.
 
-The run on PostgreSQL is left to the full matrix (`make test-all`), except for tests marked ``both_databases``: those
-of records, queries, locks, migrations and dumps, where the two databases differ.
+Tests marked ``both_databases`` (records, queries, locks, migrations, dumps: there the two differ) always run on both.
+The others run on PostgreSQL in the full matrix (`make test-all`) only, a third at each commit (``tests.rotation``).
 """
 
 from __future__ import annotations
