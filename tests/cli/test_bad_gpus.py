@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli import processes
+from grader.cli import workers
 from grader.queue.gpu_lock import holder
 from grader.sandbox.toolkit import nvcc_version
 from tests.patience import pause
@@ -90,7 +90,7 @@ def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
                 return str(json.load(answer)["parts"]["workers"]["detail"])
 
         if nvcc_version() is not None:
-            alive = f"compile: {processes.default_compilers(2)} alive"
+            alive = f"compile: {workers.default_compilers(2)} alive"
             _until(lambda: alive in workers_told(), up, log)
         # One `doctor` takes seconds: none is run before its answer can be there.
         for index in (0, 2):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands import admin
+from grader.cli import stored_data
 from grader.records.engine import make_engine
 from grader.records.schema import head
 from grader.service.accounts import accounts
@@ -45,7 +45,7 @@ def test_backup_and_restore(
     cli: Cli, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tmp_path / "backup")
-    monkeypatch.setattr(admin, "_SAID_EVERY_SECONDS", -1.0)
+    monkeypatch.setattr(stored_data, "_SAID_EVERY_SECONDS", -1.0)
     ran = cli("admin", "backup", file)
     assert (ran.code, "submissions: " in ran.err) == (0, True)
     again = cli("admin", "backup", file)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli import processes
+from grader.cli import processes, workers
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.queue import worker as queue_worker
 from grader.queue.gpu_lock import hold
@@ -112,13 +112,13 @@ def test_all_names_the_one_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
 
 def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_up(gpu: str) -> list[Gpu]:
-        return processes.gpus_of_up(Settings(gpu=gpu, lock_dir=gpus))[0]
+        return workers.gpus_of_up(Settings(gpu=gpu, lock_dir=gpus))[0]
 
     assert [gpu.uuid for gpu in of_up("")] == [H200.uuid, SECOND.uuid, T4.uuid]
     assert [gpu.uuid for gpu in of_up("2")] == [T4.uuid]
     assert of_up("none") == []
     with hold(T4.uuid, gpus):
-        found, remarks = processes.gpus_of_up(Settings(lock_dir=gpus))
+        found, remarks = workers.gpus_of_up(Settings(lock_dir=gpus))
     assert [gpu.uuid for gpu in found] == [H200.uuid, SECOND.uuid]
     assert re.search(rf"{T4.uuid} is served already: process {os.getpid()}", remarks[0])
     monkeypatch.setattr("grader.sandbox.gpu.find_gpus", list)
@@ -131,7 +131,7 @@ def test_what_cuda_does_not_show_is_left_to_others(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     assert cli("worker", "--gpu", "all").code == 0
     assert _uuids(served) == [SECOND.uuid]
-    assert [it.uuid for it in processes.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
+    assert [it.uuid for it in workers.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
     ran = cli("worker", "--gpu", "0")
     assert ran.code == 2
     assert "CUDA_VISIBLE_DEVICES leaves out others" in ran.err
@@ -238,7 +238,7 @@ def test_several_are_processes_of_their_own(
 
         def end(self, deadline: float) -> None: ...
 
-    monkeypatch.setattr(processes, "ChildProcess", Started)
+    monkeypatch.setattr(workers, "ChildProcess", Started)
     assert cli("worker", "--burst", *args).code == 0
     assert started == expected
 
@@ -252,7 +252,7 @@ def test_compile_workers_suit_gpus_and_cores(
 ) -> None:
     monkeypatch.setattr("grader.sandbox.processor.background_cores", lambda: tuple(range(cores)))
     monkeypatch.setattr("grader.sandbox.toolkit.nvcc_version", lambda: nvcc)
-    assert processes.default_compilers(gpus_here) == expected
+    assert workers.default_compilers(gpus_here) == expected
 
 
 def test_a_host_without_a_compiler_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

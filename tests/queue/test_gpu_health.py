@@ -200,7 +200,7 @@ def test_stored_ceilings_reach_the_judge(platform: Platform, student: User, sett
 
 def test_the_worker_of_a_gpu_imports_no_torch() -> None:
     code = (
-        "import sys, grader.queue.worker, grader.queue.calibrate, grader.cli.processes, grader.judge.process;"
+        "import sys, grader.queue.worker, grader.queue.calibrate, grader.cli.up, grader.judge.process;"
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

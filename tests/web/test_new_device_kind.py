@@ -12,7 +12,7 @@ from sqlalchemy import update
 from grader import device_kinds, errors
 from grader.challenge.catalogue import Catalogue
 from grader.cli.main import main
-from grader.cli.processes import check_device
+from grader.cli.workers import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice

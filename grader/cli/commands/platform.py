@@ -66,7 +66,7 @@ def up(
     """
     _need_linux()
     from grader.cli.config import load_settings
-    from grader.cli.processes import PlatformPlan, run_platform, with_free_port
+    from grader.cli.up import PlatformPlan, run_platform, with_free_port
 
     settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
     return run_platform(PlatformPlan(with_free_port(settings), workers, ready_file, compilers))
@@ -114,19 +114,19 @@ def worker(
     _need_linux()
     if device is not None and gpu is not None:
         raise BadRequest("With --gpu the GPU's model names the board.", "Leave out --device.")
-    from grader.cli import processes
+    from grader.cli import workers
     from grader.cli.config import load_settings
     from grader.queue.gpus import NONE
 
     settings = load_settings(device=device, gpu=gpu, box=box)
     if calibrate:
-        return processes.calibrate(settings, settings.gpu)
+        return workers.calibrate(settings, settings.gpu)
     if forget_costs:
-        return processes.forget_costs(settings, settings.gpu)
+        return workers.forget_costs(settings, settings.gpu)
     wanted = "" if device is not None else settings.gpu
     only_compile = compilers > 0 and device is None and wanted in ("", NONE)
-    chosen = processes.WorkerSet("" if only_compile else settings.device, wanted, compilers)
-    return processes.run_workers(settings, chosen, name, burst)
+    chosen = workers.WorkerSet("" if only_compile else settings.device, wanted, compilers)
+    return workers.run_workers(settings, chosen, name, burst)
 
 
 def _need_linux() -> None:
