@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate wheels bundle lint format reference screenshots bench clean
+.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate wheels bundle check lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ faults: $(STAMP) ## Strike a platform under load with 200 faults; fails if a sub
 
 mutate: $(STAMP) ## Change the modules that judge and guard, one place at a time; fails if tests miss more than 10 % (ARGS="compare rule")
 	$(BIN)/python scripts/mutate.py $(ARGS)
+
+check: $(STAMP) ## What a change most often forgets, in two minutes: format, lint, types, layers, reference, docs, commands, routes
+	@$(BIN)/python scripts/check.py
 
 lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
 	$(BIN)/ruff check .
