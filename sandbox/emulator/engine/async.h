@@ -1,4 +1,4 @@
-/* Between the parts of what sm_90 does on its own: async.c, bulk.c and wgmma.c. */
+/* Between the parts of what sm_90 does on its own: async.c, clocks.c, mbarriers.c, copies.c, bulk.c and wgmma.c. */
 #ifndef ASYNC_H
 #define ASYNC_H
 #include "engine.h"
@@ -32,18 +32,38 @@ struct transfer {
 };
 
 enum { THREADS_SLOT, READS_SLOT, WRITES_SLOT, PRODUCTS_SLOT };
-uint32_t async_slot(const struct warp *, uint32_t kind);
-uint32_t async_mbarrier_slot(const struct block *, uint32_t number);
-/* NULL: a fault was recorded. */
+/* clocks.c */
+uint32_t clock_slot(const struct warp *, uint32_t kind);
+uint32_t clock_mbarrier_slot(const struct block *, uint32_t number);
+void clock_join(uint32_t *into, const uint32_t *from, uint32_t words);
+void clock_publish(struct warp *, uint32_t *into);
+/* ``from``: NULL if it is not known what it learns: all there is. */
+void clock_learn(struct warp *, const uint32_t *from);
+void clock_reaches(struct warp *, uint32_t slot, uint32_t epoch);
+/* A fence of proxies. */
+void clock_fence(struct warp *);
+
+/* mbarriers.c. Each returns 1 or NULL if a fault was recorded. */
+int mbarrier_run(struct warp *, const struct row *, uint32_t mask);
+/* The one that a lane's operand a names. */
+struct mbarrier *mbarrier_at(struct warp *, const struct row *, int lane, struct span *);
 struct mbarrier *mbarrier_of(struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
+/* ``bytes``: fewer that it waits for; negative: more. */
 int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
-void async_publish(struct warp *, uint32_t *into);
-void async_learn(struct warp *, const uint32_t *from);
-void async_knows(struct warp *, uint32_t slot, uint32_t epoch);
+/* The phase waits for one more arrival. */
+int mbarrier_expects_one(struct warp *, const struct row *, int lane);
+/* One arrival of a lane, behind its copies. */
+int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
+/* The race check's: a lane accesses the 8 bytes. */
+void mbarrier_touched(struct warp *, const struct row *, struct span *, int lane, bool writes, bool atomic);
+
+/* copies.c: arrivals behind copies of cp.async */
+int copies_arrive(struct warp *, const struct row *, uint32_t mask);
+/* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
+int late_arrives_at(struct warp *, uint32_t offset);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
-uint32_t bulk_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
 /* Lets what completes an mbarrier come to pass. */

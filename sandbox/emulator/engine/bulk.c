@@ -7,17 +7,12 @@
 #include <string.h>
 
 #include "async.h"
+#include "described.h"
 #include "numbers.h"
 
-#define DIMENSIONS 5
 #define MOST_TRANSFERS 65536u
 #define MOST_TRANSFER_BYTES (64u << 20)
 #define MAP_SIGNATURE 0x70616d726f736e74ull /* as host/driver.c writes it */
-enum { SHARED_TO_SHARED = 1, GLOBAL_TO_SHARED, SHARED_TO_GLOBAL };
-
-struct operand { uint32_t unit, wide; int32_t at; };
-/* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
-struct bulk { uint32_t way, rank, multicast, how; struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS]; };
 
 /* A tensor map's 128 bytes: as host/driver.c and tensormap.replace make them, of a program that may write anything there.
  * Sizes of dimensions and the rank are one less than they are. */
@@ -189,7 +184,7 @@ static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
 /* ---- into shared memory ---- */
 static int into_block(struct warp *w, const struct row *r, const struct bulk *bulk, struct block *owner, uint64_t to, struct mbarrier *barrier, const struct part *part, uint64_t from, uint64_t size, int lane) {
     uint32_t number = (uint32_t)(barrier - owner->mbarriers), mask = part ? swizzle_of(&part->map) : 0;
-    uint32_t segment = check_async_segment(w, r, async_mbarrier_slot(owner, number), barrier->completed);
+    uint32_t segment = check_async_segment(w, r, clock_mbarrier_slot(owner, number), barrier->completed);
     if (!checked_into(w, r, owner, to, size, mask, lane, true, bulk->how != 0, segment)) return 1;
     bool late = bulk->way == SHARED_TO_SHARED;
     struct transfer *it = transfer_new(w, r, owner, lane, late ? 0 : 2 * size);
@@ -278,7 +273,7 @@ int bulk_arrives(struct warp *w, struct block *owner, uint32_t mbarrier) {
 static int out_of_shared(struct warp *w, const struct row *r, const struct bulk *bulk, int lane) {
     struct part part = {0};
     struct span span, target;
-    uint32_t reads = check_async_segment(w, r, async_slot(w, READS_SLOT), w->bulk_groups), writes = check_async_segment(w, r, async_slot(w, WRITES_SLOT), w->bulk_groups);
+    uint32_t reads = check_async_segment(w, r, clock_slot(w, READS_SLOT), w->bulk_groups), writes = check_async_segment(w, r, clock_slot(w, WRITES_SLOT), w->bulk_groups);
     if (bulk->rank && !part_of(w, r, bulk, &bulk->to, lane, true, &part)) return 1;
     uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane), from = value_of(w, &bulk->from, lane), to = value_of(w, &bulk->to, lane);
     uint32_t mask = bulk->rank ? swizzle_of(&part.map) : 0;
@@ -370,8 +365,8 @@ int bulk_wait(struct warp *w, const struct row *r, uint32_t left, bool reads_onl
     (void)r;
     uint32_t before = w->bulk_groups > left ? w->bulk_groups - left : 0;
     if (groups_leave(w, before)) return 1;
-    async_knows(w, async_slot(w, READS_SLOT), before);
-    if (!reads_only) async_knows(w, async_slot(w, WRITES_SLOT), before);
+    clock_reaches(w, clock_slot(w, READS_SLOT), before);
+    if (!reads_only) clock_reaches(w, clock_slot(w, WRITES_SLOT), before);
     return 0;
 }
 
@@ -386,15 +381,6 @@ int bulk_exits(struct warp *w, const struct row *r, uint32_t mask) {
         report(w, &row, BULK_UNWAITED, (int)it->lane, NULL, 0, (uint32_t)it->size, false, NULL);
     }
     return all ? groups_leave(w, UINT32_MAX) : 0;
-}
-
-uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
-    const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
-    const struct operand *operands[] = {&it->to, &it->from, &it->mbarrier, &it->size, &it->ranks};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < sizeof operands / sizeof *operands; i++) units[count++] = operands[i]->unit;
-    for (uint32_t i = 0; i < it->rank; i++) units[count++] = it->coordinates[i].unit;
-    return count;
 }
 
 int bulk_copy(struct warp *w, const struct row *r, uint32_t mask) {

@@ -123,57 +123,6 @@ static bool ordered(struct warp *w, uint32_t old, int lane) {
     return atomic_load(&block->launch->releases[s->block]) > s->releases && block->acquired > s->stamp;
 }
 
-static void thread_of(const struct launch *launch, uint32_t warp, uint32_t lane, uint32_t thread[3]) {
-    uint32_t number = warp * LANES + lane;
-    thread[0] = number % launch->threads[0];
-    thread[1] = number / launch->threads[0] % launch->threads[1];
-    thread[2] = number / launch->threads[0] / launch->threads[1];
-}
-
-static void block_of(const struct launch *launch, uint32_t number, uint32_t index[3]) {
-    index[0] = number % launch->grid[0];
-    index[1] = number / launch->grid[0] % launch->grid[1];
-    index[2] = number / launch->grid[0] / launch->grid[1];
-}
-
-static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
-    struct finding f = {.kind = kind, .line = r->line, .offset = offset, .size = size, .is_write = writes, .times = 1,
-        .space = r->space, .region = region ? region->number : 0, .extent = region && region->heap ? (int64_t)region->size : 0};
-    memcpy(f.block, w->block->index, sizeof f.block);
-    thread_of(w->block->launch, w->number, (uint32_t)lane, f.thread);
-    return f;
-}
-
-void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes, const struct finding *other) {
-    struct launch *launch = w->block->launch;
-    struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
-    if (other) {
-        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
-        memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
-        f.other_work = other->other_work;
-    }
-    while (atomic_flag_test_and_set(&launch->lock)) {}
-    uint32_t i = 0;
-    while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;
-    if (i < launch->finding_count) {
-        struct finding *known = &launch->findings[i];
-        f.times = known->times + 1;
-        uint32_t together = known->together | f.together;
-        if (f.together & ~known->together & TOGETHER_WRITE) *known = f; /* that both write says more than that one reads */
-        known->times = f.times; known->together = together;
-    }
-    else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
-    atomic_flag_clear(&launch->lock);
-}
-
-void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
-    struct launch *launch = w->block->launch;
-    while (atomic_flag_test_and_set(&launch->lock)) {}
-    if (launch->fault.kind == 0) launch->fault = finding_of(w, r, kind, lane, region, offset, size, writes);
-    atomic_flag_clear(&launch->lock);
-    atomic_store(&launch->stop, FAULTED);
-}
-
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     uint32_t line = w->undefined[w->block->launch->kernel->units];
     struct finding origin = {.line = line & ~OF_SHUFFLE};
@@ -197,8 +146,8 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
         return;
     }
     if (other.line == r->line) other.together = writes && old_writes ? TOGETHER_WRITE : TOGETHER_UPDATE;
-    block_of(launch, s->block, other.block);
-    thread_of(launch, s->warp, LANE(old), other.thread);
+    block_at(launch, s->block, other.block);
+    thread_at(launch, s->warp, LANE(old), other.thread);
     bool same_warp = s->block == w->block->number && s->warp == w->number, async = s->async || segment_at(launch->engine, segment)->async;
     report(w, r, async ? ASYNC_RACE : same_warp ? WARP_RACE : region->owner ? SHARED_RACE : GLOBAL_RACE, lane, region, (int64_t)offset, size, writes, &other);
 }
@@ -396,8 +345,8 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
         if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) && unfenced(w, last)) {
             const struct segment *s = segment_at(launch->engine, SEGMENT(last));
             struct finding other = {.is_write = 1, .line = s->line[0].line};
-            block_of(launch, s->block, other.block);
-            thread_of(launch, s->warp, LANE(last), other.thread);
+            block_at(launch, s->block, other.block);
+            thread_at(launch, s->warp, LANE(last), other.thread);
             report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
         }
         touch(w, r, region, g, g << shift, granule, lane, writes, atomic, NULL, segment, floor);

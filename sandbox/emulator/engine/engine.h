@@ -363,19 +363,24 @@ void out_of_memory(struct launch *);
 int memory_load(struct warp *, const struct row *, uint32_t mask);
 int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
-int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
 /* Has no effect, and is counted. */
 void memory_prefetch(struct warp *, const struct row *, uint32_t mask);
-int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
-/* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
-int memory_late_arrives_at(struct warp *, uint32_t offset);
-int memory_late_arrival(struct warp *, const struct row *, uint32_t mask);
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c);
 /* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
+
+/* regions.c */
+void regions_begin(struct engine *);
+void regions_delete(struct engine *);
+/* Forgets who accessed what, as if nobody had. */
+void regions_forget_accesses(struct engine *);
 struct region *region_of(struct engine *, uint64_t address);
 /* Fills what is not filled yet of a lazy region's bytes. */
 void region_fill(struct engine *, struct region *, uint64_t offset, uint64_t size);
+
+/* copies.c: cp.async */
+int copy_late(struct warp *, const struct row *, uint32_t mask);
+int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
 /* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
@@ -393,10 +398,17 @@ void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
 void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
+
+/* findings.c */
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
             bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
            bool writes);
+/* A launch ends: the engine keeps what was wrong with it. */
+void findings_keep(struct engine *, const struct launch *);
+/* Indices x y z by number: of a lane's thread in its block, of a block in the grid. */
+void thread_at(const struct launch *, uint32_t warp, uint32_t lane, uint32_t thread[3]);
+void block_at(const struct launch *, uint32_t number, uint32_t index[3]);
 
 /* order.c: the last one says whose a segment of an earlier work was, and returns that work's number. */
 struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
@@ -463,19 +475,23 @@ size_t async_bytes(const struct launch *, uint32_t shared);
 void async_block_new(struct block *, uint8_t *memory);
 void async_block_begins(struct block *);
 void async_block_delete(struct block *);
-void async_arrives(struct warp *, uint32_t barrier);
-void async_released(struct warp *, uint32_t barrier);
-void async_release_ends(struct block *, uint32_t barrier);
 int async_exits(struct warp *, const struct row *, uint32_t mask);
 bool async_stuck(struct block *);
 void async_deadlock(struct block *, uint32_t line);
-int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
-/* ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
+
+/* addresses.c: ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
 struct span { struct region *region; struct block *owner; uint8_t *data, *valid; uint64_t offset; };
 bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space, int lane, bool writes, struct span *);
+/* NULL: the cluster has no such block. */
 struct block *cluster_block(struct warp *, uint64_t address);
+
+/* clocks.c */
 bool clock_knows(const struct warp *, const struct segment *);
 bool clock_fenced(const struct warp *, const struct segment *);
+/* A block's own barriers, whose numbers say who waits for whom. */
+void clock_arrives(struct warp *, uint32_t barrier);
+void clock_released(struct warp *, uint32_t barrier);
+void clock_release_ends(struct block *, uint32_t barrier);
 
 /* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
@@ -486,9 +502,6 @@ bool heap_allows(struct warp *, const struct row *, struct region *, const uint6
 void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
-enum { MOST_SOURCES = 16 };
-/* What it waits for: registers. How many. */
-uint32_t texture_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 void textures_delete(struct textures *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);

@@ -1,15 +1,11 @@
-/* What Python calls: memory, and launches, whose blocks run on as many threads as the host lends. */
+/* What Python calls to run kernels: launches, whose blocks run on as many threads as the host lends. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine.h"
 #include "run.h"
 
-#define FIRST_ADDRESS 0x0000700000000000ull
-#define LAST_ADDRESS 0x0000780000000000ull /* host/runtime.c and explain.py say the same */
-#define GAP 65536ull
 #define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
 /* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
  * much behind the pool. */
@@ -25,92 +21,17 @@ struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
     if (!engine) return NULL;
     engine->threads = threads;
-    engine->next_address = FIRST_ADDRESS;
-    engine->next_number = 1;
+    regions_begin(engine);
     engine->segments = allocate(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
     if (!engine->segments) { free(engine); return NULL; }
     atomic_store(&engine->next_segment, 1);
     return engine;
 }
 
-/* What is reserved for a large region is shared, because private memory counts against a box's RLIMIT_DATA untouched. */
-static void *reserved(size_t size) {
-    int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
-    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return made == MAP_FAILED ? NULL : made;
-}
-
-/* Makes reserved memory zeros, and gives it back. */
-static void forget(void *reserved, size_t size) { madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED); }
-
-/* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
-uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
-    if (engine->region_count == engine->region_room) {
-        struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
-        if (!more) return 0;
-        engine->regions = more;
-    }
-    if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
-    struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
-    if (tracked && size) {
-        region.valid = tracked > 1 ? reserved(size) : NULL;
-        region.written = reserved(4 * size);
-        region.read = reserved(4 * size);
-        region.read_too = reserved(4 * size);
-        if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
-    }
-    engine->next_number++;
-    engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
-    engine->regions[engine->region_count++] = region;
-    return region.address;
-}
-
-/* What is added next lies so much further away. */
-void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
-
-uint32_t engine_number_of(struct engine *engine, uint64_t address) {
-    struct region *found = region_of(engine, address);
-    return found ? found->number : 0;
-}
-
-/* Forgets what it knew about a region, and keeps its address so that a later use of it is named; 0: there is none. */
-uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
-    for (uint32_t i = 0; i < engine->region_count; i++) {
-        struct region *it = &engine->regions[i];
-        if (it->address != address || it->freed) continue;
-        if (it->valid) munmap(it->valid, it->size);
-        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); munmap(it->read_too, 4 * it->size); }
-        it->valid = NULL; it->written = it->read = it->read_too = NULL;
-        uint32_t number = it->number;
-        if (keep) { it->freed = true; it->data = NULL; }
-        else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
-        return number;
-    }
-    return 0;
-}
-
-/* Says that bytes were written by a copy or a memset. */
-void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
-    struct region *it = region_of(engine, address);
-    if (it && it->valid && address - it->address + size <= it->size) memset(it->valid + (address - it->address), 1, size);
-}
-
-/* Says that groups of ``length`` bytes were not written that hold ``pattern``, as new memory of the host's does. A last
- * one of fewer than four bytes may hold it by chance. */
-void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
-    struct region *it = region_of(engine, address);
-    if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
-    uint64_t from = address - it->address;
-    for (uint64_t at = 0; at < size; at += length) {
-        uint64_t some = size - at < length ? size - at : length;
-        if (some >= 4 && memcmp(it->data + from + at, pattern, some) == 0) memset(it->valid + from + at, 0, some);
-    }
-}
-
 void engine_delete(struct engine *engine) {
-    while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
+    regions_delete(engine);
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->works); free(engine->printed); free(engine);
+    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->works); free(engine->printed); free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -377,10 +298,7 @@ uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->co
 /* 0: done; else what ended it early: FAULTED, see engine_fault; NO_MEMORY; OVER_BUDGET, of a sample. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
-        for (uint32_t i = 0; i < engine->region_count; i++) {
-            struct region *it = &engine->regions[i];
-            if (it->written) { forget(it->written, 4 * it->size); forget(it->read, 4 * it->size); forget(it->read_too, 4 * it->size); }
-        }
+        regions_forget_accesses(engine);
         atomic_store(&engine->next_segment, 1);
         order_forget_segments(engine);
     }
@@ -419,26 +337,11 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
     free(launch.releases);
     flow_delete(&launch);
-    for (uint32_t i = 0; i < launch.finding_count; i++) {
-        uint32_t k = 0;
-        struct finding *it = &launch.findings[i];
-        while (k < engine->finding_count && !(engine->findings[k].kind == it->kind && engine->findings[k].line == it->line)) k++;
-        if (k < engine->finding_count) engine->findings[k].times += it->times;
-        else if (k < FINDINGS) engine->findings[engine->finding_count++] = *it;
-    }
-    engine->fault = launch.fault;
+    findings_keep(engine, &launch);
     return (int)atomic_load(&launch.stop);
 }
 
-const struct finding *engine_fault(struct engine *engine) { return &engine->fault; }
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
-/* What was found since it was asked last; the array is the engine's. */
-uint32_t engine_findings(struct engine *engine, const struct finding **found) {
-    uint32_t count = engine->finding_count;
-    *found = engine->findings;
-    engine->finding_count = 0;
-    return count;
-}
 const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engine->printed_size; engine->printed_size = 0; return engine->printed; }
 uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
 uint32_t engine_alu_count(void) { return alu_count; }

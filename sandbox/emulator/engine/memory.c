@@ -1,67 +1,12 @@
-/* Loads, stores and atomics: every address is looked up, so that nothing outside of what a kernel was given is touched. */
+/* Loads, stores and atomics: every address is looked up, so nothing outside of what a kernel was given is touched. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "memory.h"
 #include "numbers.h"
 
 #define FAR (64ull << 20)
 #define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads so far away from a large array */
-
-struct region *region_of(struct engine *engine, uint64_t address) {
-    uint32_t low = 0, high = engine->region_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (engine->regions[middle].address <= address) low = middle + 1; else high = middle;
-    }
-    if (low == 0) return NULL;
-    struct region *found = &engine->regions[low - 1];
-    return address - found->address < found->size ? found : NULL;
-}
-
-static void page_fill(const struct region *region, uint64_t page) {
-    const struct lazy *lazy = region->lazy;
-    uint64_t begin = page * LAZY_PAGE, end = begin + LAZY_PAGE < region->size ? begin + LAZY_PAGE : region->size;
-    for (uint64_t at = begin; at < end;) {
-        uint64_t from = at % lazy->period, size = lazy->period - from < end - at ? lazy->period - from : end - at;
-        memcpy(region->data + at, lazy->pattern + from, size);
-        at += size;
-    }
-    for (uint64_t i = 0; i < lazy->overlay_count; i++) {
-        const struct overlay *it = &lazy->overlays[i];
-        uint64_t first = begin / lazy->element, behind = end / lazy->element;
-        uint64_t element = first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
-        for (; element < behind; element += it->step) memcpy(region->data + element * lazy->element, &it->value, lazy->element);
-    }
-}
-
-void region_fill(struct engine *engine, struct region *region, uint64_t offset, uint64_t size) {
-    static atomic_flag lock = ATOMIC_FLAG_INIT;
-    uint8_t *drawn = region->lazy->drawn;
-    for (uint64_t page = offset / LAZY_PAGE; page <= (offset + size - 1) / LAZY_PAGE; page++) {
-        if (__atomic_load_n(&drawn[page], __ATOMIC_ACQUIRE)) continue;
-        while (atomic_flag_test_and_set(&lock)) {}
-        if (!drawn[page]) {
-            page_fill(region, page);
-            atomic_fetch_add(&engine->drawn_bytes, LAZY_PAGE);
-            __atomic_store_n(&drawn[page], 1, __ATOMIC_RELEASE);
-        }
-        atomic_flag_clear(&lock);
-    }
-}
-
-/* Has a region be filled as it is touched. */
-uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
-    struct region *region = region_of(engine, address);
-    if (region) region->lazy = lazy;
-    return region != NULL;
-}
-
-/* Fills what the host is about to read or write. */
-void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
-    struct region *region = region_of(engine, address);
-    if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);
-}
 
 /* The region that an address belongs to or, for a message, the nearest one. */
 static struct region *nearest(struct engine *engine, uint64_t address) {
@@ -88,9 +33,6 @@ static int window_of(uint64_t address) {
     return address >= FUNCTION_BASE ? GENERIC : address >= LOCAL_BASE ? LOCAL : address >= SHARED_BASE ? SHARED : GLOBAL;
 }
 
-/* What part of ``mask`` lies in one place, beginning with its first lane: its memory, and offsets into it. */
-struct place { struct region *region; uint8_t *data, *valid; uint64_t offsets[LANES]; uint32_t mask; };
-
 /* Shared memory of the cluster's blocks. */
 static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, uint32_t size, bool writes, struct place *p) {
     int first = __builtin_ctz(mask);
@@ -114,8 +56,7 @@ static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t
     return true;
 }
 
-/* False: a fault was recorded. */
-static bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size, bool writes, struct place *p) {
+bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size, bool writes, struct place *p) {
     struct block *block = w->block;
     int first = __builtin_ctz(mask);
     uint32_t align = size - 1;
@@ -182,7 +123,7 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
     return true;
 }
 
-static const uint64_t *addresses(struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
+const uint64_t *row_addresses(struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
     if (operand == NONE) { for (int i = 0; i < LANES; i++) into[i] = (uint64_t)offset; return into; }
     bool wide = r->wide >> bit & 1;
     const uint64_t *base = wide_of(w, operand, wide, into);
@@ -232,7 +173,7 @@ static void profiled(struct warp *w, const struct row *r, const struct place *p,
 
 int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t total = r->size * r->count;
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     bool wide = (r->wide & 1) || r->size == 8, check = w->block->launch->check;
@@ -287,7 +228,7 @@ static void note_stored(struct warp *w, uint32_t mask) {
 
 int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t total = r->size * r->count;
     const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
     bool check = w->block->launch->check;
@@ -412,7 +353,7 @@ static uint32_t change(struct warp *w, const struct row *r, const struct place *
 
 int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
     uint32_t total = r->size * r->count, changed = 0, lanes = mask;
     struct element elements[MOST_ELEMENTS];
@@ -433,53 +374,10 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-/* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
-CHECKED static struct late *late_room(struct warp *w) {
-    if (w->late_count == w->late_room) {
-        struct late *more = grown(w->late, &w->late_room, 64, sizeof *more);
-        if (!more) { out_of_memory(w->block->launch); return NULL; }
-        w->late = more;
-    }
-    return &w->late[w->late_count++];
-}
-
-int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
-    uint64_t to_room[LANES], from_room[LANES];
-    const uint64_t *to = addresses(w, r, r->a, 1, r->imm, to_room);
-    const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
-    struct row read = *r;
-    read.space = GLOBAL;
-    progress_made(w);
-    if (w->block->launch->profile && mask) {
-        struct row none = *r;
-        none.d = none.b = none.c = none.e = NONE;
-        profile_global(w, r, from, mask, r->size, COPIES);
-        profile_shared(w, &none, to, mask, r->size, WRITES);
-    }
-    for (; mask; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
-        uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];
-        if (bytes > r->size) bytes = r->size;
-        struct late late = {.to = to[lane], .group = w->late_groups, .size = r->size, .lane = (uint8_t)lane};
-        if (bytes) {
-            struct place p;
-            uint32_t aligned = bytes == r->size ? r->size : 1;
-            if (!place_of(w, &read, from, 1u << lane, GLOBAL, aligned, false, &p)) return 1;
-            if (p.offsets[lane] + bytes > p.region->size) { fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false); return 1; }
-            if (p.region->lazy) region_fill(w->block->launch->engine, p.region, p.offsets[lane], bytes);
-            memcpy(late.data, p.data + p.offsets[lane], bytes);
-            if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
-        }
-        struct late *room = late_room(w);
-        if (!room) return 1;
-        *room = late;
-    }
-    return 0;
-}
 
 void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t inside = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -492,58 +390,3 @@ void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
     if (inside && r->size == PREFETCHES) profile_global(w, r, address, inside, 1, FETCHES);
 }
 
-static int arrives(struct warp *w, const struct late *it, struct row *row) {
-    if (it->arrives) { w->late_arrivals--; return mbarrier_late_arrives(w, row, it->to, it->lane); }
-    uint8_t *at = memory_at(w, row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
-    if (at == NULL) return 1;
-    memcpy(at, it->data, it->size);
-    return 0;
-}
-
-int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
-    uint32_t kept = 0, count = w->late_count;
-    struct row row = {.space = SHARED, .line = line, .spare = NONE};
-    if (count == 0) return 0;
-    check_copies(w, true);
-    for (uint32_t i = 0; i < count; i++) {
-        struct late it = w->late[i];
-        if (it.group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = it; continue; }
-        if (arrives(w, &it, &row)) return 1;
-    }
-    check_copies(w, false);
-    w->late_count = kept;
-    return 0;
-}
-
-int memory_late_arrives_at(struct warp *w, uint32_t offset) {
-    struct row row = {.space = SHARED, .line = w->wait_line, .spare = NONE};
-    for (uint32_t i = 0; i < w->late_count && w->late_arrivals; i++) {
-        if (!w->late[i].arrives || w->late[i].to != offset) continue;
-        uint32_t kept = 0, lane = w->late[i].lane;
-        check_copies(w, true);
-        for (uint32_t k = 0; k < w->late_count; k++) {
-            struct late it = w->late[k];
-            if (k > i || it.lane != lane) { w->late[kept++] = it; continue; }
-            if (arrives(w, &it, &row)) return 1;
-        }
-        check_copies(w, false);
-        w->late_count = kept;
-        i = (uint32_t)-1;
-    }
-    return 0;
-}
-
-/* cp.async.mbarrier.arrive: a: the mbarrier; count: as struct late's arrives. */
-int memory_late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
-    uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
-    for (; mask; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
-        uint64_t to = address[lane] >= SHARED_BASE ? address[lane] & 0xffffffff : address[lane];
-        struct late *it = late_room(w);
-        if (!it) return 1;
-        *it = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
-        w->late_arrivals++;
-    }
-    return 0;
-}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "async.h"
+#include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
 /* Atomics to so many bytes are one unit's of the second-level cache. */
@@ -304,6 +305,31 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
     return found;
 }
 
+/* Registers that an instruction waits for which its row does not name: how many, and which. */
+enum { MOST_SOURCES = 16 };
+static uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
+    const struct operand *operands[] = {&it->to, &it->from, &it->mbarrier, &it->size, &it->ranks};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sizeof operands / sizeof *operands; i++) units[count++] = operands[i]->unit;
+    for (uint32_t i = 0; i < it->rank; i++) units[count++] = it->coordinates[i].unit;
+    return count;
+}
+
+static uint32_t texture_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
+    uint32_t count = 0;
+    units[count++] = it->object;
+    for (uint32_t i = 0; i < 4; i++) units[count++] = it->places[i];
+    for (uint32_t i = 0; it->operation == STORE_SURFACE && i < it->count; i++) units[count++] = it->outs[i];
+    return count;
+}
+
+static uint32_t described_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    if (r->op == OP_TEXTURE) return texture_sources(w, r, units);
+    return r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, units) : 0;
+}
+
 /* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
@@ -337,7 +363,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE) later(&at, when(w, r->d));
     const uint32_t *vector = vector_of(w, r);
     for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
-    uint32_t sources[MOST_SOURCES], source_count = r->op == OP_TEXTURE ? texture_sources(w, r, sources) : r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, sources) : 0;
+    uint32_t sources[MOST_SOURCES], source_count = described_sources(w, r, sources);
     for (uint32_t k = 0; k < source_count; k++) later(&at, when(w, sources[k]));
     /* An arrival is an atomic of each lane, a look one of all. */
     if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY) pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "described.h"
 #include "engine.h"
 #include "numbers.h"
 
 #define FIRST_OBJECT 0x0010000000000001ull
 #define MOST_OBJECTS 65536u
 enum { WRAP, CLAMP, MIRROR, BORDER };
-enum { FETCH, LOAD_SURFACE, STORE_SURFACE };
 enum { TRAP, CLAMPED, ZERO };
 
 /* As host/protocol.h has it. */
@@ -21,9 +21,6 @@ struct texture {
     float border[4];
 };
 struct textures { struct texture *each; uint32_t count, room; };
-
-/* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
-struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
 
 uint64_t engine_texture(struct engine *engine, const struct texture *it) {
     if (!engine->textures && !(engine->textures = allocate(1, sizeof *engine->textures))) return 0;
@@ -150,15 +147,6 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
         else { uint32_t value = 0; memcpy(&value, here, it->type); u32_of(w, unit)[lane] = value; }
     }
     return true;
-}
-
-uint32_t texture_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
-    const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
-    uint32_t count = 0;
-    units[count++] = it->object;
-    for (uint32_t i = 0; i < 4; i++) units[count++] = it->places[i];
-    for (uint32_t i = 0; it->operation == STORE_SURFACE && i < it->count; i++) units[count++] = it->outs[i];
-    return count;
 }
 
 int texture_run(struct warp *w, const struct row *r, uint32_t mask) {

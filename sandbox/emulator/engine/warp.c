@@ -84,7 +84,7 @@ static void release(struct block *block, uint32_t number) {
             struct group *it = &w->groups[i];
             if (it->waits != number + 1) continue;
             it->waits = 0; w->moved = true;
-            if (w->seen) async_released(w, number);
+            if (w->seen) clock_released(w, number);
             const struct row *r = &kernel->rows[it->pc - 1];
             if (r->imm < 2) continue;
             uint32_t *out = u32_of(w, r->d), truth = r->imm == 3 ? barrier->reduced_and : barrier->reduced_or;
@@ -93,7 +93,7 @@ static void release(struct block *block, uint32_t number) {
         }
         w->segment = 0;
     }
-    if (block->barrier_clocks) async_release_ends(block, number);
+    if (block->barrier_clocks) clock_release_ends(block, number);
     block->cluster->changes++;
     *barrier = (struct barrier){.reduced_and = 1};
     block->interval++;
@@ -141,7 +141,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     }
     w->pc++;
     if (block->launch->profile) profile_arrives(w, it);
-    if (w->seen) async_arrives(w, number);
+    if (w->seen) clock_arrives(w, number);
     block->cluster->changes++;
     if (r->imm == 1) { complete_barriers(block, r, w); return true; }
     if (block->launch->check) check_release(w);
@@ -415,7 +415,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_ATOMIC: if (memory_atomic(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_EXIT: {
             uint32_t rest = w->active & ~mask;
-            if (memory_late_arrives(w, 0, r->line)) { status = STOPPED; goto out; }
+            if (late_arrives(w, 0, r->line)) { status = STOPPED; goto out; }
             if (async_exits(w, r, mask)) { status = STOPPED; goto out; }
             leave(w, r, mask);
             if (rest) w->pc++; else alive = next_group(w);
@@ -452,9 +452,9 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             w->pc++; break;
         }
         case OP_FENCE: if (check) { check_release(w); check_acquire(w); } w->pc++; break;
-        case OP_COPY_LATE: if (memory_copy_late(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_COPY_LATE: if (copy_late(w, r, mask)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_COMMIT: w->late_groups++; w->pc++; break;
-        case OP_WAIT_GROUP: if (profile) profile_waits(w, (uint32_t)r->imm); if (memory_late_arrives(w, (uint32_t)r->imm, r->line)) { status = STOPPED; goto out; } w->pc++; break;
+        case OP_WAIT_GROUP: if (profile) profile_waits(w, (uint32_t)r->imm); if (late_arrives(w, (uint32_t)r->imm, r->line)) { status = STOPPED; goto out; } w->pc++; break;
         case OP_LOCAL_ADDRESS: {
             uint64_t *out = u64_of(w, r->d);
             for (int i = 0; i < LANES; i++) if (mask >> i & 1) out[i] = (r->size ? LOCAL_BASE : 0) + w->stack[i] + (uint64_t)r->imm;

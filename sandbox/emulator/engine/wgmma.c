@@ -127,7 +127,7 @@ static int begin(struct warp *w, const struct row *r, uint32_t mask) {
     const struct product *it = (const struct product *)((const uint32_t *)w->pool + r->imm);
     int lane = __builtin_ctz(mask);
     uint32_t a_type = it->types[1], b_type = it->types[2], n = it->n, k = it->k, step = bytes_of(a_type), first = w->number % 4 * ROWS;
-    uint32_t segment = check_async_segment(w, r, async_slot(w, PRODUCTS_SLOT), w->product_groups);
+    uint32_t segment = check_async_segment(w, r, clock_slot(w, PRODUCTS_SLOT), w->product_groups);
     uint32_t truth = *u32_of(w, r->e);
     bool adds = truth >> lane & 1;
     if (it->a_count) {
@@ -156,7 +156,7 @@ static int begin(struct warp *w, const struct row *r, uint32_t mask) {
 
 static void wait(struct warp *w, uint32_t left) {
     uint32_t before = w->product_groups > left ? w->product_groups - left : 0, kept = 0, units = w->block->launch->kernel->units;
-    async_knows(w, async_slot(w, PRODUCTS_SLOT), before);
+    clock_reaches(w, clock_slot(w, PRODUCTS_SLOT), before);
     if (w->block->launch->profile) profile_product_waits(w);
     bool others = w->any_undefined & ~PENDING_PRODUCTS;
     if (!(w->any_undefined & PENDING_PRODUCTS)) { w->product_count = 0; return; }

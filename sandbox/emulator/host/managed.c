@@ -40,9 +40,9 @@ error managed_allocate(void **pointer, size_t size) {
     struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
     uint64_t address = 0;
     *pointer = NULL;
-    error code = ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address);
+    error code = request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address);
     if (code) return code;
-    if (!managed_add(address, size)) { ask(RELEASE, &address, sizeof address, NULL, 0, NULL, 0); return failed(NO_MEMORY); }
+    if (!managed_add(address, size)) { request_plain(RELEASE, &address, sizeof address, NULL, 0); return failed(NO_MEMORY); }
     *pointer = (void *)address;
     return OK;
 }
@@ -52,7 +52,7 @@ error managed_register(void *host, size_t size, void **device) {
     uint64_t address = 0;
     struct managed *made = calloc(1, sizeof *made);
     uint8_t *seen = calloc(1, size);
-    error code = made && seen ? ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address) : failed(NO_MEMORY);
+    error code = made && seen ? request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address) : failed(NO_MEMORY);
     if (code) { free(made); free(seen); return code; }
     *made = (struct managed){address, size, host, seen, first};
     first = made;
@@ -63,7 +63,7 @@ void managed_unregister(void *host) {
     for (struct managed *it = first; it; it = it->next) {
         if (it->host != host) continue;
         uint64_t given[2] = {it->address, 0};
-        if (ask(RELEASE, given, sizeof given, NULL, 0, NULL, 0) == OK) managed_release((void *)it->address);
+        if (request_plain(RELEASE, given, sizeof given, NULL, 0) == OK) managed_release((void *)it->address);
         return;
     }
 }

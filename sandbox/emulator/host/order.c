@@ -5,6 +5,7 @@
 #include "runtime.h"
 
 struct stream legacy = {.apart = true, .waits = true}, per_thread = {.next = &legacy}, *streams = &per_thread;
+struct graph *capturing;
 
 static struct clock host; /* what it waited for */
 static uint32_t given[STREAMS], slots = 1, calls;

@@ -58,6 +58,8 @@ enum misuse {
 enum access { ACCESSES, READS, WRITES };
 struct misused { uint32_t which, at; uint64_t numbers[6]; };
 
+/* connection.c */
+void connect_to(int socket);
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
 /* See order.c and runtime.c. */

@@ -2,9 +2,6 @@
  *
  * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
  * are those of CUDA 13's runtime API; no header of it is needed. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-
 #include "runtime.h"
 
 typedef struct { int magic, version; const void *data; void *more; } fatbin_wrapper;
@@ -14,34 +11,10 @@ struct variable { const void *host; const char *name; uint32_t module; uint64_t 
 static struct function **functions;
 static struct variable *variables;
 static size_t function_count, variable_count;
-static error last;
-error lost;
-
-/* Tells the device what it may say of a call that is not done as it was asked for. */
-static void tell(uint32_t which, const uint64_t numbers[6], const char *name) {
-    struct misused message = {.which = which, .at = called_at};
-    uint64_t spare;
-    memcpy(message.numbers, numbers, sizeof message.numbers);
-    request(MISUSED, &message, sizeof message, name, strlen(name), &spare, sizeof spare, NULL);
-}
-
-uint32_t called_at;
-void came_from(void *address) {
-    Dl_info its, ours;
-    if (!dladdr(address, &its) || !dladdr((void *)came_from, &ours) || its.dli_fbase == ours.dli_fbase) return;
-    called_at = (uint32_t)((char *)address - (char *)its.dli_fbase - 1); /* within the call, not behind it */
-}
-
-error failed(error code) {
-    if (code) last = code;
-    if (code >= STICKY_FROM && code <= STICKY_TO && code != ALREADY_REGISTERED && code != NOT_REGISTERED) lost = code;
-    return code;
-}
 
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
  * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
-struct graph *capturing;
 static uint64_t instructions; /* of all launches: what events measure */
 static uint64_t asked;        /* what waits, or did */
 
@@ -146,7 +119,6 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-#define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
 /* What the toolkit's header declares and nothing here defines: compile.py makes a function of each that comes here. */
 API error grader_not_here(const char *name, void *caller) {
     came_from(caller);
@@ -397,28 +369,6 @@ API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t siz
 API error cudaMemcpyToSymbolAsync_ptsz(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, NULL, from, size, offset, kind); }
 API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(stream, false, host, to, NULL, size, offset, kind); }
 API error cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, to, NULL, size, offset, kind); }
-
-/* ---- errors ---- */
-static const struct { int code; const char *name, *text; } ERRORS[] = {
-    {0, "cudaSuccess", "no error"}, {1, "cudaErrorInvalidValue", "invalid argument"},
-    {2, "cudaErrorMemoryAllocation", "out of memory"}, {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {13, "cudaErrorInvalidSymbol", "invalid device symbol"}, {21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"}, {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {101, "cudaErrorInvalidDevice", "invalid device ordinal"}, {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
-    {218, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"}, {400, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"}, {710, "cudaErrorAssert", "device-side assert triggered"},
-    {712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
-    {713, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
-    {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
-    {716, "cudaErrorMisalignedAddress", "misaligned address"}, {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}, {801, "cudaErrorNotSupported", "operation not supported"},
-    {912, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
-static int error_index(error code) { for (size_t i = 0; i < sizeof ERRORS / sizeof ERRORS[0]; i++) if (ERRORS[i].code == code) return (int)i; return -1; }
-API const char *cudaGetErrorName(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].name; }
-API const char *cudaGetErrorString(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].text; }
-API error cudaGetLastError(void) { error code = lost ? lost : last; last = OK; return code; }
-API error cudaPeekAtLastError(void) { return lost ? lost : last; }
 
 /* ---- devices ---- */
 API error cudaDeviceSynchronize(void) { return managed_pull(catch_up_all()); }

@@ -29,13 +29,20 @@ struct stream { struct graph work; bool waits, apart; uint64_t given, done; stru
 struct event { struct stream *stream; uint64_t after, at; struct clock clock; uint32_t call; struct graph *graph; };
 struct call_host { void (*function)(void *); void *argument; };
 
-extern error lost;               /* a fault that ended the context */
-extern struct graph *capturing;
+/* calls.c */
+extern error lost; /* a fault that ended the context */
 error failed(error code);
+/* Tells the device what to say about a call that is not done as the student asked for. */
+void tell(uint32_t which, const uint64_t numbers[6], const char *name);
+#define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
+/* A request that is no work of the device's. */
+error request_plain(uint32_t kind, const void *a, size_t a_size, void *answer, size_t room);
 /* Where the call that is answered was made, in the student's library; a call from here keeps the place. */
 #define CALLED came_from(__builtin_return_address(0))
 extern uint32_t called_at;
 void came_from(void *address);
+
+/* runtime.c */
 /* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
 struct stream *own_stream(void *stream);
 /* As ask_on, for what has its order already. */
@@ -56,6 +63,7 @@ error call_on(void *stream, void (*function)(void *), void *argument);
 #define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
 #define ON_THREADS(stream) ((stream) ? (stream) : PER_THREAD)
 extern struct stream legacy, per_thread, *streams;
+extern struct graph *capturing; /* NULL: none captures */
 struct stream *stream_named(void *stream);
 void order_begins(void); /* a call; all before it is done */
 bool order_is_told(void);
