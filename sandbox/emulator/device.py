@@ -7,7 +7,6 @@ each of its requests is checked here, as a driver checks them.
 from __future__ import annotations
 
 import ctypes
-import enum
 import itertools
 import os
 import re
@@ -22,12 +21,13 @@ from typing import Any
 
 from . import HOST
 from .assembler import registers_of_ptx
-from .engine import MOST_GRID, MOST_THREADS, STREAMS, Engine, Fault, Finding, LaunchRefused, Loaded
+from .engine import MOST_GRID, MOST_THREADS, Engine, Fault, Finding, LaunchRefused, Loaded
 from .explain import array_name
 from .fatbin import ptx_of, registers_of
 from .host_lines import HostLines
 from .lower import Unsupported
 from .model import Launch, seconds_of
+from .names import MESSAGE, MISUSE, STREAMS
 from .profile import profile_of
 from .ptx import BadPtx
 from .sample import ENOUGH_BYTES
@@ -36,15 +36,13 @@ from .sample import ENOUGH_BYTES
 MEMORY_BYTES = 2 << 30
 # What else programs may allocate in a call of which a sample runs: as the card would let them. Little of it is touched.
 SAMPLED_BYTES = 64 << 30
-MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
-ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE, MISUSED = range(16, 22)
-# Of the next launch, copy or memset: struct order of protocol.h.
-ORDER = 40
+# Requests that the runner sends, too; ``MESSAGE`` has them all.
+MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN = (
+    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN".split()
+)
+# As struct order of protocol.h.
 ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
-# u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
-TIME = 32
-# A range, and what the host's memory holds there where nothing was written.
-UNWRITTEN, UNWRITTEN_PATTERN_BYTES = 33, 16
+UNWRITTEN_PATTERN_BYTES = 16
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
@@ -61,20 +59,6 @@ MANAGED_TAKEN = 256
 _PLACED = struct.Struct("<QI")
 # As struct misused: which, at, and numbers; a name follows.
 MISUSED_HEAD = struct.Struct("<II6Q")
-
-
-class _Misused(enum.IntEnum):
-    """enum misuse of protocol.h."""
-
-    TOO_MUCH_SHARED = 1
-    SYMBOL_TOO_SMALL = 2
-    NO_SUCH_KERNEL = 3
-    NO_SUCH_SYMBOL = 4
-    BAD_SHAPE = 5
-    OTHER_DIRECTION = 6
-    NOT_WAITED_FOR = 7
-    ON_HOST = 8
-    NOT_HERE = 9
 
 
 # By cudaMemcpyKind.
@@ -449,9 +433,9 @@ class Device:
         which, place, *numbers = MISUSED_HEAD.unpack_from(body)
         name, call = body[MISUSED_HEAD.size :].decode("ascii", "replace"), self.call
         match which:
-            case _Misused.TOO_MUCH_SHARED | _Misused.NO_SUCH_KERNEL | _Misused.BAD_SHAPE:
+            case MISUSE.TOO_MUCH_SHARED | MISUSE.NO_SUCH_KERNEL | MISUSE.BAD_SHAPE:
                 self._misused("bad_launch", _why_not_launched(which, numbers), place)
-            case _Misused.SYMBOL_TOO_SMALL:
+            case MISUSE.SYMBOL_TOO_SMALL:
                 size, offset, whole = numbers[:3]
                 at = f" from byte {offset:,} on" if offset else ""
                 self._misused(
@@ -459,23 +443,23 @@ class Device:
                     f"A copy of {size:,} bytes{at} is larger than the variable of the GPU's, which has {whole:,}.",
                     place,
                 )
-            case _Misused.NO_SUCH_SYMBOL:
+            case MISUSE.NO_SUCH_SYMBOL:
                 text = "This is no __device__ or __constant__ variable of this source."
                 self._misused("bad_symbol", text, place)
-            case _Misused.OTHER_DIRECTION if len(call.remarks) < _MOST_MISUSES:
+            case MISUSE.OTHER_DIRECTION if len(call.remarks) < _MOST_MISUSES:
                 stated = _DIRECTIONS[numbers[0]] if numbers[0] < len(_DIRECTIONS) else "another direction"
                 text = f"A copy says {stated}, but {self._really(*numbers[:3])}."
                 call.remarks.append(Misuse("bad_copy", self.line_at(place), text))
-            case _Misused.NOT_WAITED_FOR if len(call.forgotten_lines) < _MOST_MISUSES:
+            case MISUSE.NOT_WAITED_FOR if len(call.forgotten_lines) < _MOST_MISUSES:
                 call.forgotten_lines.append(self.line_at(place))
-            case _Misused.ON_HOST:
+            case MISUSE.ON_HOST:
                 verb = _ACCESSES[numbers[1]] if numbers[1] < len(_ACCESSES) else _ACCESSES[0]
                 text = (
                     f"The host code {verb} {self._name_of(numbers[0])}, which is device memory: only kernels reach it. "
                     "Do this in a kernel, or copy to or from an array of the host's with cudaMemcpy."
                 )
                 call.on_host = Misuse("device_memory_on_host", self.line_at(place), text)
-            case _Misused.NOT_HERE:
+            case MISUSE.NOT_HERE:
                 self._misused("not_here", f"{name[:100]} is not on the emulated GPU.", place)
         return 0, b""
 
@@ -678,9 +662,9 @@ class Device:
 
 
 def _why_not_launched(which: int, numbers: Sequence[int]) -> str:
-    if which == _Misused.NO_SUCH_KERNEL:
+    if which == MISUSE.NO_SUCH_KERNEL:
         return "What is launched is no kernel of this source."
-    if which == _Misused.TOO_MUCH_SHARED:
+    if which == MISUSE.TOO_MUCH_SHARED:
         dynamic, static, most = numbers[:3]
         return (
             f"A launch asks for {dynamic:,} bytes of dynamic shared memory, and its kernel has {static:,} of its own: "
@@ -727,23 +711,23 @@ def _is_kernel(loaded: Loaded | None, name: str) -> bool:
 
 
 _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
-    MODULE: Device._module,
-    KERNEL: Device._kernel,
-    SYMBOL: Device._symbol,
-    ALLOCATE: Device._allocate,
-    RELEASE: Device._release,
-    COPY: Device._copy,
-    SET: Device._set,
-    LAUNCH: Device._launch,
-    ALLOCATE_MANAGED: Device._allocate_managed,
-    PUSH: Device._push,
-    PULL: Device._pull,
-    HEAP: Device._heap,
-    TEXTURE: Device._texture,
-    ORDER: Device._order,
-    TIME: Device._time,
-    UNWRITTEN: Device._unwritten,
-    MISUSED: Device._refused_there,
+    MESSAGE.MODULE: Device._module,
+    MESSAGE.KERNEL: Device._kernel,
+    MESSAGE.SYMBOL: Device._symbol,
+    MESSAGE.ALLOCATE: Device._allocate,
+    MESSAGE.RELEASE: Device._release,
+    MESSAGE.COPY: Device._copy,
+    MESSAGE.SET: Device._set,
+    MESSAGE.LAUNCH: Device._launch,
+    MESSAGE.ALLOCATE_MANAGED: Device._allocate_managed,
+    MESSAGE.PUSH: Device._push,
+    MESSAGE.PULL: Device._pull,
+    MESSAGE.HEAP: Device._heap,
+    MESSAGE.TEXTURE: Device._texture,
+    MESSAGE.ORDER: Device._order,
+    MESSAGE.TIME: Device._time,
+    MESSAGE.UNWRITTEN: Device._unwritten,
+    MESSAGE.MISUSED: Device._refused_there,
 }
 
 
@@ -776,7 +760,7 @@ class HostProcess:
                 stdout=output,
             )
         try:
-            text = self._serve(LOADED)
+            text = self._serve(MESSAGE.LOADED)
         except BaseException:
             self.close()
             raise
@@ -804,7 +788,7 @@ class HostProcess:
         ``Device.begin``. Raises HostEnded."""
         self.device.begin(counted=counted)
         self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
-        said = self._serve(RETURNED)
+        said = self._serve(MESSAGE.RETURNED)
         code, forgotten = _SAID.unpack_from(said)
         name, _, text = said[_SAID.size :].decode("ascii", "replace").partition(" ")
         return self.device.returned(code, name, text, forgotten)
@@ -816,7 +800,7 @@ class HostProcess:
             if size > MOST_BYTES:
                 raise self._ended()
             body = self._exactly(size)
-            if kind == last and (kind != RETURNED or _SAID.size <= size <= _MOST_SAID):
+            if kind == last and (kind != MESSAGE.RETURNED or _SAID.size <= size <= _MOST_SAID):
                 return body
             self._reply(*self.device.answer(kind, body))
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import LIBRARY, ptx
-from . import hopper as _hopper  # noqa: F401  adds its instructions to those of lower
-from .lower import CONTROL, ROW, Lowered, function_address, lower
+from .lower import ROW, Lowered, function_address, lower
 from .model import (
     H200,
     NEEDS,
@@ -32,6 +31,22 @@ from .model import (
     work_of,
 )
 from .model import KINDS as KINDS_OF_WORK
+from .names import (
+    BUILT_WITH,
+    CHECK,
+    COUNT,
+    FINDING,
+    LARGE_BYTES,
+    MOST_CLUSTER,
+    MOST_SHARED,
+    MOST_STATIC_SHARED,
+    PAGE,
+    SHARED_ARRAY,
+    SPACE,
+    STOP,
+    STREAMS,
+    TOGETHER,
+)
 from .ptx import NOWHERE, Place
 from .sample import (
     ENOUGH_BYTES,
@@ -44,19 +59,11 @@ from .sample import (
 )
 
 # Words of struct counts.
-_COUNTS = 21
-# Streams that are told apart, as in engine.h.
-STREAMS = 32
-# As enum class of engine.h.
-# What launches are checked for; the last is for compilers that let threads write the same value to one place.
-NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
-KINDS = (
-    "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
-    "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
-    "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
-    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
-    "bad_coordinate", "stream_race", "endless",
-)  # fmt: skip
+_COUNTS = len(COUNT)
+# What launches are checked for, see names.h.
+NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
+# The first is no finding.
+KINDS = ("", *(name.lower() for name in FINDING))
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
     KINDS.index(it)
@@ -65,19 +72,13 @@ _OF_SHARED = frozenset(
         "cluster_exited",
     )
 )  # fmt: skip
-SPACES = ("generic", "global", "shared", "local", "const")
+SPACES = tuple(name.lower() for name in SPACE)
 # What a block may have of each on the emulated card (sm_90).
-MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 232448, 49152
+MOST_THREADS = 1024
 MOST_COOPERATIVE = 512
 # What kernels may allocate where the program does not say (CUDA's default).
 HEAP_BYTES = 8 << 20
-MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
-
-# As TOGETHER_* of engine.h.
-_WRITE_TOGETHER = 1
-# In a finding's region: what follows is a shared array's number.
-_SHARED_ARRAY = 0x80000000
 
 _Triple = ctypes.c_uint32 * 3
 
@@ -169,13 +170,9 @@ class _Sample(ctypes.Structure):
     ]
 
 
-# Memory of so many bytes or more is there only where it is touched, as launch.c and memory.c have it. A page there.
-LARGE_BYTES, PAGE = 1 << 28, 4096
 # Between large arrays of a sampled call: an index that overflows 32 bits must end in no other.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
-# What ends a launch early, as in engine.h; 0: nothing.
-_NO_MEMORY, _OVER_BUDGET = 2, 3
 
 
 @dataclass(frozen=True)
@@ -296,12 +293,16 @@ class Engine:
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
         """Raises EngineMissing, MemoryError."""
         self._c = _open(library)
-        if tuple(self._c.engine_sizes(it) for it in range(4)) != (
-            ROW.size,
-            ctypes.sizeof(_Kernel),
-            ctypes.sizeof(_Finding),
-            8 * _COUNTS,
-        ) or self._c.engine_operations() != len(CONTROL):
+        if (
+            tuple(self._c.engine_sizes(it) for it in range(4))
+            != (
+                ROW.size,
+                ctypes.sizeof(_Kernel),
+                ctypes.sizeof(_Finding),
+                8 * _COUNTS,
+            )
+            or self._c.engine_names().decode() != BUILT_WITH
+        ):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
@@ -621,15 +622,15 @@ class Engine:
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
             self.launches.append(_launch_of(ready, profile, counts, asked))
-        if ended == _NO_MEMORY:
+        if ended == STOP.NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None
-        if ended and ended != _OVER_BUDGET:
+        if ended and ended != STOP.OVER_BUDGET:
             found = _Finding.from_address(self._c.engine_fault(self._engine))
             fault = self._finding(found, lowered, self._works[-1][0])
         if self.sample is not None:
             ran = self._ran(name, math.prod(grid), math.prod(cluster))
-            fault = self._note_sample(self.sample, ran, fault, over_budget=ended == _OVER_BUDGET)
+            fault = self._note_sample(self.sample, ran, fault, over_budget=ended == STOP.OVER_BUDGET)
         if fault is not None:
             raise Fault(fault)
 
@@ -691,8 +692,8 @@ class Engine:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
-        if lowered is not None and it.region & _SHARED_ARRAY:
-            name, (start, size) = list(lowered.shared_names.items())[it.region & ~_SHARED_ARRAY]
+        if lowered is not None and it.region & SHARED_ARRAY:
+            name, (start, size) = list(lowered.shared_names.items())[it.region & ~SHARED_ARRAY]
             space = "shared"
         elif lowered is not None and (space == "shared" or (it.region == 0 and it.kind in _OF_SHARED)):
             name, start, size = _shared_array(lowered, it.offset)
@@ -707,7 +708,7 @@ class Engine:
         return Finding(
             KINDS[it.kind], work.kernel, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
-            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & _WRITE_TOGETHER), works,
+            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & TOGETHER.TOGETHER_WRITE), works,
         )  # fmt: skip
 
 
@@ -752,12 +753,12 @@ def _launch_of(
 ) -> Launch:
     """``asked``, and what was counted."""
     lowered, rows = ready.lowered, []
-    for number, (work, raw) in enumerate(zip(ready.work, ROW.iter_unpack(lowered.rows), strict=True)):
+    for number, (work, row) in enumerate(zip(ready.work, lowered.code_rows(), strict=True)):
         each = counts[_COUNTS * number : _COUNTS * (number + 1)]
-        if each[0] and work.kind != "free":
-            steps = (each[-2] ^ 1 << 63) - (1 << 63)  # it has a sign
-            line, regular = _place(lowered, raw[13]).line, each[-1] == 1
-            rows.append(Row(work, line, steps if regular else None, *each[:-2]))
+        if each[COUNT.ISSUED] and work.kind != "free":
+            steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
+            line, regular = _place(lowered, row.line).line, each[COUNT.REGULAR] == 1
+            rows.append(Row(work, line, steps if regular else None, *each[: COUNT.STEPS]))
     return replace(
         asked,
         updates=profile.updates,
@@ -880,7 +881,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_instructions", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
         ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
-        ("engine_operations", word, []),
+        ("engine_names", ctypes.c_char_p, []),
         ("engine_alu_count", word, []),
         ("engine_alu_name", ctypes.c_char_p, [word]),
         ("engine_alu_arity", word, [word]),

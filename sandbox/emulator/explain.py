@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .engine import Finding, Thread
+from .names import FIRST_ADDRESS, LAST_ADDRESS
 
 # Of mangled names: a part's length, what it was instantiated with, and what nvcc puts in front of a static function's.
 _PART = re.compile(r"[LK]?(\d{1,3})")
@@ -200,14 +201,13 @@ def _array(it: Finding) -> str:
     return name or "memory"
 
 
-# Addresses of this GPU, as launch.c and the windows in engine.h give them.
-_FIRST_ADDRESS, _LAST_ADDRESS, _NULL_PAGE = 0x7000_0000_0000, 0x7800_0000_0000, 1 << 16
+_NULL_PAGE = 1 << 16
 
 
 def _nowhere(address: int) -> str:
     if 0 <= address < _NULL_PAGE:
         return f"address {address}: a null pointer" if address else "address 0, a null pointer"
-    if _FIRST_ADDRESS <= address < _LAST_ADDRESS:
+    if FIRST_ADDRESS <= address < LAST_ADDRESS:
         return f"address 0x{address:x}, where there is no memory"
     return f"address 0x{address & (1 << 64) - 1:x}, which is none of the GPU's: a pointer of the host, or a wild one"
 

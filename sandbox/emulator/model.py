@@ -12,32 +12,29 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .hopper import KINDS as ASYNC_KINDS
-from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
-from .lower import (
+from .lower import CodeRow, Lowered
+from .names import (
+    ASYNC,
+    BRANCH,
+    CLASS,
     CONSTANT,
-    CONTROL,
-    JOIN,
-    MATRIX_SPARSE,
-    MATRIX_STORED,
-    MATRIX_TYPES,
+    ELEMENT,
+    FLAG,
+    LOOKUP,
+    MATRIX,
+    MATRIX_MOVE,
+    NEED,
     NONE,
-    PREFETCHES,
-    PREFETCHES_BULK,
-    ROW,
-    SHARED,
-    TEXTURE_STORED,
-    Lowered,
+    NOP,
+    OP,
+    SPACE,
+    WIDTH,
 )
 
 # Another for each change to it or to what is counted: times of two versions are not comparable.
 MODEL_VERSION = 7
-# As enum class of engine.h.
-KINDS = (
-    "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
-)  # fmt: skip
-# As enum need of engine.h.
-NEEDS = (*KINDS, "issue", "tensor", "lines", "banks", "from l2")
+KINDS = tuple(name.lower() for name in CLASS)
+NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
 # Of a need for tensor cores and for lines: its units.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
@@ -171,46 +168,56 @@ class Work:
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
     """Row by row, and what becomes of branches. ``names``: of the operations of alu.ops."""
-    work = [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
+    work = [_work(lowered, row, names) for row in lowered.code_rows()]
     shapes = Shapes(lowered, work)
     predicated = Work("free", 0)
     return [
-        predicated if it & PREDICATED_BRANCH else each for it, each in zip(shapes.branches, work, strict=True)
+        predicated if it & BRANCH.PREDICATED_BRANCH else each
+        for it, each in zip(shapes.branches, work, strict=True)
     ], shapes
 
 
-def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
-    number = row[0]
-    if number >= len(CONTROL):
-        return _work_of_name(names[number - len(CONTROL)])
-    if CONTROL[number] == "ASYNC":
+def _work(lowered: Lowered, row: CodeRow, names: Sequence[str]) -> Work:
+    if row.op >= len(OP):
+        return _work_of_name(names[row.op - len(OP)])
+    if row.op == OP.ASYNC:
         return _work_of_async(lowered, row)
-    kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
-    if CONTROL[number] == "TEXTURE":
+    control = OP.name_of(row.op)
+    kind = _KINDS_OF_CONTROL.get(control, "branch")
+    if row.op == OP.TEXTURE:
         return Work(
-            "memory", _TEXTURE_SLOTS, access="store" if lowered.pool[row[12]] == TEXTURE_STORED else "load"
+            "memory",
+            _TEXTURE_SLOTS,
+            access="store" if lowered.pool[row.imm] == LOOKUP.STORE_SURFACE else "load",
         )
-    if CONTROL[number] == "NOP" and row[2] in (PREFETCHES, PREFETCHES_BULK):
+    if row.op == OP.NOP and row.size in (NOP.PREFETCHES, NOP.PREFETCHES_BULK):
         return Work("memory", access="load")
     if kind != "matrix":
-        return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
-    if row[3]:  # ldmatrix, stmatrix
-        return Work("memory", access="store" if row[2] & MATRIX_STORED else "load")
-    which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
-    if which < 2:
-        return Work("memory", access=("load", "store")[which])
+        return Work(kind, access=_ACCESSES.get(control, ""))
+    if row.elements:  # ldmatrix, stmatrix
+        return Work("memory", access="store" if row.size & MATRIX_MOVE.STORED else "load")
+    which, m, n, k, a_type = lowered.pool[row.a : row.a + 5]
+    if which in (MATRIX.LOAD_FRAGMENT, MATRIX.STORE_FRAGMENT):
+        return Work("memory", access="load" if which == MATRIX.LOAD_FRAGMENT else "store")
     # Half of a sparse A is not there to be multiplied.
-    return Work("matrix", 1, MATRIX_TYPES[a_type], (1 if which == MATRIX_SPARSE else 2) * m * n * k)
+    return Work(
+        "matrix",
+        1,
+        ELEMENT.name_of(a_type).lower(),
+        (1 if which == MATRIX.MULTIPLY_SPARSE else 2) * m * n * k,
+    )
 
 
-def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
-    name = ASYNC_KINDS[row[2]]
+def _work_of_async(lowered: Lowered, row: CodeRow) -> Work:
+    name = ASYNC.name_of(row.size)
     if name != "PRODUCT":
         access = "copy" if name == "BULK_COPY" else ""
         return Work(_KINDS_OF_ASYNC.get(name, "memory"), access=access)
-    n, k, _, a_type = lowered.pool[row[12] : row[12] + 4]
-    return Work("matrix", 1, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
+    n, k, _, a_type = lowered.pool[row.imm : row.imm + 4]
+    return Work("matrix", 1, f"wgmma {ELEMENT.name_of(a_type).lower()}", 2 * _ROWS_OF_A_WARP * n * k)
 
+
+_ROWS_OF_A_WARP = 16  # of a product of warp groups
 
 # What the assembler makes predicates of (ptxas 13.0 for sm_90a, as benchmarks/assembler.py shows): a branch over rows
 # that cost no more than this together, and none over atomics, barriers, shuffles and calls.
@@ -221,14 +228,13 @@ _UNROLLED, _UNROLLED_SHARED = 50, 26
 _KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
                   "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
 _LONGEST_BRANCH = 64
-PREDICATED_BRANCH, UNROLLED_LOOP, IN_ORDER = 1, 2, 4
 # Of a thread's seven predicate registers, a loop needs one.
 _PREDICATES = 6
 
 
-def _control_of(row: tuple[int, ...]) -> str:
+def _control_of(row: CodeRow) -> str:
     """Empty for an operation of alu.ops."""
-    return CONTROL[row[0]] if row[0] < len(CONTROL) else ""
+    return OP.name_of(row.op) if row.op < len(OP) else ""
 
 
 class Shapes:
@@ -237,25 +243,25 @@ class Shapes:
     once short branches are gone."""
 
     def __init__(self, lowered: Lowered, work: Sequence[Work]) -> None:
-        self.rows, self.work = list(ROW.iter_unpack(lowered.rows)), work
+        self.rows, self.work = lowered.code_rows(), work
         self.branches = bytearray(len(self.rows))
         self._ends: dict[int, int] = {}
         self._sources: dict[int, list[int]] = {}
         jumps = [number for number, row in enumerate(self.rows) if _control_of(row) == "BRANCH"]
         for number in jumps:
-            self._sources.setdefault(self.rows[number][12], []).append(number)
-        forward = [it for it in jumps if it < self.rows[it][12] <= it + _LONGEST_BRANCH]
-        for number in sorted(forward, key=lambda it: self.rows[it][12] - it):
-            if self.rows[number][6] != NONE:
+            self._sources.setdefault(self.rows[number].imm, []).append(number)
+        forward = [it for it in jumps if it < self.rows[it].imm <= it + _LONGEST_BRANCH]
+        for number in sorted(forward, key=lambda it: self.rows[it].imm - it):
+            if self.rows[number].guard != NONE:
                 self._predicate(number)
         self.starts = [
-            bool(row[1] & JOIN) and not all(self._predicated_sources(number))
+            bool(row.flags & FLAG.JOIN) and not all(self._predicated_sources(number))
             for number, row in enumerate(self.rows)
         ]
         self._keep_in_order()
         for number in jumps:
-            if self.rows[number][12] <= number and self._is_unrolled(self.rows[number][12], number):
-                self.branches[number] = UNROLLED_LOOP
+            if self.rows[number].imm <= number and self._is_unrolled(self.rows[number].imm, number):
+                self.branches[number] = BRANCH.UNROLLED_LOOP
 
     def _keep_in_order(self) -> None:
         """Where a basic block has more rows that use what they load under one predicate than there are predicates, the
@@ -270,7 +276,7 @@ class Shapes:
             )
             if ends:
                 for it in waiting if len(waiting) > _PREDICATES else ():
-                    self.branches[it] |= IN_ORDER
+                    self.branches[it] |= BRANCH.IN_ORDER
                 waiting = []
             elif self.branches[number] and number >= until:
                 until = self._ends[number]
@@ -281,8 +287,8 @@ class Shapes:
         loaded: set[int] = set()
         for row in self.rows[first:end]:
             if _control_of(row) == "LOAD":
-                loaded.add(row[7])
-            elif loaded & {*row[8:12]}:
+                loaded.add(row.d)
+            elif loaded & {row.a, row.b, row.c, row.e}:
                 return True
         return False
 
@@ -290,28 +296,30 @@ class Shapes:
         return [bool(self.branches[it]) for it in self._sources.get(number, ())] or [False]
 
     def _predicate(self, number: int) -> None:
-        target = end = self.rows[number][12]
+        target = end = self.rows[number].imm
         last, skips = self.rows[target - 1], []
-        if target - 1 > number and _control_of(last) == "BRANCH" and last[6] == NONE:
-            if not target < last[12] <= target + _LONGEST_BRANCH:
+        if target - 1 > number and _control_of(last) == "BRANCH" and last.guard == NONE:
+            if not target < last.imm <= target + _LONGEST_BRANCH:
                 return
-            end, skips = last[12], [target - 1]
+            end, skips = last.imm, [target - 1]
         cost = 0.0
         for at in range(number + 1, end):
-            if self.rows[at][1] & JOIN and not all(number <= it < end for it in self._sources.get(at, [-1])):
+            if self.rows[at].flags & FLAG.JOIN and not all(
+                number <= it < end for it in self._sources.get(at, [-1])
+            ):
                 return
             if at in skips:
                 continue
             cost += self._cost(at)
         if cost <= _PREDICATED:
             for it in (number, *skips):
-                self.branches[it], self._ends[it] = PREDICATED_BRANCH, end
+                self.branches[it], self._ends[it] = BRANCH.PREDICATED_BRANCH, end
 
     def _cost(self, number: int) -> float:
         row, work = self.rows[number], self.work[number]
         control = _control_of(row)
         if control in ("LOAD", "STORE"):
-            shared = row[4] == SHARED and control == "LOAD"
+            shared = row.space == SPACE.SHARED and control == "LOAD"
             return _PREDICATED_COSTS[
                 "shared load" if shared else "global load" if control == "LOAD" else "store"
             ]
@@ -325,22 +333,17 @@ class Shapes:
         rows, shared, guarded = 0, False, 0
         for at in range(first, last):
             control = _control_of(self.rows[at])
-            if self.branches[at] & PREDICATED_BRANCH:
+            if self.branches[at] & BRANCH.PREDICATED_BRANCH:
                 guarded = max(guarded, self._ends[at])
-            if at < guarded and control == "STORE" and self.rows[at][4] != SHARED:
+            if at < guarded and control == "STORE" and self.rows[at].space != SPACE.SHARED:
                 return False
             if control in _KEPT_IN_LOOPS or (control == "BRANCH" and not self.branches[at]):
                 return False
             if at > first and self.starts[at]:
                 return False
             rows += self.work[at].kind != "free"
-            shared |= control == "LOAD" and self.rows[at][4] == SHARED
+            shared |= control == "LOAD" and self.rows[at].space == SPACE.SHARED
         return rows < (_UNROLLED_SHARED if shared else _UNROLLED)
-
-
-# Of a row that is part of a wider access to shared memory: of 2 or 4 words, its place among them, and whether it is the
-# first of them to run.
-WIDE_PLACE, WIDE_FIRST = 16, 128
 
 
 def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
@@ -361,11 +364,10 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
 
     predicates: list[int] = []
     for number, row in enumerate(shapes.rows):
-        size, count, space, _, guard, d, a = row[2:9]
         control = _control_of(row)
-        predicates = [it for it in predicates if number < shapes.rows[it][12]]
-        predicated = bool(shapes.branches[number] & PREDICATED_BRANCH)
-        ahead = control == "BRANCH" and guard != NONE and row[12] > number
+        predicates = [it for it in predicates if number < shapes.rows[it].imm]
+        predicated = bool(shapes.branches[number] & BRANCH.PREDICATED_BRANCH)
+        ahead = control == "BRANCH" and row.guard != NONE and row.imm > number
         if shapes.starts[number] or (
             control not in ("", "LOAD", "STORE") and shapes.work[number].kind != "free" and not predicated
         ):
@@ -374,19 +376,19 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
             end("STORE")
         if predicated:
             predicates.append(number)
-        if control in ("LOAD", "STORE") and space == SHARED:
+        if control in ("LOAD", "STORE") and row.space == SPACE.SHARED:
             end("STORE" if control == "LOAD" else "LOAD")
-            if (size, count, guard) == (_WORD, 1, NONE):
-                if (known := groups.get((control, a))) and not known.may_join(predicates, control):
-                    end(control, a)
-                groups.setdefault((control, a), _Neighbours(list(predicates))).rows.setdefault(
-                    row[12], number
+            if (row.size, row.elements, row.guard) == (_WORD, 1, NONE):
+                if (known := groups.get((control, row.a))) and not known.may_join(predicates, control):
+                    end(control, row.a)
+                groups.setdefault((control, row.a), _Neighbours(list(predicates))).rows.setdefault(
+                    row.imm, number
                 )
             elif control == "STORE":
                 end("STORE")
         if control != "STORE":
-            end("LOAD", d)
-            end("STORE", d)
+            end("LOAD", row.d)
+            end("STORE", row.d)
     end("LOAD")
     end("STORE")
     return bytes(found)
@@ -424,7 +426,7 @@ def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], 
 def _found_wide(found: bytearray, places: Mapping[int, int], count: int) -> None:
     first = min(places.values())
     for place, number in places.items():
-        found[number] = count + WIDE_PLACE * place + (WIDE_FIRST if number == first else 0)
+        found[number] = count + WIDTH.WIDE_PLACE * place + (WIDTH.WIDE_FIRST if number == first else 0)
 
 
 class Multiples:
@@ -432,7 +434,7 @@ class Multiples:
 
     _MOST = 16
 
-    def __init__(self, lowered: Lowered, rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> None:
+    def __init__(self, lowered: Lowered, rows: Sequence[CodeRow], names: Sequence[str]) -> None:
         self._pool = lowered.pool
         self._filled = {*(unit for _, _, unit in lowered.params), *lowered.param_units}
         self._filled |= {unit for unit, _ in lowered.grid_units}
@@ -445,17 +447,19 @@ class Multiples:
             for row in rows:
                 for unit in self._defined(row):
                     before = self._known.get(unit)
-                    now = (1, 0) if _control_of(row) else self._result(names[row[0] - len(CONTROL)], row)
+                    now = (1, 0) if _control_of(row) else self._result(names[row.op - len(OP)], row)
                     if before is not None and now is not None:
                         now = self._joined(before, now)
                     if now is not None and now != before:
                         self._known[unit], changed = now, True
 
     @staticmethod
-    def _defined(row: tuple[int, ...]) -> list[int]:
+    def _defined(row: CodeRow) -> list[int]:
         """Of what is no operation of alu.ops, all but an address may be a result."""
         control = _control_of(row)
-        found = () if control in ("STORE", "BRANCH") else (row[7], *row[9:12]) if control else row[7:8]
+        found = (
+            () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)
+        )
         return [it for it in found if it != NONE and not it & CONSTANT]
 
     def of(self, base: int) -> tuple[int, int]:
@@ -476,8 +480,8 @@ class Multiples:
         multiple = math.gcd(one[0], other[0], one[1] - other[1])
         return multiple, one[1] % multiple
 
-    def _result(self, name: str, row: tuple[int, ...]) -> tuple[int, int] | None:
-        a, b, c = (self._operand(it) for it in row[8:11])
+    def _result(self, name: str, row: CodeRow) -> tuple[int, int] | None:
+        a, b, c = (self._operand(it) for it in (row.a, row.b, row.c))
         kind = name.partition("_")[0]
         if kind in ("mov", "cut32", "ext32", "ext64"):
             return a
@@ -491,7 +495,7 @@ class Multiples:
         if kind in ("add", "sub"):
             return self._sum(a, b, -1 if kind == "sub" else 1)
         if kind == "shl":
-            shift = self._pool[32 * (row[9] & ~CONSTANT)] if row[9] & CONSTANT else 0
+            shift = self._pool[32 * (row.b & ~CONSTANT)] if row.b & CONSTANT else 0
             multiple = min(a[0] << min(shift, 4), self._MOST)
             return multiple, (a[1] << shift) % multiple
         if kind == "selp":

@@ -6,6 +6,10 @@
 #include "numbers.h"
 #include "video.h"
 
+enum permutation { PERMUTATIONS(NUMBERED) };
+enum dot { DOTS(NUMBERED) };
+enum conversion { CONVERSIONS(NUMBERED) };
+
 typedef uint8_t LANE_u8; typedef int8_t LANE_s8;
 typedef uint16_t LANE_u16; typedef int16_t LANE_s16;
 typedef uint32_t LANE_u32; typedef int32_t LANE_s32;
@@ -109,9 +113,9 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c, int mode) {
     static const uint16_t f4e[4] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[4] = {0x5670, 0x6701, 0x7012, 0x0123};
     static const uint16_t rc8[4] = {0x0000, 0x1111, 0x2222, 0x3333}, ecl[4] = {0x3210, 0x3211, 0x3222, 0x3333};
     static const uint16_t ecr[4] = {0x0000, 0x1110, 0x2210, 0x3210}, rc16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
-    static const uint16_t *const modes[7] = {0, f4e, b4e, rc8, ecl, ecr, rc16};
+    static const uint16_t *const modes[] = {[B32] = 0, [F4E] = f4e, [B4E] = b4e, [RC8] = rc8, [ECL] = ecl, [ECR] = ecr, [RC16] = rc16};
     uint64_t both = (uint64_t)b << 32 | a;
-    uint32_t select = mode ? modes[mode][c & 3] : c, out = 0;
+    uint32_t select = mode != B32 ? modes[mode][c & 3] : c, out = 0;
     for (int k = 0; k < 4; k++) {
         uint32_t nibble = select >> (4 * k) & 15, byte = (uint32_t)(both >> (8 * (nibble & 7))) & 255;
         if (nibble & 8) byte = byte & 0x80 ? 255 : 0;
@@ -131,16 +135,15 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
     if (table & 128) out |= a & b & c;
     return out;
 }
-/* kinds: bit 0: a is signed; bit 1: b is; bit 2: dp2a's upper half */
 static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, int kinds) {
     for (int k = 0; k < 32; k += 8)
-        c += (uint32_t)((kinds & 1 ? (int8_t)(a >> k) : (int)(uint8_t)(a >> k)) * (kinds & 2 ? (int8_t)(b >> k) : (int)(uint8_t)(b >> k)));
+        c += (uint32_t)((kinds & A_SIGNED ? (int8_t)(a >> k) : (int)(uint8_t)(a >> k)) * (kinds & B_SIGNED ? (int8_t)(b >> k) : (int)(uint8_t)(b >> k)));
     return c;
 }
 static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, int kinds) {
     for (int k = 0; k < 2; k++) {
-        int shift = 8 * k + (kinds & 4 ? 16 : 0);
-        c += (uint32_t)((kinds & 1 ? (int16_t)(a >> 16 * k) : (int)(uint16_t)(a >> 16 * k)) * (kinds & 2 ? (int8_t)(b >> shift) : (int)(uint8_t)(b >> shift)));
+        int shift = 8 * k + (kinds & UPPER_HALF ? 16 : 0);
+        c += (uint32_t)((kinds & A_SIGNED ? (int16_t)(a >> 16 * k) : (int)(uint16_t)(a >> 16 * k)) * (kinds & B_SIGNED ? (int8_t)(b >> shift) : (int)(uint8_t)(b >> shift)));
     }
     return c;
 }
@@ -164,7 +167,7 @@ static inline uint16_t f16_toward_zero(float v) {
     uint16_t bits = f16_bits(v);
     return fabsf(f16_value(bits)) > fabsf(v) && isfinite(v) ? bits - 1 : bits;
 }
-static inline double rounded(double v, int mode) { return mode == 0 ? rint(v) : mode == 1 ? trunc(v) : mode == 2 ? floor(v) : ceil(v); }
+static inline double rounded(double v, int mode) { return mode == ROUND_NEAREST ? rint(v) : mode == ROUND_TO_ZERO ? trunc(v) : mode == ROUND_DOWN ? floor(v) : ceil(v); }
 static inline int64_t to_integer(double v, int mode, int64_t low, int64_t high, int64_t nan) {
     if (v != v) return nan;
     v = rounded(v, mode);
@@ -207,33 +210,33 @@ static inline float signed_as(float size, float a, float b) { return size != siz
 static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
     bool larger = near > value, smaller = near < value; /* than it should be */
     int mode = how & 3;
-    if (mode == 0 || !(larger || smaller)) return bits;
-    bool down = mode == 2 || (mode == 1 && value > 0);
+    if (mode == ROUND_NEAREST || !(larger || smaller)) return bits;
+    bool down = mode == ROUND_DOWN || (mode == ROUND_TO_ZERO && value > 0);
     if (down && larger) return bits & sign ? bits + 1 : bits == 0 ? sign | 1 : bits - 1;
     if (!down && smaller) return bits & sign ? (bits == sign ? 1 : bits - 1) : bits + 1;
     return bits;
 }
 static inline uint32_t f16_by(double value, int how) {
-    if (how & 8) value = positive(value);
+    if (how & NOT_NEGATIVE) value = positive(value);
     if (value != value) return 0x7fff;
     uint32_t bits = f16_bits(value);
     bits = moved(bits, 0x8000, f16_value((uint16_t)bits), value, how);
-    return how & 4 && (bits & 0x7fff) == 0x7c00 ? bits - 1 : bits;
+    return how & FINITE && (bits & 0x7fff) == 0x7c00 ? bits - 1 : bits;
 }
 static inline uint32_t bf16_by(double value, int how) {
-    if (how & 8) value = positive(value);
+    if (how & NOT_NEGATIVE) value = positive(value);
     if (value != value) return 0x7fff;
     uint32_t bits = bf16_from_double(value);
     bits = moved(bits, 0x8000, bf16_value((uint16_t)bits), value, how);
-    return how & 4 && (bits & 0x7fff) == 0x7f80 ? bits - 1 : bits;
+    return how & FINITE && (bits & 0x7fff) == 0x7f80 ? bits - 1 : bits;
 }
-/* how: 0 nearest even, 1 zero, 16 nearest with ties away from zero. */
+/* how: ROUND_NEAREST or ROUND_TO_ZERO, and flags. */
 static inline uint32_t tf32_by(float value, int how) {
-    if (how & 8) value = (float)positive(value);
+    if (how & NOT_NEGATIVE) value = (float)positive(value);
     uint32_t bits = bits_of(value), last = bits >> 13 & 1;
-    if (value != value) return how & 8 ? 0x7fffffff : bits & 0xffffe000u;
-    bits = how & 16 ? tf32_bits(bits) : (how & 3) == 1 || isinf(value) ? bits & 0xffffe000u : (bits + 0xfff + last) & 0xffffe000u;
-    return how & 4 && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
+    if (value != value) return how & NOT_NEGATIVE ? 0x7fffffff : bits & 0xffffe000u;
+    bits = how & TIES_AWAY ? tf32_bits(bits) : (how & 3) == ROUND_TO_ZERO || isinf(value) ? bits & 0xffffe000u : (bits + 0xfff + last) & 0xffffe000u;
+    return how & FINITE && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
 }
 
 /* ---- the operations ---- */

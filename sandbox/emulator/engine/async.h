@@ -3,14 +3,9 @@
 #define ASYNC_H
 #include "engine.h"
 
-/* As hopper.py's. A row's size says which. */
-enum async_kind {
-    MBARRIER_INIT, MBARRIER_INVAL, MBARRIER_ARRIVE, MBARRIER_DROP, MBARRIER_EXPECT, MBARRIER_COMPLETE, MBARRIER_TEST, MBARRIER_TRY,
-    COPIES_ARRIVE, CLUSTER_ARRIVE, CLUSTER_WAIT, MAP_RANK, RANK_OF, PROXY_FENCE, BULK_COPY, BULK_COMMIT, BULK_WAIT, BULK_WAIT_READ,
-    PRODUCT_FENCE, PRODUCT, PRODUCT_COMMIT, PRODUCT_WAIT
-};
-/* A row's count, of mbarriers: */
-enum { EXPECTS = 1, PARITY = 2, NO_COMPLETE = 4, RELAXED = 8 };
+enum async_kind { ASYNCS(NUMBERED) };
+enum arrivals { ARRIVALS(NUMBERED) };
+enum copies { COPIES(NUMBERED) };
 
 /* What the 8 bytes of an mbarrier stand for. ``clock``: what arrivals of this phase publish, and then what those of the
  * phases before did. */

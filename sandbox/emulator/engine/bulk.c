@@ -11,6 +11,7 @@
 #include "numbers.h"
 
 #define MOST_TRANSFERS 65536u
+#define NO_TYPE 0xffu
 #define MOST_TRANSFER_BYTES (64u << 20)
 #define MAP_SIGNATURE 0x70616d726f736e74ull /* as host/driver.c writes it */
 
@@ -159,15 +160,15 @@ static bool checked_into(struct warp *w, const struct row *r, struct block *owne
     return true;
 }
 
-/* A tensor's reduction is of its map's type: memory.c's number of it; 0xff: there is none. */
+/* A tensor's reduction is of its map's type; NO_TYPE: it has none. */
 static uint32_t reduced(const struct bulk *bulk, const struct part *part) {
-    static const uint8_t TYPES[] = {0xff, 0xff, 0, 1, 5, 6, 8, 2, 7, 9, 2, 2, 2};
+    static const uint8_t TYPES[] = {NO_TYPE, NO_TYPE, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_BF16, TYPE_F32, TYPE_F32, TYPE_F32}; /* by CUtensorMapDataType */
     if (!bulk->rank || !bulk->how) return bulk->how;
     uint32_t type = TYPES[part->map.type];
-    return type == 0xff ? type : ((bulk->how - 1) & 255) + 1 + (type << 8);
+    return type == NO_TYPE ? type : ((bulk->how - 1) & 255) + 1 + (type << 8);
 }
 
-static uint32_t type_bytes(uint32_t type) { return type == 5 || type == 6 || type == 7 ? 8 : type >= 8 ? 2 : 4; } /* as memory.c's types */
+static uint32_t type_bytes(uint32_t type) { return type == TYPE_U64 || type == TYPE_S64 || type == TYPE_F64 ? 8 : type == TYPE_F16 || type == TYPE_BF16 || type == TYPE_U16 ? 2 : 4; }
 
 static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
     if (how == 0) { memcpy(to, from, size); return; }
@@ -283,7 +284,7 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
     struct transfer *it = transfer_new(w, r, w->block, lane, bulk->rank ? sizeof part : 0);
     if (!it) return 1;
     it->from = span.owner; it->from_offset = span.offset; it->offset = to; it->size = size; it->phase = w->bulk_groups; it->swizzle = mask; it->how = reduced(bulk, &part); it->mbarrier = NONE;
-    if (it->how == 0xff) { fault(w, r, BAD_DESCRIPTOR, lane, NULL, 0, 0, false); return 1; }
+    if (it->how == NO_TYPE) { fault(w, r, BAD_DESCRIPTOR, lane, NULL, 0, 0, false); return 1; }
     if (!bulk->rank) {
         if (!span_of(w, r, to, size, 16, GLOBAL, lane, true, &target)) return 1;
         check_async(w, r, target.region, target.offset, size, lane, true, bulk->how != 0, writes);

@@ -88,7 +88,7 @@ int late_arrives_at(struct warp *w, uint32_t offset) {
     return 0;
 }
 
-/* cp.async.mbarrier.arrive: a: the mbarrier; count: as struct late's arrives. */
+/* cp.async.mbarrier.arrive: a: the mbarrier; count: one of enum copies. */
 static int late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
@@ -105,7 +105,7 @@ static int late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
 
 /* It counts itself if others do not count it: the phase waits for it. */
 int copies_arrive(struct warp *w, const struct row *r, uint32_t mask) {
-    for (uint32_t left = r->count == 1 ? mask : 0; left; left &= left - 1)
+    for (uint32_t left = r->count == COUNTED_NOW ? mask : 0; left; left &= left - 1)
         if (mbarrier_expects_one(w, r, __builtin_ctz(left))) return 1;
     return late_arrival(w, r, mask);
 }

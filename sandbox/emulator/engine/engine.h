@@ -10,25 +10,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names.h"
+
 #define LANES 32
 #define UNIT 128
-#define CONSTANT 0x80000000u /* an operand of the kernel's pool, not of the warp's file */
-#define NONE 0x7fffffffu
-#define EVERY 0xffffffffu
-
-/* Windows of the generic address space; all else is global memory. */
-#define SHARED_BASE 0x0002000000000000ull
-#define LOCAL_BASE 0x0004000000000000ull
-#define FUNCTION_BASE 0x0008000000000000ull
 #define WINDOW_MASK 0x0000ffffffffffffull
 
-enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
-enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64, RELEASES = 128 };
-/* Of atomics, for profile.c: what is added is a constant, and nobody wants what was there; in shared memory, a card tries
- * until nothing came between. */
-/* The size of an OP_NOP: others have a turn; what lies at a is fetched, of as many bytes as b says. */
-enum nop { SLEEPS = 1, PREFETCHES, PREFETCHES_BULK };
-enum atomic_flags { COUNTS_UP = SIGNED, RETRIED = STRONG };
+/* Names are those of names.h; where several lists have a name in common, a prefix tells them apart. */
+#define NUMBERED_OP(name, ...) OP_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_SPECIAL(name, ...) SPECIAL_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_ROUND(name, ...) ROUND_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_BARRIER(name, ...) BARRIER_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_SHUFFLE(name, ...) SHUFFLE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_VOTE(name, ...) VOTE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_MATCH(name, ...) MATCH_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_REDUX(name, ...) REDUX_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_HEAP(name, ...) HEAP_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_ATOMIC(name, ...) ATOMIC_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_TYPE(name, ...) TYPE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_CLASS(name, ...) CLASS_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_NEED(name, ...) NEED_##name __VA_OPT__(= __VA_ARGS__),
+enum operation { OPERATIONS(NUMBERED_OP) OP_CONTROL_COUNT };
+enum row_flags { FLAGS(NUMBERED) };
+enum space { SPACES(NUMBERED) };
+enum nop { NOPS(NUMBERED) };
+enum special { SPECIALS(NUMBERED_SPECIAL) };
+enum rounding { ROUNDINGS(NUMBERED_ROUND) };
+enum barrier_kind { BARRIERS(NUMBERED_BARRIER) };
+enum shuffle_kind { SHUFFLES(NUMBERED_SHUFFLE) };
+enum vote_kind { VOTES(NUMBERED_VOTE) };
+enum match_kind { MATCHES(NUMBERED_MATCH) };
+enum redux_kind { REDUCTIONS(NUMBERED_REDUX) };
+enum heap_call { HEAP_CALLS(NUMBERED_HEAP) };
+enum atomic { ATOMICS(NUMBERED_ATOMIC) };
+enum atomic_type { ATOMIC_TYPES(NUMBERED_TYPE) };
 
 /* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
 struct row {
@@ -57,7 +72,6 @@ struct kernel {
 
 /* Memory whose pages are filled when they are first touched, because all of it would not fit: element i is element i modulo
  * ``period`` bytes of the pattern, unless an overlay gives it another value. ``drawn``: a byte for each page. */
-#define LAZY_PAGE 4096u
 struct overlay { uint64_t first, step, value; }; /* of elements first, first + step, ... */
 struct lazy { uint8_t *drawn; const uint8_t *pattern; const struct overlay *overlays; uint64_t period, overlay_count, element; };
 
@@ -78,12 +92,7 @@ struct region {
     struct block *owner; /* of shared memory; NULL: of anything else */
 };
 
-enum finding_kind {
-    OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
-    USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
-    MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE, ENDLESS
-};
+enum finding_kind { FINDING_KINDS(NUMBERED) };
 
 struct finding {
     uint32_t kind, line, other_line, region, space, size, is_write, other_is_write;
@@ -95,15 +104,11 @@ struct finding {
     uint32_t other_work; /* of a race between launches: the other one's number among the call's works, see order.c */
 };
 
-#define STREAMS 32 /* host/protocol.h says the same */
 /* See order.c. ``given``: else it knows of all before it. */
 struct order { bool given; uint32_t number, stream, known[STREAMS]; };
 
 #define FINDINGS 32
-/* Two threads write one place from this line; some read it and some write it from this line. */
-#define TOGETHER_WRITE 1u
-#define TOGETHER_UPDATE 2u
-#define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
+enum together { TOGETHER(NUMBERED) };
 #define OF_SHUFFLE 0x80000000u /* in an undefined value's line: no lane that took part gave it */
 #define SEGMENT_LINES 6
 /* A line, and what it accesses: its memory's region, and whether it writes. */
@@ -175,20 +180,14 @@ struct warp {
     uint64_t product_ready;
 };
 
-/* A copy by cp.async that has not come to pass, or (arrives: 1, or 2 where it was counted beforehand) what follows it:
+/* A copy by cp.async that has not come to pass, or (arrives: one of enum copies) what follows it:
  * an arrival at the mbarrier ``to``. */
 struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
 
 struct barrier { uint32_t arrived, expected, line, row; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
 
-/* What an instruction asks of a multiprocessor, see model.py. */
-enum class {
-    CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
-    CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
-};
-/* What a block asks of its multiprocessor: slots of each class, and then slots of issue, 65536ths of cycles of tensor
- * cores, quarters of lines of the first-level cache, passes through banks, sectors of the second-level cache. */
-enum need { NEED_ISSUE = CLASS_COUNT, NEED_TENSOR, NEED_LINES, NEED_BANKS, NEED_FROM_L2, NEED_COUNT };
+enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
+enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
 
 struct block {
     struct worker *worker;
@@ -225,7 +224,6 @@ struct block {
 /* That a thread stored in the present interval; 0: nobody ever did. */
 static inline uint32_t stored_now(const struct block *block, uint32_t thread) { return block->interval * STORED_INTERVAL + thread + 1; }
 
-#define MOST_CLUSTER 16
 /* Blocks that run together. A block by itself is a cluster of one. */
 struct cluster {
     struct block *blocks[MOST_CLUSTER];
@@ -250,7 +248,8 @@ struct weight { uint32_t slots, tensor; };
  * ``cycles``: of a unit of each need. Found are ``counts``, by row; updates of sectors by atomics, in all and of the place
  * that has most of them; ``busiest``: of each need, what the multiprocessor has that has most of it; ``chain``: cycles of
  * the place for blocks that takes longest, if nothing but latency holds it up. */
-enum { WIDE_PLACE = 16, WIDE_FIRST = 128, PREDICATED_BRANCH = 1, UNROLLED_LOOP = 2, IN_ORDER = 4 };
+enum widths { WIDTHS(NUMBERED) };
+enum branches { BRANCHES(NUMBERED) };
 struct profile {
     const uint8_t *classes;
     struct counts *counts;
@@ -260,7 +259,7 @@ struct profile {
     double cycles[NEED_COUNT];
 };
 
-enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
+enum check { CHECKS(NUMBERED) };
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], cluster[3], cluster_size, shared_bytes;
@@ -323,8 +322,7 @@ struct engine {
     uint32_t work_count, work_room, works_from, unordered;
 };
 
-#define LARGE_REGION (1ull << 28)
-enum { FAULTED = 1, NO_MEMORY, OVER_BUDGET }; /* what ends a launch early: struct launch's stop */
+enum stop { STOPS(NUMBERED) };
 
 #define CHUNK 65536u
 #define MOST_SEGMENTS (1u << 25)
@@ -506,11 +504,4 @@ void textures_delete(struct textures *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 
-/* Operations that are not alu.ops': control, memory, and what a warp does together. */
-enum operation {
-    OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
-    OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
-    OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
-    OP_POP, OP_ASYNC, OP_HEAP, OP_TEXTURE, OP_CONTROL_COUNT
-};
 #endif

@@ -101,7 +101,7 @@ bool heap_allows(struct warp *w, const struct row *r, struct region *region, con
     return true;
 }
 
-/* imm 0: malloc of a (64 bits), into d; 1: free of a. */
+/* HEAP_MALLOC: of a (64 bits), into d; HEAP_FREE: of a. */
 int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     struct engine *engine = w->block->launch->engine;
     struct heap *heap = engine->heap;
@@ -111,7 +111,7 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t value = u64_of(w, r->a)[lane];
-        if (r->imm == 1) {
+        if (r->imm == HEAP_FREE) {
             if (value == 0) continue;
             bool good = false;
             if (region) {

@@ -6,7 +6,6 @@
 #include "engine.h"
 #include "run.h"
 
-#define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
 /* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
  * much behind the pool. */
 #define SPARE_UNITS 4
@@ -105,30 +104,30 @@ static void set_specials(struct warp *w) {
         for (uint32_t i = 0; i < LANES; i++) {
             uint32_t t = w->number * LANES + i, value = 0;
             switch (which) {
-            case 0: value = t % x; break;
-            case 1: value = t / x % y; break;
-            case 2: value = t / x / y; break;
-            case 3: case 4: case 5: value = launch->threads[which - 3]; break;
-            case 6: case 7: case 8: value = w->block->index[which - 6]; break;
-            case 9: case 10: case 11: value = launch->grid[which - 9]; break;
-            case 12: value = i; break;
-            case 13: value = w->number; break;
-            case 14: value = w->block->warp_count; break;
-            case 15: value = 1u << i; break;
-            case 16: value = (2u << i) - 1; break;
-            case 17: value = (1u << i) - 1; break;
-            case 18: value = ~((1u << i) - 1); break;
-            case 19: value = ~((2u << i) - 1); break;
-            case 20: value = w->block->number % MULTIPROCESSORS; break;
-            case 21: value = MULTIPROCESSORS; break;
-            case 23: value = launch->shared_bytes - kernel->shared_bytes; break;
-            case 24: value = launch->shared_bytes; break;
-            case 25: case 26: case 27: value = w->block->index[which - 25] % launch->cluster[which - 25]; break;
-            case 28: case 29: case 30: value = launch->cluster[which - 28]; break;
-            case 31: value = w->block->rank; break;
-            case 32: value = launch->cluster_size; break;
-            case 33: case 34: case 35: value = w->block->index[which - 33] / launch->cluster[which - 33]; break;
-            case 36: case 37: case 38: value = launch->grid[which - 36] / launch->cluster[which - 36]; break;
+            case SPECIAL_TID_X: value = t % x; break;
+            case SPECIAL_TID_Y: value = t / x % y; break;
+            case SPECIAL_TID_Z: value = t / x / y; break;
+            case SPECIAL_NTID_X: case SPECIAL_NTID_Y: case SPECIAL_NTID_Z: value = launch->threads[which - SPECIAL_NTID_X]; break;
+            case SPECIAL_CTAID_X: case SPECIAL_CTAID_Y: case SPECIAL_CTAID_Z: value = w->block->index[which - SPECIAL_CTAID_X]; break;
+            case SPECIAL_NCTAID_X: case SPECIAL_NCTAID_Y: case SPECIAL_NCTAID_Z: value = launch->grid[which - SPECIAL_NCTAID_X]; break;
+            case SPECIAL_LANEID: value = i; break;
+            case SPECIAL_WARPID: value = w->number; break;
+            case SPECIAL_NWARPID: value = w->block->warp_count; break;
+            case SPECIAL_LANEMASK_EQ: value = 1u << i; break;
+            case SPECIAL_LANEMASK_LE: value = (2u << i) - 1; break;
+            case SPECIAL_LANEMASK_LT: value = (1u << i) - 1; break;
+            case SPECIAL_LANEMASK_GE: value = ~((1u << i) - 1); break;
+            case SPECIAL_LANEMASK_GT: value = ~((2u << i) - 1); break;
+            case SPECIAL_SMID: value = w->block->number % MULTIPROCESSORS; break;
+            case SPECIAL_NSMID: value = MULTIPROCESSORS; break;
+            case SPECIAL_DYNAMIC_SMEM_SIZE: value = launch->shared_bytes - kernel->shared_bytes; break;
+            case SPECIAL_TOTAL_SMEM_SIZE: value = launch->shared_bytes; break;
+            case SPECIAL_CLUSTER_CTAID_X: case SPECIAL_CLUSTER_CTAID_Y: case SPECIAL_CLUSTER_CTAID_Z: value = w->block->index[which - SPECIAL_CLUSTER_CTAID_X] % launch->cluster[which - SPECIAL_CLUSTER_CTAID_X]; break;
+            case SPECIAL_CLUSTER_NCTAID_X: case SPECIAL_CLUSTER_NCTAID_Y: case SPECIAL_CLUSTER_NCTAID_Z: value = launch->cluster[which - SPECIAL_CLUSTER_NCTAID_X]; break;
+            case SPECIAL_CLUSTER_CTARANK: value = w->block->rank; break;
+            case SPECIAL_CLUSTER_NCTARANK: value = launch->cluster_size; break;
+            case SPECIAL_CLUSTERID_X: case SPECIAL_CLUSTERID_Y: case SPECIAL_CLUSTERID_Z: value = w->block->index[which - SPECIAL_CLUSTERID_X] / launch->cluster[which - SPECIAL_CLUSTERID_X]; break;
+            case SPECIAL_NCLUSTERID_X: case SPECIAL_NCLUSTERID_Y: case SPECIAL_NCLUSTERID_Z: value = launch->grid[which - SPECIAL_NCLUSTERID_X] / launch->cluster[which - SPECIAL_NCLUSTERID_X]; break;
             }
             out[i] = value;
         }
@@ -312,9 +311,9 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
-    if (profile && !profile_begin(engine, profile)) return 2;
-    if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return 2;
-    if (check && !flow_new(&launch)) { free(launch.releases); return 2; }
+    if (profile && !profile_begin(engine, profile)) return NO_MEMORY;
+    if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return NO_MEMORY;
+    if (check && !flow_new(&launch)) { free(launch.releases); return NO_MEMORY; }
     launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
@@ -343,7 +342,6 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
 
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
 const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engine->printed_size; engine->printed_size = 0; return engine->printed; }
-uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
 uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }

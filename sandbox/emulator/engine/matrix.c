@@ -8,8 +8,9 @@
 #include "numbers.h"
 #include "sums.h"
 
-enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS, MULTIPLY_SPARSE };
-enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
+enum matrix_kind { MATRICES(NUMBERED) };
+enum matrix_operand { OPERANDS(NUMBERED) };
+enum matrix_moves { MATRIX_MOVES(NUMBERED) };
 enum { MOST = 16 * 256 };
 
 /* As lower.py writes it into the pool, at word r->a. */
@@ -48,24 +49,24 @@ static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int la
     else *word = bits_of((float)value);
 }
 
-/* Where in its matrix an element of a fragment is. which: 0 A (m x k), 1 B (k x n), 2 C and D (m x n). */
+/* Where in its matrix an element of a fragment is. which: A (m x k), B (k x n), or C and D (m x n). */
 static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane, uint32_t *row, uint32_t *column) {
-    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, count = it->counts[which == 2 ? 0 : which + 1];
+    uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n, count = it->counts[which == OPERAND_D ? 0 : which + 1];
     if (it->kind != MULTIPLY_MMA && it->kind != MULTIPLY_SPARSE) {
         uint32_t index = ((uint32_t)lane * count * per + i * per + j) % (rows * columns);
         *row = index / columns; *column = index % columns;
-        if (which == 1 && per >= 8) { *row = index % rows; *column = index / rows; } /* several of a column in one word */
+        if (which == OPERAND_B && per >= 8) { *row = index % rows; *column = index / rows; } /* several of a column in one word */
         return;
     }
     uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
-    if (which == 0) { *row = g + (tall ? 8 * (i & 1) : 0); *column = per * t + 4 * per * (tall ? i >> 1 : i) + j; }
-    else if (which == 1) { *row = per * t + 4 * per * i + j; *column = g; }
+    if (which == OPERAND_A) { *row = g + (tall ? 8 * (i & 1) : 0); *column = per * t + 4 * per * (tall ? i >> 1 : i) + j; }
+    else if (which == OPERAND_B) { *row = per * t + 4 * per * i + j; *column = g; }
     else { uint32_t at = i * per + j; *row = g + 8 * (at >> 1); *column = 2 * t + (at & 1); }
     *row %= rows; *column %= columns; /* of an instruction that no assembler has seen */
 }
 
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count, uint32_t type, double *into) {
-    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == 0 ? it->k : it->n, row, column;
+    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == OPERAND_A ? it->k : it->n, row, column;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++)
             for (int lane = 0; lane < LANES; lane++) {
@@ -73,9 +74,6 @@ static void collect(struct warp *w, const struct matrix *it, uint32_t which, uin
                 into[row * columns + column] = get(w, it->units[first + i], type, j, lane);
             }
 }
-
-/* Exponents of their smallest normal numbers. */
-static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 
 /* Sums of float32, into c. A card makes float16 of 8-bit floats, multiplies those whose place is 0 or 1 of four and then
  * the others, and adds what was there last. */
@@ -199,17 +197,17 @@ static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
 static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
     bool stores = it->kind == STORE_FRAGMENT;
     uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
-    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, by_row = which == 1 ? it->b_by_row : it->a_by_row;
-    uint32_t count = it->counts[which == 2 ? 0 : which + 1], row, column;
+    uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n, by_row = which == OPERAND_B ? it->b_by_row : it->a_by_row;
+    uint32_t count = it->counts[which == OPERAND_D ? 0 : which + 1], row, column;
     uint64_t room[LANES], at[LANES * 2];
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
     struct matrix words;
     if (bits < 8) { /* words, along rows of A and columns of B, as neither is stored otherwise */
         words = *it;
-        words.kind = LOAD_FRAGMENT; words.m = which == 1 ? it->n : it->m; words.k = it->k * bits / 32; words.counts[1] = count;
+        words.kind = LOAD_FRAGMENT; words.m = which == OPERAND_B ? it->n : it->m; words.k = it->k * bits / 32; words.counts[1] = count;
         rows = words.m; columns = words.k; stride = stride * bits / 32;
-        it = &words; which = 0; by_row = 1; bits = 32; per = 1;
+        it = &words; which = OPERAND_A; by_row = 1; bits = 32; per = 1;
     }
     struct row one = *r;
     one.op = stores ? OP_STORE : OP_LOAD; one.count = 1; one.size = (uint8_t)(bits / 8); one.imm = 0; one.wide = 2; one.flags = 0;
@@ -235,11 +233,10 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
             if (!stores && !whole) for (int lane = 0; lane < LANES; lane++) word[lane] = (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
         }
     w->block->launch->profile = profile;
-    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), bits >= 32 && (which == 2 || bits == 64) ? 8 : 4, r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
+    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), bits >= 32 && (which == OPERAND_D || bits == 64) ? 8 : 4, r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
     return 0;
 }
 
-enum { TRANSPOSED = 1, STORED = 2 };
 /* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags above. */
 static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};

@@ -277,32 +277,30 @@ uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32
     return p.data + p.offsets[lane];
 }
 
-/* ---- atomics: e is the operation | the type << 8 ---- */
-enum { A_ADD, A_MIN, A_MAX, A_INC, A_DEC, A_AND, A_OR, A_XOR, A_EXCH, A_CAS };
-enum { T_U32, T_S32, T_F32, T_F16X2, T_BF16X2, T_U64, T_S64, T_F64, T_F16, T_BF16, T_U16 };
+/* ---- atomics ---- */
 
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
     switch (how) {
-    case A_AND: return old & b;
-    case A_OR: return old | b;
-    case A_XOR: return old ^ b;
-    case A_EXCH: return b;
-    case A_CAS: return old == b ? c : old;
-    case A_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
-    case A_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
+    case ATOMIC_AND: return old & b;
+    case ATOMIC_OR: return old | b;
+    case ATOMIC_XOR: return old ^ b;
+    case ATOMIC_EXCH: return b;
+    case ATOMIC_CAS: return old == b ? c : old;
+    case ATOMIC_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+    case ATOMIC_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
     }
-#define PICK(T, x, y) (how == A_ADD ? (x) + (y) : how == A_MIN ? ((x) < (y) ? (x) : (y)) : ((x) > (y) ? (x) : (y)))
+#define PICK(T, x, y) (how == ATOMIC_ADD ? (x) + (y) : how == ATOMIC_MIN ? ((x) < (y) ? (x) : (y)) : ((x) > (y) ? (x) : (y)))
     switch (type) {
-    case T_U32: return PICK(uint32_t, (uint32_t)old, (uint32_t)b);
-    case T_S32: return (uint32_t)(how == A_ADD ? (int32_t)((uint32_t)old + (uint32_t)b) : PICK(int32_t, (int32_t)old, (int32_t)b));
-    case T_U64: return PICK(uint64_t, old, b);
-    case T_S64: return how == A_ADD ? old + b : (uint64_t)PICK(int64_t, (int64_t)old, (int64_t)b);
-    case T_F32: return bits_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
-    case T_F64: return bits64_of(f64_of(old) + f64_of(b));
-    case T_F16: return f16_bits(PICK(float, f16_value((uint16_t)old), f16_value((uint16_t)b)));
-    case T_BF16: return bf16_bits(PICK(float, bf16_value((uint16_t)old), bf16_value((uint16_t)b)));
-    case T_F16X2: return (uint64_t)f16_bits(PICK(float, f16_value(old >> 16), f16_value(b >> 16))) << 16 | f16_bits(PICK(float, f16_value(old), f16_value(b)));
-    case T_BF16X2: return (uint64_t)bf16_bits(PICK(float, bf16_value(old >> 16), bf16_value(b >> 16))) << 16 | bf16_bits(PICK(float, bf16_value(old), bf16_value(b)));
+    case TYPE_U32: return PICK(uint32_t, (uint32_t)old, (uint32_t)b);
+    case TYPE_S32: return (uint32_t)(how == ATOMIC_ADD ? (int32_t)((uint32_t)old + (uint32_t)b) : PICK(int32_t, (int32_t)old, (int32_t)b));
+    case TYPE_U64: return PICK(uint64_t, old, b);
+    case TYPE_S64: return how == ATOMIC_ADD ? old + b : (uint64_t)PICK(int64_t, (int64_t)old, (int64_t)b);
+    case TYPE_F32: return bits_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
+    case TYPE_F64: return bits64_of(f64_of(old) + f64_of(b));
+    case TYPE_F16: return f16_bits(PICK(float, f16_value((uint16_t)old), f16_value((uint16_t)b)));
+    case TYPE_BF16: return bf16_bits(PICK(float, bf16_value((uint16_t)old), bf16_value((uint16_t)b)));
+    case TYPE_F16X2: return (uint64_t)f16_bits(PICK(float, f16_value(old >> 16), f16_value(b >> 16))) << 16 | f16_bits(PICK(float, f16_value(old), f16_value(b)));
+    case TYPE_BF16X2: return (uint64_t)bf16_bits(PICK(float, bf16_value(old >> 16), bf16_value(b >> 16))) << 16 | bf16_bits(PICK(float, bf16_value(old), bf16_value(b)));
     }
     return old;
 }
@@ -340,7 +338,7 @@ static uint32_t change(struct warp *w, const struct row *r, const struct place *
             w->undefined[it->before] |= 1u << i; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line;
         }
         /* else it stays as it is: what is added to nothing is nothing */
-        if (valid && (how == A_EXCH || undefined)) memset(valid, !undefined, r->size);
+        if (valid && (how == ATOMIC_EXCH || undefined)) memset(valid, !undefined, r->size);
 #define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
     if (r->size == 2) b &= 0xffff, c &= 0xffff; \
     while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \

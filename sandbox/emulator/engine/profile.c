@@ -373,7 +373,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE && r->space == SHARED) later(&w->shared_stored, w->horizon);
     else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
     uint64_t latency = LATENCY[class];
-    if (r->op == OP_MATCH && r->size == 0) {
+    if (r->op == OP_MATCH && r->size == MATCH_ANY) {
         uint32_t values = values_of(w, r, mask);
         counts->same += values;
         ask(w, CLASS_SHUFFLE, MATCH_SLOTS_EACH * (uint64_t)values - profile->weights[w->pc].slots);

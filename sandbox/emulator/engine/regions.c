@@ -5,8 +5,6 @@
 
 #include "engine.h"
 
-#define FIRST_ADDRESS 0x0000700000000000ull
-#define LAST_ADDRESS 0x0000780000000000ull /* host/runtime.c and explain.py say the same */
 #define GAP 65536ull
 
 struct region *region_of(struct engine *engine, uint64_t address) {

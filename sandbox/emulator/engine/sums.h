@@ -8,7 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "names.h"
 #include "numbers.h"
+
+enum element { ELEMENTS(NUMBERED) };
+/* Exponents of their smallest normal numbers. */
+static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 
 /* Places kept below the largest exponent, and bits kept of the sum. */
 struct adder { int places, bits; };

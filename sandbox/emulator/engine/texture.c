@@ -12,7 +12,7 @@
 #define FIRST_OBJECT 0x0010000000000001ull
 #define MOST_OBJECTS 65536u
 enum { WRAP, CLAMP, MIRROR, BORDER };
-enum { TRAP, CLAMPED, ZERO };
+enum beyond { BEYONDS(NUMBERED) };
 
 /* As host/protocol.h has it. */
 struct texture {

@@ -86,9 +86,9 @@ static void release(struct block *block, uint32_t number) {
             it->waits = 0; w->moved = true;
             if (w->seen) clock_released(w, number);
             const struct row *r = &kernel->rows[it->pc - 1];
-            if (r->imm < 2) continue;
-            uint32_t *out = u32_of(w, r->d), truth = r->imm == 3 ? barrier->reduced_and : barrier->reduced_or;
-            if (r->imm == 2) for (int lane = 0; lane < LANES; lane++) out[lane] = it->mask >> lane & 1 ? barrier->reduced_count : out[lane];
+            if (r->imm < BARRIER_POPC) continue;
+            uint32_t *out = u32_of(w, r->d), truth = r->imm == BARRIER_AND ? barrier->reduced_and : barrier->reduced_or;
+            if (r->imm == BARRIER_POPC) for (int lane = 0; lane < LANES; lane++) out[lane] = it->mask >> lane & 1 ? barrier->reduced_count : out[lane];
             else *out = (*out & ~it->mask) | (truth ? it->mask : 0);
         }
         w->segment = 0;
@@ -132,7 +132,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
     /* By whole warps where a number is given; lanes that exited or wait elsewhere in it count as they come. */
     it->arrived += (uint32_t)__builtin_popcount(mask);
-    if (r->imm >= 2) {
+    if (r->imm >= BARRIER_POPC) {
         uint32_t truth = *u32_of(w, r->c);
         if (r->wide & 0x4000) truth = ~truth;
         it->reduced_and &= (truth & mask) == mask;
@@ -143,7 +143,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
     if (block->launch->profile) profile_arrives(w, it);
     if (w->seen) clock_arrives(w, number);
     block->cluster->changes++;
-    if (r->imm == 1) { complete_barriers(block, r, w); return true; }
+    if (r->imm == BARRIER_ARRIVE) { complete_barriers(block, r, w); return true; }
     if (block->launch->check) check_release(w);
     park(w, number + 1);
     complete_barriers(block, r, w);
@@ -179,9 +179,9 @@ static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
         uint32_t b = lanes[i] & 31, clamp = limits[i] & 31, segment = limits[i] >> 8 & 31;
         uint32_t most = ((uint32_t)i & segment) | (clamp & ~segment), least = (uint32_t)i & segment;
         int from; bool good;
-        if (kind == 0) { from = i - (int)b; good = from >= (int)most; }
-        else if (kind == 1) { from = i + (int)b; good = from <= (int)most; }
-        else if (kind == 2) { from = i ^ (int)b; good = from <= (int)most; }
+        if (kind == SHUFFLE_UP) { from = i - (int)b; good = from >= (int)most; }
+        else if (kind == SHUFFLE_DOWN) { from = i + (int)b; good = from <= (int)most; }
+        else if (kind == SHUFFLE_BFLY) { from = i ^ (int)b; good = from <= (int)most; }
         else { from = (int)(least | (b & ~segment)); good = from <= (int)most; }
         if (!good) from = i;
         out[i] = values[from & 31];
@@ -224,8 +224,8 @@ static void vote(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t truth = *u32_of(w, r->a);
     if (r->flags & SIGNED) truth = ~truth; /* of !p */
     truth &= mask;
-    if (r->size == 3) { put(w, r->d, mask, truth); return; }
-    bool result = r->size == 0 ? truth == mask : r->size == 1 ? truth != 0 : truth == 0 || truth == mask;
+    if (r->size == VOTE_BALLOT) { put(w, r->d, mask, truth); return; }
+    bool result = r->size == VOTE_ALL ? truth == mask : r->size == VOTE_ANY ? truth != 0 : truth == 0 || truth == mask;
     uint32_t *into = u32_of(w, r->d);
     *into = (*into & ~mask) | (result ? mask : 0);
 }
@@ -238,9 +238,9 @@ static void match(struct warp *w, const struct row *r, uint32_t mask) {
         for (int k = 0; k < LANES; k++)
             if (mask >> k & 1) equal |= (uint32_t)(r->count == 8 ? u64_of(w, r->a)[k] == u64_of(w, r->a)[i] : u32_of(w, r->a)[k] == u32_of(w, r->a)[i]) << k;
         all &= equal;
-        if (r->size == 0) u32_of(w, r->d)[i] = equal;
+        if (r->size == MATCH_ANY) u32_of(w, r->d)[i] = equal;
     }
-    if (r->size == 1) {
+    if (r->size == MATCH_ALL) {
         put(w, r->d, mask, all == mask ? mask : 0);
         if (r->e != NONE) { uint32_t *into = u32_of(w, r->e); *into = (*into & ~mask) | (all == mask ? mask : 0); }
     }
@@ -252,11 +252,11 @@ static void redux(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = mask & (mask - 1); left; left &= left - 1) {
         uint32_t v = values[__builtin_ctz(left)];
         switch (r->size) {
-        case 0: result += v; break;
-        case 1: result = r->flags & SIGNED ? ((int32_t)v < (int32_t)result ? v : result) : v < result ? v : result; break;
-        case 2: result = r->flags & SIGNED ? ((int32_t)v > (int32_t)result ? v : result) : v > result ? v : result; break;
-        case 3: result &= v; break;
-        case 4: result |= v; break;
+        case REDUX_ADD: result += v; break;
+        case REDUX_MIN: result = r->flags & SIGNED ? ((int32_t)v < (int32_t)result ? v : result) : v < result ? v : result; break;
+        case REDUX_MAX: result = r->flags & SIGNED ? ((int32_t)v > (int32_t)result ? v : result) : v > result ? v : result; break;
+        case REDUX_AND: result &= v; break;
+        case REDUX_OR: result |= v; break;
         default: result ^= v;
         }
     }
@@ -347,7 +347,7 @@ static bool loops_on(struct warp *w, enum status *status) {
     return !w->looped;
 }
 
-static const int ROUNDINGS[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+static const int HOST_ROUNDINGS[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_TO_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD};
 
 enum status warp_run(struct warp *w, uint64_t *instructions) {
     const struct row *rows = w->block->launch->kernel->rows;
@@ -371,7 +371,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         if (profile) profile_row(w, r, mask);
         if (r->op >= OP_CONTROL_COUNT) {
             if (mask) {
-                if (r->flags & ROUNDED) fesetround(ROUNDINGS[r->imm & 3]);
+                if (r->flags & ROUNDED) fesetround(HOST_ROUNDINGS[r->imm & 3]);
                 alu_table[r->op - OP_CONTROL_COUNT](w, r, mask);
                 if (r->flags & ROUNDED) fesetround(FE_TONEAREST);
                 if (w->any_undefined) spread_undefined(w, r, mask);

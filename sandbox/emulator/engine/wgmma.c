@@ -9,7 +9,6 @@
 #include "numbers.h"
 #include "sums.h"
 
-enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, E4M3, E5M2, B1 };
 enum { ROWS = 16, MOST_N = 256, MOST_K = 32, BYTES = 32 };
 
 /* As hopper.py writes it into the pool, at word r->imm. a_count: registers of A; 0: it is described. */
@@ -28,8 +27,6 @@ static double element(const uint8_t *at, uint32_t type) {
     default: return fp8_value(*at, 5);
     }
 }
-/* Exponents of their smallest normal numbers. */
-static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
 
 /* Rows of M or N, from ``first`` on, as 32 bytes each of K; or, transposed, 16 of K with ``rows`` elements of 2 bytes each. */

@@ -8,10 +8,10 @@ error cudaDeviceSynchronize(void);
 #define MEMORY ((size_t)1 << 30)
 
 API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, SHARED_STATIC}, {9, 65536}, {10, 32},
+    static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, (int)MOST_STATIC_SHARED}, {9, 65536}, {10, 32},
         {11, 2147483647}, {12, 65536}, {13, CLOCK_KHZ}, {14, 512}, {15, 1}, {16, MULTIPROCESSORS}, {19, 1}, {21, 131072}, {22, 131072}, {23, 65536}, {24, 16384}, {25, 16384}, {26, 16384},
         {31, 1}, {36, 1215000}, {37, 5120}, {38, 50 << 20}, {39, 2048}, {40, 3}, {41, 1}, {75, 9}, {76, 0}, {78, 1}, {79, 1}, {80, 1}, {81, SHARED_ALL}, {82, 65536}, {83, 1}, {89, 1}, {90, 1}, {95, 1},
-        {97, SHARED_MOST}, {106, 32}, {108, 30 << 20}, {111, 1024}, {115, 1}, {120, 1}};
+        {97, (int)MOST_SHARED}, {106, 32}, {108, 30 << 20}, {111, 1024}, {115, 1}, {120, 1}};
     if (device) return failed(INVALID_DEVICE);
     *value = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) if (known[i][0] == attribute) *value = known[i][1];
@@ -25,7 +25,7 @@ API error cudaGetDeviceProperties(uint8_t *into, int device) {
         {392, 1}, {396, 131072}, {404, 131072}, {408, 65536}, {440, 16384}, {444, 16384}, {448, 16384}, {560, 1}, {584, 3}, {588, 1}, {592, 5120}, {596, 50 << 20}, {600, 30 << 20}, {604, 2048},
         {608, 1}, {612, 1}, {616, 1}, {632, 65536}, {636, 1}, {656, 1}, {660, 1}, {668, 1}, {688, 32}, {720, 1}, {748, 1}};
     static const struct { uint32_t offset; size_t value; } longs[] = {
-        {288, MEMORY}, {296, SHARED_STATIC}, {312, 2147483647}, {352, 65536}, {368, 512}, {376, 32}, {552, 512}, {624, SHARED_ALL}, {672, SHARED_MOST}, {696, 1024}};
+        {288, MEMORY}, {296, (int)MOST_STATIC_SHARED}, {312, 2147483647}, {352, 65536}, {368, 512}, {376, 32}, {552, 512}, {624, SHARED_ALL}, {672, (int)MOST_SHARED}, {696, 1024}};
     if (device) return failed(INVALID_DEVICE);
     memset(into, 0, 1008);
     snprintf((char *)into, 256, "Emulated GPU");

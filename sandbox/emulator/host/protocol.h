@@ -5,25 +5,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum message {
-    MODULE = 1, /* a fatbin; reply: u32 number */
-    KERNEL,     /* u32 module, name; reply: struct kernel_facts, then pairs of offset and size */
-    SYMBOL,     /* u32 module, name; reply: u64 address, u64 size */
-    ALLOCATE,   /* u64 size, u32 at; reply: u64 address */
-    RELEASE,    /* u64 address, u32 at */
-    COPY,       /* struct copy, then the bytes of a host's source; reply: the bytes for a host's target */
-    SET,        /* struct set */
-    LAUNCH,     /* struct launching, the arguments; reply: u64 instructions of its warps */
-    LOADED,     /* an error's text, or nothing; no reply but the first CALL */
-    RETURNED,   /* i32: what the entry point returned, i32: how much of its work nobody waited for; reply: the next CALL's values */
-    ALLOCATE_MANAGED = 16, /* as ALLOCATE */
-    PUSH = 17,             /* of managed memory, again and again: struct range, and its bytes */
-    PULL = 18,             /* struct range; reply: its bytes, or nothing where they are as they were */
-    HEAP = 19,             /* u64: bytes that malloc of kernels may give out */
-    TEXTURE = 20,          /* struct texture; reply: u64 the object */
-    ORDER = 40,            /* struct order: of the next LAUNCH, COPY or SET; without it, that comes after all before it */
-    MISUSED = 21           /* struct misused, a name; reply: nothing */
-};
+#include "../engine/names.h"
+
+/* What each asks for is below; names.py reads the two lists.
+ *
+ * MODULE: a fatbin; reply: u32 number
+ * KERNEL: u32 module, name; reply: struct kernel_facts, then pairs of offset and size
+ * SYMBOL: u32 module, name; reply: u64 address, u64 size
+ * ALLOCATE, ALLOCATE_MANAGED: u64 size, u32 at; reply: u64 address
+ * RELEASE: u64 address, u32 at
+ * COPY: struct copy, then the bytes of a host's source; reply: the bytes for a host's target
+ * SET: struct set
+ * LAUNCH: struct launching, the arguments; reply: u64 instructions of its warps
+ * LOADED: an error's text, or nothing; no reply but the first call
+ * RETURNED: i32 what the entry point returned, i32 how much of its work nobody waited for; reply: the next call's values
+ * PUSH: of managed memory, again and again: struct range, and its bytes
+ * PULL: struct range; reply: its bytes, or nothing if they did not change
+ * HEAP: u64 bytes that malloc of kernels may give out
+ * TEXTURE: struct texture; reply: u64 the object
+ * MISUSED: struct misused, a name
+ * TIME: not from the host program. u32 1: begin to count launches; u32 0: end, reply: f64 seconds by the model
+ * UNWRITTEN: not from the host program. struct range, and what the host's memory holds there if nothing was written
+ * ORDER: struct order of the next LAUNCH, COPY or SET; without it, that comes after all before it */
+#define MESSAGES(X) \
+    X(MODULE, 1) X(KERNEL) X(SYMBOL) X(ALLOCATE) X(RELEASE) X(COPY) X(SET) X(LAUNCH) X(LOADED) X(RETURNED) \
+    X(ALLOCATE_MANAGED, 16) X(PUSH) X(PULL) X(HEAP) X(TEXTURE) X(MISUSED) X(TIME, 32) X(UNWRITTEN) X(ORDER, 40)
+enum message { MESSAGES(NUMBERED) };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
 /* ptx: the architecture that it was compiled for, such as 80 */
@@ -40,21 +47,22 @@ struct texture {
 };
 struct set { uint64_t to, size; uint32_t value, at; };
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; }; /* cluster: zeros: as compiled */
-#define STREAMS 32 /* engine/engine.h says the same */
 struct clock { uint32_t at[STREAMS]; };
 /* A work's stream, and what it comes after of each: itself, too. */
 struct order { uint32_t stream; struct clock known; };
-enum misuse {
-    TOO_MUCH_SHARED = 1, /* numbers: dynamic bytes, static bytes, what both may be */
-    SYMBOL_TOO_SMALL,    /* numbers: bytes of the copy, its offset, bytes of the variable */
-    NO_SUCH_KERNEL,
-    NO_SUCH_SYMBOL,
-    BAD_SHAPE,       /* numbers: grid, block */
-    OTHER_DIRECTION, /* numbers: a copy's direction as it was stated, to, from; the copy is done */
-    NOT_WAITED_FOR,  /* work on a stream of its own that was left out */
-    ON_HOST,         /* numbers: address, enum access; the process ends */
-    NOT_HERE         /* the name of a call of CUDA's */
-};
+/* What numbers of struct misused say.
+ *
+ * TOO_MUCH_SHARED: dynamic bytes, static bytes, what both may be
+ * SYMBOL_TOO_SMALL: bytes of the copy, its offset, bytes of the variable
+ * BAD_SHAPE: grid, block
+ * OTHER_DIRECTION: a copy's direction as it was stated, to, from; the copy is done
+ * NOT_WAITED_FOR: nothing; work on a stream of its own was left out
+ * ON_HOST: address, enum access; the process ends
+ * NOT_HERE: nothing; the name is a call's of CUDA */
+#define MISUSES(X) \
+    X(TOO_MUCH_SHARED, 1) X(SYMBOL_TOO_SMALL) X(NO_SUCH_KERNEL) X(NO_SUCH_SYMBOL) X(BAD_SHAPE) X(OTHER_DIRECTION) \
+    X(NOT_WAITED_FOR) X(ON_HOST) X(NOT_HERE)
+enum misuse { MISUSES(NUMBERED) };
 enum access { ACCESSES, READS, WRITES };
 struct misused { uint32_t which, at; uint64_t numbers[6]; };
 

@@ -141,7 +141,7 @@ API void __cudaInitModule(void **module) { (void)module; }
 API void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name, int limit, void *a, void *b, void *c, void *d, int *e) {
     (void)device; (void)limit; (void)a; (void)b; (void)c; (void)d; (void)e;
     struct function *made = calloc(1, sizeof *made);
-    made->host = host; made->name = name; made->module = *(uint32_t *)module; made->shared_limit = SHARED_STATIC;
+    made->host = host; made->name = name; made->module = *(uint32_t *)module; made->shared_limit = (int)MOST_STATIC_SHARED;
     functions = realloc(functions, (function_count + 1) * sizeof *functions);
     functions[function_count++] = made;
 }
@@ -194,7 +194,7 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    size_t most = it->shared_limit > SHARED_STATIC ? it->shared_limit + it->facts.shared : SHARED_STATIC;
+    size_t most = it->shared_limit > (int)MOST_STATIC_SHARED ? it->shared_limit + it->facts.shared : (int)MOST_STATIC_SHARED;
     if (shared + it->facts.shared > most) return misused(TOO_MUCH_SHARED, INVALID_VALUE, shared, it->facts.shared, most);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_VALUE, grid.x, grid.y, grid.z, block.x, block.y, block.z);
@@ -284,7 +284,7 @@ API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = mallo
 API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { CALLED; return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size); }
 API error cudaFreeHost(void *pointer) { CALLED; if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
 
-int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
+int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= FIRST_ADDRESS && a < LAST_ADDRESS; }
 /* With unified addressing, a pointer of the device's is one whatever was stated. One of the host's in its place is refused. */
 int direction(const void *to, const void *from, int kind) {
     bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
@@ -382,7 +382,7 @@ API error cudaFuncSetAttribute(const void *host, int attribute, int value) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    if (attribute == 8) { if (value < 0 || value + (int)it->facts.shared > SHARED_MOST) return failed(INVALID_VALUE); it->shared_limit = value; }
+    if (attribute == 8) { if (value < 0 || value + (int)it->facts.shared > (int)MOST_SHARED) return failed(INVALID_VALUE); it->shared_limit = value; }
     return OK;
 }
 API error cudaFuncSetCacheConfig(const void *host, int value) { (void)host; (void)value; return OK; }

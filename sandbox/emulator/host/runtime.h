@@ -8,9 +8,6 @@
 #include "protocol.h"
 
 #define API __attribute__((visibility("default")))
-#define MULTIPROCESSORS 16 /* as in engine/launch.c */
-#define SHARED_STATIC 49152
-#define SHARED_MOST 232448
 #define SHARED_ALL 233472 /* of a multiprocessor */
 enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_DIRECTION = 21, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
        INVALID_HANDLE = 400, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
