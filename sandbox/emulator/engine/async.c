@@ -41,7 +41,7 @@ void async_block_begins(struct block *block) {
         struct warp *w = &block->warps[i];
         w->slot = clock_slot(w, THREADS_SLOT);
         w->epoch = w->late_arrivals = w->bulk_groups = w->product_groups = w->product_count = 0;
-        w->product_ready = 0;
+        w->timing.product_ready = 0;
         w->copying = false;
         memset(w->cluster_arrived, 0xff, sizeof w->cluster_arrived);
         if (w->seen) memset(w->seen, 0, 4 * (size_t)launch->clock_words);
@@ -75,7 +75,7 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
         if (!over) continue;
         done |= 1u << lane;
         mbarrier_touched(w, r, &span, lane, false, true);
-        if (w->block->launch->profile && it->cycle > w->clock) w->clock = it->cycle;
+        if (w->block->launch->profile && it->cycle > w->timing.clock) w->timing.clock = it->cycle;
         if (r->count & RELAXED) continue;
         clock_learn(w, it->clock ? it->clock + w->block->launch->clock_words : NULL);
         clock_reaches(w, clock_mbarrier_slot(owner, number), it->completed);
@@ -105,7 +105,7 @@ static void cluster_arrives(struct warp *w, const struct row *r, uint32_t mask) 
     struct cluster *cluster = w->block->cluster;
     if (w->block->launch->check) check_release(w);
     if (!(r->count & RELAXED)) clock_publish(w, cluster->pending);
-    if (w->clock > cluster->pending_cycle) cluster->pending_cycle = w->clock;
+    if (w->timing.clock > cluster->pending_cycle) cluster->pending_cycle = w->timing.clock;
     for (int i = 0; i < LANES; i++) if (mask >> i & 1) w->cluster_arrived[i] = cluster->phase;
     cluster->arrived += (uint32_t)__builtin_popcount(mask);
     cluster->changes++;
@@ -119,7 +119,7 @@ static int cluster_waits(struct warp *w, const struct row *r, uint32_t mask) {
     for (int i = 0; i < LANES; i++) if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) return ASYNC_BLOCKED;
     clock_learn(w, cluster->clock);
     if (w->block->launch->check) check_acquire(w);
-    if (w->block->launch->profile && cluster->cycle > w->clock) w->clock = cluster->cycle;
+    if (w->block->launch->profile && cluster->cycle > w->timing.clock) w->timing.clock = cluster->cycle;
     return ASYNC_DONE;
 }
 

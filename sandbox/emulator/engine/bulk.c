@@ -191,7 +191,7 @@ static int into_block(struct warp *w, const struct row *r, const struct bulk *bu
     struct transfer *it = transfer_new(w, r, owner, lane, late ? 0 : 2 * size);
     if (!it) return 1;
     it->to = owner; it->offset = to; it->size = size; it->mbarrier = number; it->phase = barrier->completed; it->swizzle = mask; it->how = bulk->how;
-    it->cycle = w->clock;
+    it->cycle = w->timing.clock;
     if (late) {
         struct span span;
         if (!span_of(w, r, from, size, 16, SHARED, lane, false, &span)) return 1;
@@ -354,7 +354,7 @@ static int groups_leave(struct warp *w, uint32_t before) {
         struct transfer it = block->transfers[i];
         if (wrong || it.to || it.warp != w || it.phase >= before) { block->transfers[kept++] = it; continue; }
         wrong = leaves(&it);
-        if (it.cycle > w->clock && block->launch->profile) w->clock = it.cycle;
+        if (it.cycle > w->timing.clock && block->launch->profile) w->timing.clock = it.cycle;
         block->transfer_bytes -= it.data ? sizeof(struct part) : 0;
         free(it.data);
     }

@@ -133,51 +133,76 @@ struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number
 /* Registers of a recursive function, of the lanes that called it again. */
 struct saved { uint32_t mask, unit, units; uint8_t *data; };
 
-struct warp {
-    uint8_t *file;
-    const uint8_t *pool;
-    struct block *block;
-    uint32_t number, existing, exited;
-    uint32_t pc, active;
-    struct group groups[LANES];
-    uint32_t group_count;
-    uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
-    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
-    bool moved; /* it wrote, passed a barrier or ended in part in this turn */
-    bool looped; /* nothing but its loops ended this turn */
-    bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
-    uint64_t past_state, past_advances;
-    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
-    uint32_t segment, warp_syncs;
-    uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
-    uint32_t any_undefined;
-    uint32_t stack[LANES]; /* local memory in use below the present function's frame */
-    uint32_t call_depth[LANES];
-    uint8_t *local, *local_valid;
-    struct late *late;
-    uint32_t late_count, late_room, late_groups;
-    struct saved *saved;
-    uint32_t saved_count, saved_room;
-    uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
+/* profile.c's, of a warp: cycles, unless it says otherwise. */
+struct timing {
+    uint64_t clock, *ready; /* of the last instruction; by unit, when its value may be used */
     /* When the row that it is at has its operands; when all rows so far had theirs, now and at the ends of the last
-     * rounds of a short loop; when its last store to shared memory had; where the loop begins. */
+     * rounds of a short loop; when its last store to shared memory had. */
     uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
-    uint32_t round, block_start;
+    uint32_t round, block_start; /* the round's number; the row at which the loop begins */
     /* Within a branch that became a predicate: between which rows, when that was known, and threads that were at the branch. */
     uint32_t guarded_from, guarded_until, guarded_lanes;
     uint64_t guarded_at;
     struct look { uint64_t where, begins, issued; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
     uint64_t issued, worked; /* rows so far; by the last of them that accessed memory otherwise, or multiplied matrices */
-    uint64_t late_ready[LATE_GROUPS];
-    /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
+    uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
+    uint64_t product_ready;
+};
+
+struct warp {
+    /* Registers. */
+    uint8_t *file;
+    const uint8_t *pool;
+
+    /* Which warp it is, and which of its lanes exist and have ended. */
+    struct block *block;
+    uint32_t number, existing, exited;
+
+    /* Where its lanes are: the group that runs, and the others. */
+    uint32_t pc, active;
+    struct group groups[LANES];
+    uint32_t group_count;
+    uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
+
+    /* Calls, and local memory. */
+    uint32_t stack[LANES]; /* local memory in use below the present function's frame */
+    uint32_t call_depth[LANES];
+    uint8_t *local, *local_valid;
+    struct saved *saved;
+    uint32_t saved_count, saved_room;
+
+    /* The checks': values that nobody gave, and what it accessed since it last synchronised. */
+    uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
+    uint32_t any_undefined;
+    uint32_t segment, warp_syncs;
+
+    /* Whether it gets on, see progress.c. */
+    bool moved; /* it wrote, passed a barrier or ended in part in this turn */
+    bool looped; /* nothing but its loops ended this turn */
+    bool repeats; /* it came to a state in which it was before, and changed nothing since */
+    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
+    uint64_t past_state, past_advances;
+    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
+
+    /* Copies by cp.async that have not come to pass, see copies.c. */
+    struct late *late;
+    uint32_t late_count, late_room, late_groups;
+    uint32_t late_arrivals; /* of these, arrivals at an mbarrier */
+
+    /* Clocks: what it knows of others' work, its own place there, and its own work, counted. See clocks.c. */
     uint32_t *seen, slot, epoch;
-    bool copying;
+    bool copying; /* what it writes are copies of cp.async */
+
+    /* What it waits for in vain, see async.c. */
     uint32_t blocked, failed, wait_line;
     int64_t wait_bytes;
-    uint32_t cluster_arrived[LANES], late_arrivals;
+    uint32_t cluster_arrived[LANES]; /* the phase of the cluster's barrier at which each lane arrived */
+
+    /* Groups of bulk copies and of products so far, and products that nobody waited for. */
     uint32_t bulk_groups, product_groups, product_count;
-    struct pending_product { uint32_t words, group, line; } products[PRODUCTS]; /* that nobody waited for */
-    uint64_t product_ready;
+    struct pending_product { uint32_t words, group, line; } products[PRODUCTS];
+
+    struct timing timing;
 };
 
 /* A copy by cp.async that has not come to pass, or (arrives: one of enum copies) what follows it:
@@ -190,34 +215,46 @@ enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
 enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
 
 struct block {
+    /* Which block it is, and who runs it. */
     struct worker *worker;
     struct launch *launch;
-    uint32_t index[3], number, warp_count, thread_count, exited;
+    struct cluster *cluster;
+    uint32_t index[3], number, rank;
+    uint8_t *memory; /* all of it is one allocation, kept for the next block */
+
+    /* Its threads. */
     struct warp *warps;
+    uint32_t warp_count, thread_count, exited;
+    bool done;
+    struct barrier barriers[16];
+
+    /* Shared memory. */
     uint8_t *shared, *shared_valid;
     struct region shared_region;
-    struct barrier barriers[16];
-    uint32_t *stored; /* by row: see stored_now, of the thread that last stored there; NULL where nothing is checked */
-    uint32_t generations[16];
-    uint32_t interval, interval_first;
-    uint64_t acquired, released;
-    uint32_t next_warp;
-    bool done;
-    struct cluster *cluster;
-    uint32_t rank, stalls, changes, first_segment;
+
+    /* The race check's: barriers so far, and the first segment since the last one; when it last looked at what others publish. */
+    uint32_t interval, interval_first, first_segment;
+    uint64_t acquired;
+    uint32_t *stored; /* by row: see stored_now, of the thread that last stored there; NULL: nothing is checked */
+    uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last */
+    uint32_t *barrier_clocks;
+
+    /* Whether it waits for ever, see async.c. */
+    uint32_t stalls, changes;
     bool polls; /* it runs, but only to ask again for what it waits for */
+
+    /* mbarriers, and copies that have not come to pass, in their order. */
     struct mbarrier *mbarriers;
     uint16_t *mbarrier_at; /* by 8 bytes of shared memory: its number in mbarriers + 1 */
     uint32_t mbarrier_count, mbarrier_room;
-    struct transfer *transfers; /* copies that have not come to pass, in their order */
+    struct transfer *transfers;
     uint32_t transfer_count, transfer_room;
     uint64_t transfer_bytes;
-    uint32_t *barrier_clocks;
-    uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
-    struct cache *first; /* its part of a multiprocessor's first-level cache, where launches are counted */
-    uint64_t touched; /* lines that it brought into the second-level cache */
-    uint64_t asked[NEED_COUNT]; /* of its multiprocessor */
-    uint8_t *memory; /* all of the above, one allocation, kept for the next block */
+
+    /* profile.c's: its part of a multiprocessor's first-level cache; lines that it brought into the second-level cache; the cycle
+     * of its last barrier; and what it asked of its multiprocessor. */
+    struct cache *first;
+    uint64_t touched, released, asked[NEED_COUNT];
 };
 
 #define STORED_INTERVAL 2048u /* more than a block's threads + 1 */

@@ -72,7 +72,7 @@ static struct block *block_new(struct worker *worker) {
         struct warp *w = &block->warps[i];
         w->file = take(&at, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
         w->undefined = take(&at, 4 * (size_t)(kernel->units + 1));
-        w->ready = take(&at, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
+        w->timing.ready = take(&at, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
         w->local = take(&at, (size_t)LANES * kernel->local_bytes);
         if (launch->check) w->local_valid = take(&at, (size_t)LANES * kernel->local_bytes);
         w->pool = (const uint8_t *)kernel->pool;
@@ -146,7 +146,7 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     block->cluster = cluster;
     block->rank = rank;
     cluster->blocks[rank] = block;
-    block->exited = 0; block->interval = 0; block->acquired = 0; block->next_warp = 0; block->done = false;
+    block->exited = 0; block->interval = 0; block->acquired = 0; block->done = false;
     block->interval_first = atomic_load(&launch->engine->next_segment);
     memset(block->barriers, 0, sizeof block->barriers);
     for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;

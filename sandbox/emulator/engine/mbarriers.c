@@ -105,7 +105,7 @@ int mbarrier_completes(struct warp *w, const struct row *r, struct block *owner,
 static int arrive(struct warp *w, const struct row *r, struct block *owner, struct mbarrier *it, uint32_t count, bool drop, int lane) {
     if (count == 0 || count > it->pending) return overrun(w, r, owner, it, count, lane);
     if (r->count & NO_COMPLETE && count == it->pending && it->bytes == 0) return overrun(w, r, owner, it, count, lane);
-    if (w->block->launch->profile && w->clock > it->pending_cycle) it->pending_cycle = w->clock;
+    if (w->block->launch->profile && w->timing.clock > it->pending_cycle) it->pending_cycle = w->timing.clock;
     if (!(r->count & RELAXED)) clock_publish(w, it->clock);
     it->pending -= count;
     if (drop) it->expected -= count;

@@ -27,6 +27,8 @@
 #define LARGE_REGION 0x10000000ull
 #define LAZY_PAGE 4096u
 
+/* clang-format off */
+
 /* ---- rows ---- */
 
 /* Operations that are not alu.ops': control, memory, and what a warp does together. */
@@ -132,4 +134,5 @@
     X(ISSUED) X(LANES) X(GUARDED) X(DIVERGENT) X(WAITED) X(REQUESTS) X(SECTORS) X(IDEAL_SECTORS) X(L2) X(DRAM) X(SAME) \
     X(SHARED_REQUESTS) X(PASSES) X(IDEAL_PASSES) X(CONSTANT_REQUESTS) X(CONSTANT_PASSES) X(LOCAL_REQUESTS) X(LOCAL_SECTORS) \
     X(LINES) X(STEPS) X(REGULAR)
+/* clang-format on */
 #endif

@@ -224,71 +224,71 @@ void profile_block_begins(struct block *block) {
     memset(block->asked, 0, sizeof block->asked);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
-        w->clock = w->begins = w->horizon = w->shared_stored = 0;
-        w->round = w->block_start = w->guarded_until = 0;
-        w->issued = w->worked = 0;
-        memset(w->rounds, 0, sizeof w->rounds); memset(w->past_looks, 0, sizeof w->past_looks);
-        memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
-        memset(w->late_ready, 0, sizeof w->late_ready);
+        w->timing.clock = w->timing.begins = w->timing.horizon = w->timing.shared_stored = 0;
+        w->timing.round = w->timing.block_start = w->timing.guarded_until = 0;
+        w->timing.issued = w->timing.worked = 0;
+        memset(w->timing.rounds, 0, sizeof w->timing.rounds); memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
+        memset(w->timing.ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
+        memset(w->timing.late_ready, 0, sizeof w->timing.late_ready);
     }
 }
 
 void profile_block_ends(struct block *block) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        if (block->warps[i].clock > most) most = block->warps[i].clock;
-        if (block->warps[i].horizon > most) most = block->warps[i].horizon;
+        if (block->warps[i].timing.clock > most) most = block->warps[i].timing.clock;
+        if (block->warps[i].timing.horizon > most) most = block->warps[i].timing.horizon;
     }
     schedule_block(block, most);
 }
 
 static uint64_t when(const struct warp *w, uint32_t operand) {
-    return operand < w->block->launch->kernel->units ? w->ready[operand] : 0;
+    return operand < w->block->launch->kernel->units ? w->timing.ready[operand] : 0;
 }
 static void later(uint64_t *clock, uint64_t than) { if (than > *clock) *clock = than; }
-static void will_be(struct warp *w, uint32_t operand, uint64_t at) { if (operand < w->block->launch->kernel->units) w->ready[operand] = at; }
+static void will_be(struct warp *w, uint32_t operand, uint64_t at) { if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at; }
 
 /* The row has its operands at ``begins``; those before it in program order had theirs by the horizon. */
 static void begins(struct warp *w, struct counts *counts, uint64_t at) {
-    w->begins = at;
-    later(&w->horizon, w->clock);
-    if (at > w->horizon) { counts->waited += at - w->horizon; w->horizon = at; }
+    w->timing.begins = at;
+    later(&w->timing.horizon, w->timing.clock);
+    if (at > w->timing.horizon) { counts->waited += at - w->timing.horizon; w->timing.horizon = at; }
 }
 
 /* What follows is issued when all rows so far had their operands. */
-static void in_order(struct warp *w) { later(&w->clock, w->horizon); }
+static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
 /* A basic block ends. The assembler puts the loads of one ahead of what uses them, and unrolls short loops: such a loop
  * waits for the round before the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
     if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
-        if (w->block_start != target) { w->block_start = target; for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->rounds[i] = w->horizon; w->round = 0; in_order(w); }
-        else { w->rounds[w->round % LOOP_ROUNDS] = w->horizon; w->round++; later(&w->clock, w->rounds[w->round % LOOP_ROUNDS]); }
-    } else { w->block_start = NONE; in_order(w); }
+        if (w->timing.block_start != target) { w->timing.block_start = target; for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->timing.rounds[i] = w->timing.horizon; w->timing.round = 0; in_order(w); }
+        else { w->timing.rounds[w->timing.round % LOOP_ROUNDS] = w->timing.horizon; w->timing.round++; later(&w->timing.clock, w->timing.rounds[w->timing.round % LOOP_ROUNDS]); }
+    } else { w->timing.block_start = NONE; in_order(w); }
 }
 
-static bool is_guarded(const struct warp *w) { return w->pc > w->guarded_from && w->pc < w->guarded_until; }
+static bool is_guarded(const struct warp *w) { return w->pc > w->timing.guarded_from && w->pc < w->timing.guarded_until; }
 
 /* A branch becomes a predicate of the rows that it skips. Where there are more than predicates, each waits for those before. */
 static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     bool within = is_guarded(w);
-    if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) { in_order(w); later(&at, w->clock); }
-    if (!within || at > w->guarded_at) w->guarded_at = at;
-    if (!within) { w->guarded_lanes = w->active; w->guarded_from = w->pc; w->guarded_until = 0; }
-    if ((uint32_t)r->imm > w->guarded_until) w->guarded_until = (uint32_t)r->imm;
+    if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) { in_order(w); later(&at, w->timing.clock); }
+    if (!within || at > w->timing.guarded_at) w->timing.guarded_at = at;
+    if (!within) { w->timing.guarded_lanes = w->active; w->timing.guarded_from = w->pc; w->timing.guarded_until = 0; }
+    if ((uint32_t)r->imm > w->timing.guarded_until) w->timing.guarded_until = (uint32_t)r->imm;
 }
 
 /* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
  * which the engine runs warps. Who did something else in between does not only look. */
 static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
-    struct look *it = &w->past_looks[w->pc % PAST_LOOKS];
+    struct look *it = &w->timing.past_looks[w->pc % PAST_LOOKS];
     uint64_t where = mask;
     for (uint32_t left = mask; left; left &= left - 1) where = (where ^ addresses[__builtin_ctz(left)]) * 0x9e3779b97f4a7c15ull;
-    bool only_looked = it->begins && w->issued - it->issued <= MOST_POLL_ROWS && w->worked < it->issued;
-    it->issued = w->issued;
-    if (only_looked && it->row == w->pc && it->where == where && it->begins <= w->begins) { w->clock = w->horizon = w->begins = it->begins; return; }
-    *it = (struct look){where, w->begins, w->issued, w->pc};
+    bool only_looked = it->begins && w->timing.issued - it->issued <= MOST_POLL_ROWS && w->timing.worked < it->issued;
+    it->issued = w->timing.issued;
+    if (only_looked && it->row == w->pc && it->where == where && it->begins <= w->timing.begins) { w->timing.clock = w->timing.horizon = w->timing.begins = it->begins; return; }
+    *it = (struct look){where, w->timing.begins, w->timing.issued, w->pc};
 }
 
 /* How many values lanes have. */
@@ -336,18 +336,18 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct profile *profile = w->block->launch->profile;
     uint32_t class = profile->classes[w->pc];
     counts->issued++;
-    w->issued++;
+    w->timing.issued++;
     ask(w, class, profile->weights[w->pc].slots); ask(w, NEED_ISSUE, profile->weights[w->pc].slots); ask(w, NEED_TENSOR, profile->weights[w->pc].tensor);
-    if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG))) w->worked = w->issued;
+    if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG))) w->timing.worked = w->timing.issued;
     bool within = is_guarded(w);
-    counts->lanes += (uint64_t)__builtin_popcount(within ? w->guarded_lanes | w->active : w->active);
+    counts->lanes += (uint64_t)__builtin_popcount(within ? w->timing.guarded_lanes | w->active : w->active);
     counts->guarded += (uint64_t)__builtin_popcount(mask);
-    if (r->op == OP_STORE || r->op == OP_ATOMIC || (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE)) memset(w->past_looks, 0, sizeof w->past_looks);
-    if (class != CLASS_FREE) w->clock++;
-    uint64_t at = class == CLASS_FREE ? 0 : w->clock;
+    if (r->op == OP_STORE || r->op == OP_ATOMIC || (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE)) memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
+    if (class != CLASS_FREE) w->timing.clock++;
+    uint64_t at = class == CLASS_FREE ? 0 : w->timing.clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (profile->branches[w->pc] & PREDICATED_BRANCH) { predicate(w, r, at); return; }
-    if (within) later(&at, w->guarded_at);
+    if (within) later(&at, w->timing.guarded_at);
     if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
@@ -356,7 +356,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
         begins(w, counts, at);
         return;
     }
-    if (class == CLASS_BRANCH) { begins(w, counts, at); block_ends(w, r); w->clock++; return; }
+    if (class == CLASS_BRANCH) { begins(w, counts, at); block_ends(w, r); w->timing.clock++; return; }
     if (class == CLASS_SYNC) { begins(w, counts, at); in_order(w); return; }
     later(&at, when(w, r->a));
     if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
@@ -368,9 +368,9 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     /* An arrival is an atomic of each lane, a look one of all. */
     if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY) pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
     if (class == CLASS_FREE) { if (mask) will_be(w, r->d, at); return; }
-    if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->shared_stored);
+    if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->timing.shared_stored);
     begins(w, counts, at);
-    if (r->op == OP_STORE && r->space == SHARED) later(&w->shared_stored, w->horizon);
+    if (r->op == OP_STORE && r->space == SHARED) later(&w->timing.shared_stored, w->timing.horizon);
     else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
     uint64_t latency = LATENCY[class];
     if (r->op == OP_MATCH && r->size == MATCH_ANY) {
@@ -400,16 +400,16 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
             ask_second(w, sector, access, access == READS ? &latency : &stored);
             if (access == UPDATES) update_place(w->block->launch, sector / (PLACE / SECTOR), 1);
         }
-    return w->clock + latency + size / 64;
+    return w->timing.clock + latency + size / 64;
 }
 
 /* A product of ``size`` multiplications a row: of a multiprocessor's tensor cores, each warp of a group has one. */
 void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
-    uint64_t begins = w->product_ready > w->clock ? w->product_ready : w->clock;
-    w->product_ready = begins + size * 16 / 256;
+    uint64_t begins = w->timing.product_ready > w->timing.clock ? w->timing.product_ready : w->timing.clock;
+    w->timing.product_ready = begins + size * 16 / 256;
     pass(w, bytes / LINE);
 }
-void profile_product_waits(struct warp *w) { if (w->product_ready + LATENCY[CLASS_MATRIX] > w->clock && w->product_ready) w->clock = w->product_ready + LATENCY[CLASS_MATRIX]; }
+void profile_product_waits(struct warp *w) { if (w->timing.product_ready + LATENCY[CLASS_MATRIX] > w->timing.clock && w->timing.product_ready) w->timing.clock = w->timing.product_ready + LATENCY[CLASS_MATRIX]; }
 
 /* It was not issued after all: it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
@@ -418,7 +418,7 @@ void profile_blocked(struct warp *w, uint32_t mask) {
     counts->issued--;
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
     w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots; w->block->asked[NEED_ISSUE] -= weight->slots;
-    w->clock--;
+    w->timing.clock--;
 }
 
 static void results_at(struct warp *w, const struct row *r, uint64_t at) {
@@ -493,7 +493,7 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     uint32_t wide = size * (width % WIDE_PLACE), before = size * (width % WIDE_FIRST / WIDE_PLACE);
     bool aligned = width > 0, first = width & WIDE_FIRST;
     for (uint32_t left = mask; aligned && left; left &= left - 1) aligned = (offsets[__builtin_ctz(left)] - before) % wide == 0;
-    if (aligned && !first) { if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them did it */
+    if (aligned && !first) { if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES); return; } /* the first of them did it */
     uint64_t begin[LANES];
     for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); begin[i] = offsets[i] - (aligned ? before : 0); }
     uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES && !counts_up(w, r), &ideal);
@@ -504,9 +504,9 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     if (access == UPDATES && r->flags & RETRIED) {
         counts->same += passes;
         ask(w, NEED_BANKS, RETRY_PASSES + RETRY_PASSES_EACH * (uint64_t)passes);
-        later(&w->clock, w->begins + RETRY_CYCLES * passes);
-        results_at(w, r, w->begins + RETRY_CYCLES * passes);
-    } else if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
+        later(&w->timing.clock, w->timing.begins + RETRY_CYCLES * passes);
+        results_at(w, r, w->timing.begins + RETRY_CYCLES * passes);
+    } else if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
 /* The constant cache serves one address a pass. */
@@ -520,7 +520,7 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
     counts->constant_requests++;
     counts->constant_passes += passes;
     ask(w, NEED_BANKS, passes);
-    results_at(w, r, w->begins + SHARED_CYCLES + passes);
+    results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
 enum { MOST_ADDRESSES = 8 * LANES };
@@ -589,8 +589,8 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
         counts->same += same;
         latency = ATOMIC_CYCLES + same;
     }
-    if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->begins + DRAM_CYCLES); return; }
-    if (access != WRITES && access != FETCHES) results_at(w, r, w->begins + latency + count);
+    if (access == COPIES) { later(&w->timing.late_ready[w->late_groups % LATE_GROUPS], w->timing.begins + DRAM_CYCLES); return; }
+    if (access != WRITES && access != FETCHES) results_at(w, r, w->timing.begins + latency + count);
 }
 
 /* Each lane's words lie beside those of its neighbours, and in the place that a block's predecessor had there. What is
@@ -618,7 +618,7 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
         counts->dram += dram;
         later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
     }
-    if (access != WRITES) results_at(w, r, w->begins + latency);
+    if (access != WRITES) results_at(w, r, w->timing.begins + latency);
 }
 
 /* A function that calls itself keeps ``units`` of registers in local memory, and takes them back. */
@@ -627,13 +627,13 @@ void profile_frame(struct warp *w, uint32_t units) {
     counts->local_requests += units;
     counts->local_sectors += (uint64_t)units * UNIT / SECTOR;
     ask(w, CLASS_MEMORY, units); ask(w, NEED_ISSUE, units); ask(w, NEED_LINES, (uint64_t)units * UNIT / SECTOR);
-    w->worked = w->issued;
+    w->timing.worked = w->timing.issued;
 }
 
 /* To or from shared memory of another block of the cluster. */
 void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
-    if (access != WRITES) results_at(w, r, w->begins + CLUSTER_CYCLES);
+    if (access != WRITES) results_at(w, r, w->timing.begins + CLUSTER_CYCLES);
 }
 
 void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores) {
@@ -643,7 +643,7 @@ void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, 
     if (!count) return;
     uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
     counts_of(w)->regular = 2; /* in no order that a step could tell */
-    for (uint32_t i = 0; !stores && i < unit_count; i++) if (units[i] != NONE) will_be(w, units[i], w->begins + latency + found);
+    for (uint32_t i = 0; !stores && i < unit_count; i++) if (units[i] != NONE) will_be(w, units[i], w->timing.begins + latency + found);
 }
 
 /* What kernels allocate comes from one list. */
@@ -651,7 +651,7 @@ void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t a
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     counts_of(w)->same += lanes;
     update_place(w->block->launch, address / PLACE, lanes);
-    will_be(w, r->d, w->begins + ATOMIC_CYCLES + lanes);
+    will_be(w, r->d, w->timing.begins + ATOMIC_CYCLES + lanes);
 }
 
 /* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. Eight rows at a time, each by
@@ -673,24 +673,24 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
         }
     if (shared && own == 4 && counts->shared_requests > requests) counts->shared_requests = requests + 1; /* by ldmatrix */
     uint32_t latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
-    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->begins + latency);
+    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->timing.begins + latency);
 }
 
 /* cp.async: wait until at most ``left`` groups are under way. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
     in_order(w);
-    uint64_t begin = w->clock;
-    for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->clock, w->late_ready[group % LATE_GROUPS]);
-    counts_of(w)->waited += w->clock - begin;
+    uint64_t begin = w->timing.clock;
+    for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->timing.clock, w->timing.late_ready[group % LATE_GROUPS]);
+    counts_of(w)->waited += w->timing.clock - begin;
 }
 
 /* Behind a barrier, it goes on when the last one has come. */
 void profile_resumes(struct warp *w) {
     uint64_t released = w->block->released;
-    if (w->clock >= released) return;
-    if (w->pc && w->block->launch->kernel->rows[w->pc - 1].op == OP_BARRIER) w->block->launch->profile->counts[w->pc - 1].waited += released - w->clock;
-    w->clock = released;
+    if (w->timing.clock >= released) return;
+    if (w->pc && w->block->launch->kernel->rows[w->pc - 1].op == OP_BARRIER) w->block->launch->profile->counts[w->pc - 1].waited += released - w->timing.clock;
+    w->timing.clock = released;
 }
-void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->clock); }
+void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->timing.clock); }
 void profile_released(struct block *block, struct barrier *barrier) { later(&block->released, barrier->clock + BARRIER_CYCLES); barrier->clock = 0; }

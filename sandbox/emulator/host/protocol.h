@@ -27,9 +27,11 @@
  * TIME: not from the host program. u32 1: begin to count launches; u32 0: end, reply: f64 seconds by the model
  * UNWRITTEN: not from the host program. struct range, and what the host's memory holds there if nothing was written
  * ORDER: struct order of the next LAUNCH, COPY or SET; without it, that comes after all before it */
+/* clang-format off */
 #define MESSAGES(X) \
     X(MODULE, 1) X(KERNEL) X(SYMBOL) X(ALLOCATE) X(RELEASE) X(COPY) X(SET) X(LAUNCH) X(LOADED) X(RETURNED) \
     X(ALLOCATE_MANAGED, 16) X(PUSH) X(PULL) X(HEAP) X(TEXTURE) X(MISUSED) X(TIME, 32) X(UNWRITTEN) X(ORDER, 40)
+/* clang-format on */
 enum message { MESSAGES(NUMBERED) };
 struct header { uint32_t kind, size; };
 struct reply { int32_t status; uint32_t size; };
@@ -59,9 +61,11 @@ struct order { uint32_t stream; struct clock known; };
  * NOT_WAITED_FOR: nothing; work on a stream of its own was left out
  * ON_HOST: address, enum access; the process ends
  * NOT_HERE: nothing; the name is a call's of CUDA */
+/* clang-format off */
 #define MISUSES(X) \
     X(TOO_MUCH_SHARED, 1) X(SYMBOL_TOO_SMALL) X(NO_SUCH_KERNEL) X(NO_SUCH_SYMBOL) X(BAD_SHAPE) X(OTHER_DIRECTION) \
     X(NOT_WAITED_FOR) X(ON_HOST) X(NOT_HERE)
+/* clang-format on */
 enum misuse { MISUSES(NUMBERED) };
 enum access { ACCESSES, READS, WRITES };
 struct misused { uint32_t which, at; uint64_t numbers[6]; };
