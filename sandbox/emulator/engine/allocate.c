@@ -8,7 +8,9 @@
 /* Tests have the n-th from now on fail, and all that follow; -1: none. */
 static atomic_llong left = -1;
 void engine_allocations(int64_t count) { atomic_store(&left, count); }
-static bool fails(void) { return atomic_load(&left) >= 0 && (atomic_load(&left) == 0 || atomic_fetch_sub(&left, 1) <= 0); }
+static bool fails(void) {
+    return atomic_load(&left) >= 0 && (atomic_load(&left) == 0 || atomic_fetch_sub(&left, 1) <= 0);
+}
 #else
 static bool fails(void) { return false; }
 #endif

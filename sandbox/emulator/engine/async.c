@@ -23,7 +23,8 @@ void async_block_new(struct block *block, uint8_t *memory) {
     if (!launch->clock_words) return;
     uint32_t *clocks = (uint32_t *)(memory + marks_of(launch->shared_bytes));
     block->barrier_clocks = clocks;
-    for (uint32_t i = 0; i < block->warp_count; i++) block->warps[i].seen = clocks + (size_t)(16 + i) * launch->clock_words;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        block->warps[i].seen = clocks + (size_t)(16 + i) * launch->clock_words;
 }
 
 void async_block_begins(struct block *block) {
@@ -70,7 +71,8 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
         for (uint32_t i = 0; i < owner->warp_count; i++)
             if (owner->warps[i].late_arrivals && late_arrives_at(&owner->warps[i], it->offset)) return ASYNC_STOPPED;
         if (bulk_arrives(w, owner, number)) return ASYNC_STOPPED;
-        bool over = r->count & PARITY ? ((it->phase & 1) != (u32_of(w, r->b)[lane] & 1)) : it->phase != (uint32_t)(u64_of(w, r->b)[lane] >> 20);
+        bool over = r->count & PARITY ? ((it->phase & 1) != (u32_of(w, r->b)[lane] & 1))
+                                      : it->phase != (uint32_t)(u64_of(w, r->b)[lane] >> 20);
         w->wait_bytes = it->pending ? 0 : it->bytes;
         if (!over) continue;
         done |= 1u << lane;
@@ -106,7 +108,8 @@ static void cluster_arrives(struct warp *w, const struct row *r, uint32_t mask) 
     if (w->block->launch->check) check_release(w);
     if (!(r->count & RELAXED)) clock_publish(w, cluster->pending);
     if (w->timing.clock > cluster->pending_cycle) cluster->pending_cycle = w->timing.clock;
-    for (int i = 0; i < LANES; i++) if (mask >> i & 1) w->cluster_arrived[i] = cluster->phase;
+    for (int i = 0; i < LANES; i++)
+        if (mask >> i & 1) w->cluster_arrived[i] = cluster->phase;
     cluster->arrived += (uint32_t)__builtin_popcount(mask);
     cluster->changes++;
     cluster_phase_ends(w->block);
@@ -116,7 +119,8 @@ static int cluster_waits(struct warp *w, const struct row *r, uint32_t mask) {
     struct cluster *cluster = w->block->cluster;
     w->wait_line = r->line;
     w->wait_bytes = 0;
-    for (int i = 0; i < LANES; i++) if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) return ASYNC_BLOCKED;
+    for (int i = 0; i < LANES; i++)
+        if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) return ASYNC_BLOCKED;
     clock_learn(w, cluster->clock);
     if (w->block->launch->check) check_acquire(w);
     if (w->block->launch->profile && cluster->cycle > w->timing.clock) w->timing.clock = cluster->cycle;
@@ -126,10 +130,12 @@ static int cluster_waits(struct warp *w, const struct row *r, uint32_t mask) {
 int async_exits(struct warp *w, const struct row *r, uint32_t mask) {
     if (!w->block->launch->kernel->async) return 0;
     if (bulk_exits(w, r, mask)) return 1;
-    if (w->seen && w->block->exited + (uint32_t)__builtin_popcount(mask) == w->block->thread_count) check_visitors(w, r);
+    if (w->seen && w->block->exited + (uint32_t)__builtin_popcount(mask) == w->block->thread_count)
+        check_visitors(w, r);
     struct cluster *cluster = w->block->cluster;
     /* who arrived and exits is not counted twice */
-    for (int i = 0; i < LANES; i++) if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) cluster->arrived--;
+    for (int i = 0; i < LANES; i++)
+        if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) cluster->arrived--;
     cluster->exited += (uint32_t)__builtin_popcount(mask);
     cluster->changes++;
     cluster_phase_ends(w->block);
@@ -150,14 +156,19 @@ static void map_rank(struct warp *w, const struct row *r, uint32_t mask) {
         }
         /* a rank that there is not gives an address that there is not */
         uint64_t to = base + ((uint64_t)(rank < MOST_CLUSTER ? rank + 1 : 255) << 24) + ((from - base) & 0xffffff);
-        if (r->wide & 1) u64_of(w, r->d)[lane] = to; else u32_of(w, r->d)[lane] = (uint32_t)to;
+        if (r->wide & 1) u64_of(w, r->d)[lane] = to;
+        else u32_of(w, r->d)[lane] = (uint32_t)to;
     }
 }
 
 /* ---- who waits for ever ---- */
 bool async_stuck(struct block *block) {
     struct cluster *cluster = block->cluster;
-    if (cluster->changes != block->changes) { block->changes = cluster->changes; block->stalls = 0; return false; }
+    if (cluster->changes != block->changes) {
+        block->changes = cluster->changes;
+        block->stalls = 0;
+        return false;
+    }
     block->stalls++;
     for (uint32_t i = 0; i < cluster->size; i++) {
         struct block *it = cluster->blocks[i];
@@ -179,24 +190,36 @@ void async_deadlock(struct block *block, uint32_t line) {
         break;
     }
     bool bytes = (first->blocked || first->failed) && first->wait_bytes;
-    fault(first, &row, bytes ? MBARRIER_BYTES : DEADLOCK, __builtin_ctz(first->existing & ~first->exited), NULL, bytes ? first->wait_bytes : 0, 0, false);
+    fault(first, &row, bytes ? MBARRIER_BYTES : DEADLOCK, __builtin_ctz(first->existing & ~first->exited), NULL,
+            bytes ? first->wait_bytes : 0, 0, false);
 }
 
 int async_run(struct warp *w, const struct row *r, uint32_t mask) {
     if (w->any_undefined && r->d != NONE) w->undefined[r->d] &= ~mask;
     switch (r->size) {
-    case MBARRIER_INIT: case MBARRIER_INVAL: case MBARRIER_ARRIVE: case MBARRIER_DROP: case MBARRIER_EXPECT: case MBARRIER_COMPLETE:
-        return mbarrier_run(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
-    case MBARRIER_TEST: case MBARRIER_TRY: return waits(w, r, mask);
+    case MBARRIER_INIT:
+    case MBARRIER_INVAL:
+    case MBARRIER_ARRIVE:
+    case MBARRIER_DROP:
+    case MBARRIER_EXPECT:
+    case MBARRIER_COMPLETE: return mbarrier_run(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
+    case MBARRIER_TEST:
+    case MBARRIER_TRY: return waits(w, r, mask);
     case COPIES_ARRIVE: return copies_arrive(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
     case CLUSTER_ARRIVE: cluster_arrives(w, r, mask); return ASYNC_DONE;
     case CLUSTER_WAIT: return cluster_waits(w, r, mask);
-    case MAP_RANK: case RANK_OF: map_rank(w, r, mask); return ASYNC_DONE;
+    case MAP_RANK:
+    case RANK_OF: map_rank(w, r, mask); return ASYNC_DONE;
     case PROXY_FENCE: clock_fence(w); return ASYNC_DONE;
     case BULK_COPY: return bulk_copy(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
     case BULK_COMMIT: return bulk_commit(w) ? ASYNC_STOPPED : ASYNC_DONE;
-    case BULK_WAIT: case BULK_WAIT_READ: return bulk_wait(w, r, (uint32_t)r->imm, r->size == BULK_WAIT_READ) ? ASYNC_STOPPED : ASYNC_DONE;
-    case PRODUCT_FENCE: case PRODUCT: case PRODUCT_COMMIT: case PRODUCT_WAIT: return product_run(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
+    case BULK_WAIT:
+    case BULK_WAIT_READ:
+        return bulk_wait(w, r, (uint32_t)r->imm, r->size == BULK_WAIT_READ) ? ASYNC_STOPPED : ASYNC_DONE;
+    case PRODUCT_FENCE:
+    case PRODUCT:
+    case PRODUCT_COMMIT:
+    case PRODUCT_WAIT: return product_run(w, r, mask) ? ASYNC_STOPPED : ASYNC_DONE;
     }
     fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false);
     return ASYNC_STOPPED;

@@ -42,7 +42,8 @@ void clock_fence(struct warp *);
 int mbarrier_run(struct warp *, const struct row *, uint32_t mask);
 /* The one that a lane's operand a names. */
 struct mbarrier *mbarrier_at(struct warp *, const struct row *, int lane, struct span *);
-struct mbarrier *mbarrier_of(struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
+struct mbarrier *mbarrier_of(
+        struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
 /* ``bytes``: fewer that it waits for; negative: more. */
 int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
 /* The phase waits for one more arrival. */

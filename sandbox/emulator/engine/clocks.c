@@ -23,7 +23,9 @@ void clock_join(uint32_t *into, const uint32_t *from, uint32_t words) {
 
 bool clock_knows(const struct warp *w, const struct segment *s) { return w->seen[s->slot] > s->epoch; }
 
-bool clock_fenced(const struct warp *w, const struct segment *s) { return w->seen[w->block->launch->clock_words / 2 + s->slot] > s->epoch; }
+bool clock_fenced(const struct warp *w, const struct segment *s) {
+    return w->seen[w->block->launch->clock_words / 2 + s->slot] > s->epoch;
+}
 
 void clock_publish(struct warp *w, uint32_t *into) {
     if (!w->seen) return;
@@ -39,7 +41,10 @@ void clock_learn(struct warp *w, const uint32_t *from) {
     w->warp_syncs++;
     w->segment = 0;
     if (!w->seen) return;
-    if (from) { clock_join(w->seen, from, w->block->launch->clock_words); return; }
+    if (from) {
+        clock_join(w->seen, from, w->block->launch->clock_words);
+        return;
+    }
     struct cluster *cluster = w->block->cluster;
     for (uint32_t rank = 0; rank < cluster->size; rank++)
         for (uint32_t i = 0; i < cluster->blocks[rank]->warp_count; i++) {
@@ -63,8 +68,16 @@ void clock_fence(struct warp *w) {
     w->segment = 0;
 }
 
-void clock_arrives(struct warp *w, uint32_t barrier) { clock_publish(w, w->block->barrier_clocks + (size_t)barrier * w->block->launch->clock_words); }
+void clock_arrives(struct warp *w, uint32_t barrier) {
+    clock_publish(w, w->block->barrier_clocks + (size_t)barrier * w->block->launch->clock_words);
+}
 
-void clock_released(struct warp *w, uint32_t barrier) { clock_join(w->seen, w->block->barrier_clocks + (size_t)barrier * w->block->launch->clock_words, w->block->launch->clock_words); }
+void clock_released(struct warp *w, uint32_t barrier) {
+    clock_join(w->seen, w->block->barrier_clocks + (size_t)barrier * w->block->launch->clock_words,
+            w->block->launch->clock_words);
+}
 
-void clock_release_ends(struct block *block, uint32_t barrier) { memset(block->barrier_clocks + (size_t)barrier * block->launch->clock_words, 0, 4 * (size_t)block->launch->clock_words); }
+void clock_release_ends(struct block *block, uint32_t barrier) {
+    memset(block->barrier_clocks + (size_t)barrier * block->launch->clock_words, 0,
+            4 * (size_t)block->launch->clock_words);
+}

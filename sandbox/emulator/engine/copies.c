@@ -7,7 +7,10 @@
 CHECKED static struct late *late_room(struct warp *w) {
     if (w->late_count == w->late_room) {
         struct late *more = grown(w->late, &w->late_room, 64, sizeof *more);
-        if (!more) { out_of_memory(w->block->launch); return NULL; }
+        if (!more) {
+            out_of_memory(w->block->launch);
+            return NULL;
+        }
         w->late = more;
     }
     return &w->late[w->late_count++];
@@ -35,10 +38,14 @@ int copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             struct place p;
             uint32_t aligned = bytes == r->size ? r->size : 1;
             if (!place_of(w, &read, from, 1u << lane, GLOBAL, aligned, false, &p)) return 1;
-            if (p.offsets[lane] + bytes > p.region->size) { fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false); return 1; }
+            if (p.offsets[lane] + bytes > p.region->size) {
+                fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false);
+                return 1;
+            }
             if (p.region->lazy) region_fill(w->block->launch->engine, p.region, p.offsets[lane], bytes);
             memcpy(late.data, p.data + p.offsets[lane], bytes);
-            if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
+            if (w->block->launch->check && p.region->written)
+                check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
         }
         struct late *room = late_room(w);
         if (!room) return 1;
@@ -48,7 +55,10 @@ int copy_late(struct warp *w, const struct row *r, uint32_t mask) {
 }
 
 static int arrives(struct warp *w, const struct late *it, struct row *row) {
-    if (it->arrives) { w->late_arrivals--; return mbarrier_late_arrives(w, row, it->to, it->lane); }
+    if (it->arrives) {
+        w->late_arrivals--;
+        return mbarrier_late_arrives(w, row, it->to, it->lane);
+    }
     uint8_t *at = memory_at(w, row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
     if (at == NULL) return 1;
     memcpy(at, it->data, it->size);
@@ -62,7 +72,10 @@ int late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
     check_copies(w, true);
     for (uint32_t i = 0; i < count; i++) {
         struct late it = w->late[i];
-        if (it.group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = it; continue; }
+        if (it.group + groups_left >= w->late_groups && groups_left) {
+            w->late[kept++] = it;
+            continue;
+        }
         if (arrives(w, &it, &row)) return 1;
     }
     check_copies(w, false);
@@ -78,7 +91,10 @@ int late_arrives_at(struct warp *w, uint32_t offset) {
         check_copies(w, true);
         for (uint32_t k = 0; k < w->late_count; k++) {
             struct late it = w->late[k];
-            if (k > i || it.lane != lane) { w->late[kept++] = it; continue; }
+            if (k > i || it.lane != lane) {
+                w->late[kept++] = it;
+                continue;
+            }
             if (arrives(w, &it, &row)) return 1;
         }
         check_copies(w, false);

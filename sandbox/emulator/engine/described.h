@@ -7,9 +7,15 @@
 
 #define DIMENSIONS 5
 enum bulk_way { BULK_WAYS(NUMBERED) };
-struct operand { uint32_t unit, wide; int32_t at; };
+struct operand {
+    uint32_t unit, wide;
+    int32_t at;
+};
 /* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
-struct bulk { uint32_t way, rank, multicast, how; struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS]; };
+struct bulk {
+    uint32_t way, rank, multicast, how;
+    struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS];
+};
 /* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
 struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
 enum lookup_operation { LOOKUPS(NUMBERED) };

@@ -66,18 +66,27 @@ struct kernel {
     uint32_t async, spare; /* async: it has instructions of async.c */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
-    const uint32_t *arrays; /* pairs: beginning and size in shared memory of what row.spare says that an address is in */
+    /* pairs: beginning and size in shared memory of what row.spare says that an address is in */
+    const uint32_t *arrays;
     uint32_t array_count;
 };
 
 /* Memory whose pages are filled when they are first touched, because all of it would not fit: element i is element i modulo
  * ``period`` bytes of the pattern, unless an overlay gives it another value. ``drawn``: a byte for each page. */
 struct overlay { uint64_t first, step, value; }; /* of elements first, first + step, ... */
-struct lazy { uint8_t *drawn; const uint8_t *pattern; const struct overlay *overlays; uint64_t period, overlay_count, element; };
+struct lazy {
+    uint8_t *drawn;
+    const uint8_t *pattern;
+    const struct overlay *overlays;
+    uint64_t period, overlay_count, element;
+};
 
 /* Which clusters of a launch run, in this order; numbers NULL: all of them. Past ``enough`` no further one begins; past ``most``
  * the launch ends where it is. Bytes: that were filled in lazy memory since the call began; rows: instructions of warps. */
-struct sample { const uint64_t *numbers; uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows; };
+struct sample {
+    const uint64_t *numbers;
+    uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
+};
 
 /* Memory that a kernel may use. ``valid``: a byte for each byte that was written; NULL: all of it was. */
 struct region {
@@ -105,7 +114,10 @@ struct finding {
 };
 
 /* See order.c. ``given``: else it knows of all before it. */
-struct order { bool given; uint32_t number, stream, known[STREAMS]; };
+struct order {
+    bool given;
+    uint32_t number, stream, known[STREAMS];
+};
 
 #define FINDINGS 32
 enum together { TOGETHER(NUMBERED) };
@@ -131,7 +143,10 @@ struct segment {
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
 
 /* Registers of a recursive function, of the lanes that called it again. */
-struct saved { uint32_t mask, unit, units; uint8_t *data; };
+struct saved {
+    uint32_t mask, unit, units;
+    uint8_t *data;
+};
 
 /* profile.c's, of a warp: cycles, unless it says otherwise. */
 struct timing {
@@ -143,8 +158,13 @@ struct timing {
     /* Within a branch that became a predicate: between which rows, when that was known, and threads that were at the branch. */
     uint32_t guarded_from, guarded_until, guarded_lanes;
     uint64_t guarded_at;
-    struct look { uint64_t where, begins, issued; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
-    uint64_t issued, worked; /* rows so far; by the last of them that accessed memory otherwise, or multiplied matrices */
+    /* strong loads since it changed anything */
+    struct look {
+        uint64_t where, begins, issued;
+        uint32_t row;
+    } past_looks[PAST_LOOKS];
+    /* rows so far; by the last of them that accessed memory otherwise, or multiplied matrices */
+    uint64_t issued, worked;
     uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
     uint64_t product_ready;
 };
@@ -182,7 +202,8 @@ struct warp {
     bool repeats; /* it came to a state in which it was before, and changed nothing since */
     uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
     uint64_t past_state, past_advances;
-    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
+    /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
+    uint32_t states, until_next;
 
     /* Copies by cp.async that have not come to pass, see copies.c. */
     struct late *late;
@@ -207,9 +228,19 @@ struct warp {
 
 /* A copy by cp.async that has not come to pass, or (arrives: one of enum copies) what follows it:
  * an arrival at the mbarrier ``to``. */
-struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
+struct late {
+    uint64_t to;
+    uint32_t group, size;
+    uint8_t data[16];
+    uint8_t lane, arrives;
+};
 
-struct barrier { uint32_t arrived, expected, line, row; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
+struct barrier {
+    uint32_t arrived, expected, line, row;
+    bool mixed;
+    uint32_t reduced_and, reduced_or, reduced_count;
+    uint64_t clock;
+};
 
 enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
 enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
@@ -259,7 +290,9 @@ struct block {
 
 #define STORED_INTERVAL 2048u /* more than a block's threads + 1 */
 /* That a thread stored in the present interval; 0: nobody ever did. */
-static inline uint32_t stored_now(const struct block *block, uint32_t thread) { return block->interval * STORED_INTERVAL + thread + 1; }
+static inline uint32_t stored_now(const struct block *block, uint32_t thread) {
+    return block->interval * STORED_INTERVAL + thread + 1;
+}
 
 /* Blocks that run together. A block by itself is a cluster of one. */
 struct cluster {
@@ -274,8 +307,9 @@ struct cluster {
 /* Of one row; model.py says what each counts. ``steps``: bytes from one lane's address to the next one's, where ``regular`` is 1;
  * 2: they are not always the same. */
 struct counts {
-    uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same, shared_requests, passes,
-        ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, lines, steps, regular;
+    uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same,
+            shared_requests, passes, ideal_passes, constant_requests, constant_passes, local_requests, local_sectors,
+            lines, steps, regular;
 };
 /* What a row asks for each time that it is issued. */
 struct weight { uint32_t slots, tensor; };
@@ -309,7 +343,8 @@ struct launch {
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* what ended it early: FAULTED and so on, below */
-    atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
+    /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
+    atomic_ullong advances;
     /* Threads of the host that are not done; and of them, all of whose blocks only look, or wait, since anything happened: their
      * number, and IDLE_COUNTS times how often that was. */
     atomic_uint working;
@@ -327,7 +362,13 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool watched, advanced; }; /* watched: it may run for ever, see progress.c */
+/* watched: it may run for ever, see progress.c */
+struct worker {
+    struct launch *launch;
+    uint32_t number;
+    uint64_t instructions, progress, advances, counted, stale;
+    bool watched, advanced;
+};
 
 struct engine {
     struct region *regions; /* by address */
@@ -340,7 +381,8 @@ struct engine {
     uint64_t last_instructions;
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
-    atomic_bool guessed, combined; /* a value that a block left out would have written was used; blocks put something together */
+    /* a value that a block left out would have written was used; blocks put something together */
+    atomic_bool guessed, combined;
     atomic_ullong drawn_bytes, blocks_run;
     struct cache *second;
     struct places *places;
@@ -389,7 +431,7 @@ extern const unsigned alu_count;
  * or for the ``first``; where there is none, it is as it was. */
 #define CHECKED __attribute__((warn_unused_result))
 CHECKED void *allocate(size_t count, size_t size); /* zeros */
-CHECKED void *allocate_aligned(size_t size);       /* the same, at a multiple of UNIT */
+CHECKED void *allocate_aligned(size_t size); /* the same, at a multiple of UNIT */
 CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
 /* Ends the launch. */
 void out_of_memory(struct launch *);
@@ -419,14 +461,16 @@ int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
 /* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
-                  uint32_t size, bool writes, bool atomic);
+        uint32_t size, bool writes, bool atomic);
 /* The same for what is done on behalf of a lane, at some time before ``slot`` reaches ``epoch``. */
-void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment);
+void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane,
+        bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
 void check_copies(struct warp *, bool begin);
 /* What was noted of the last write at an offset; and a finding where what ``entry`` notes does not lie surely before. */
 uint32_t check_written(const struct warp *, const struct region *, uint64_t offset);
-void check_after(struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
+void check_after(
+        struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
 /* A block's last threads return: others' accesses to its shared memory must lie before. */
 void check_visitors(struct warp *, const struct row *);
 void check_new_segment(struct warp *);
@@ -436,9 +480,9 @@ void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
 
 /* findings.c */
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
-            bool writes, const struct finding *other);
+        bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
-           bool writes);
+        bool writes);
 /* A launch ends: the engine keeps what was wrong with it. */
 void findings_keep(struct engine *, const struct launch *);
 /* Indices x y z by number: of a lane's thread in its block, of a block in the grid. */
@@ -446,9 +490,11 @@ void thread_at(const struct launch *, uint32_t warp, uint32_t lane, uint32_t thr
 void block_at(const struct launch *, uint32_t number, uint32_t index[3]);
 
 /* order.c: the last one says whose a segment of an earlier work was, and returns that work's number. */
-struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
+struct order order_next(
+        struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
 bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
-uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]);
+uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3],
+        uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
 /* progress.c: whether a launch has an end */
 void progress_repeats(struct warp *);
@@ -456,7 +502,9 @@ void progress_touches(struct warp *, const struct region *, const uint64_t *offs
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
 /* Turns are short, so that it is soon told; where launches are counted, they stay as they are, as counts depend on them. */
-static inline bool progress_hurries(const struct block *block) { return block->worker->watched && !block->launch->profile; }
+static inline bool progress_hurries(const struct block *block) {
+    return block->worker->watched && !block->launch->profile;
+}
 /* After a turn of a block; ``looks``: that did nothing else. False: it has none, and a fault was recorded. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
 /* flow.c */
@@ -477,18 +525,23 @@ CHECKED bool profile_begin(struct engine *, struct profile *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);
-void profile_shared(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
-void profile_global(struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
+void profile_shared(
+        struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+void profile_global(
+        struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
 void profile_remote(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
 void profile_frame(struct warp *, uint32_t units);
 void profile_constant(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask);
 void profile_split(struct warp *);
 void profile_resumes(struct warp *);
-void profile_local(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+void profile_local(
+        struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
 /* Elements of an array at ``count`` addresses, by coordinates of the lanes of ``mask``; ``units``: of the results. */
-void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores);
+void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size,
+        const uint32_t *units, uint32_t unit_count, bool stores);
 void profile_heap(struct warp *, const struct row *, uint32_t mask, uint64_t address);
-void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
+void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address,
+        uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
 void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
@@ -515,8 +568,14 @@ bool async_stuck(struct block *);
 void async_deadlock(struct block *, uint32_t line);
 
 /* addresses.c: ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
-struct span { struct region *region; struct block *owner; uint8_t *data, *valid; uint64_t offset; };
-bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space, int lane, bool writes, struct span *);
+struct span {
+    struct region *region;
+    struct block *owner;
+    uint8_t *data, *valid;
+    uint64_t offset;
+};
+bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space,
+        int lane, bool writes, struct span *);
 /* NULL: the cluster has no such block. */
 struct block *cluster_block(struct warp *, uint64_t address);
 
@@ -533,7 +592,8 @@ int matrix_run(struct warp *, const struct row *, uint32_t mask);
 /* heap.c: malloc and free of kernels; memory of one region, in blocks. */
 int heap_run(struct warp *, const struct row *, uint32_t mask);
 /* Whether each lane's access lies in one block; false: a fault was recorded. */
-bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes);
+bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
+        uint32_t size, bool writes);
 void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);

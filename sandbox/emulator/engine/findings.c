@@ -16,20 +16,33 @@ void block_at(const struct launch *launch, uint32_t number, uint32_t index[3]) {
     index[2] = number / launch->grid[0] / launch->grid[1];
 }
 
-static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
-    struct finding f = {.kind = kind, .line = r->line, .offset = offset, .size = size, .is_write = writes, .times = 1,
-        .space = r->space, .region = region ? region->number : 0, .extent = region && region->heap ? (int64_t)region->size : 0};
+static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region,
+        int64_t offset, uint32_t size, bool writes) {
+    struct finding f = {.kind = kind,
+            .line = r->line,
+            .offset = offset,
+            .size = size,
+            .is_write = writes,
+            .times = 1,
+            .space = r->space,
+            .region = region ? region->number : 0,
+            .extent = region && region->heap ? (int64_t)region->size : 0};
     memcpy(f.block, w->block->index, sizeof f.block);
     thread_at(w->block->launch, w->number, (uint32_t)lane, f.thread);
     return f;
 }
 
-void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes, const struct finding *other) {
+void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset,
+        uint32_t size, bool writes, const struct finding *other) {
     struct launch *launch = w->block->launch;
     struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
     if (other) {
-        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
-        memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
+        f.has_other = 1;
+        f.other_line = other->line;
+        f.other_is_write = other->is_write;
+        f.together = other->together;
+        memcpy(f.other_block, other->block, sizeof f.block);
+        memcpy(f.other_thread, other->thread, sizeof f.thread);
         f.other_work = other->other_work;
     }
     while (atomic_flag_test_and_set(&launch->lock)) {}
@@ -39,14 +52,16 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
         struct finding *known = &launch->findings[i];
         f.times = known->times + 1;
         uint32_t together = known->together | f.together;
-        if (f.together & ~known->together & TOGETHER_WRITE) *known = f; /* that both write says more than that one reads */
-        known->times = f.times; known->together = together;
-    }
-    else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
+        /* that both write says more than that one reads */
+        if (f.together & ~known->together & TOGETHER_WRITE) *known = f;
+        known->times = f.times;
+        known->together = together;
+    } else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
     atomic_flag_clear(&launch->lock);
 }
 
-void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
+void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset,
+        uint32_t size, bool writes) {
     struct launch *launch = w->block->launch;
     while (atomic_flag_test_and_set(&launch->lock)) {}
     if (launch->fault.kind == 0) launch->fault = finding_of(w, r, kind, lane, region, offset, size, writes);
@@ -58,7 +73,9 @@ void findings_keep(struct engine *engine, const struct launch *launch) {
     for (uint32_t i = 0; i < launch->finding_count; i++) {
         uint32_t k = 0;
         const struct finding *it = &launch->findings[i];
-        while (k < engine->finding_count && !(engine->findings[k].kind == it->kind && engine->findings[k].line == it->line)) k++;
+        while (k < engine->finding_count &&
+                !(engine->findings[k].kind == it->kind && engine->findings[k].line == it->line))
+            k++;
         if (k < engine->finding_count) engine->findings[k].times += it->times;
         else if (k < FINDINGS) engine->findings[engine->finding_count++] = *it;
     }

@@ -22,7 +22,10 @@ struct engine *engine_new(uint32_t threads) {
     engine->threads = threads;
     regions_begin(engine);
     engine->segments = allocate(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
-    if (!engine->segments) { free(engine); return NULL; }
+    if (!engine->segments) {
+        free(engine);
+        return NULL;
+    }
     atomic_store(&engine->next_segment, 1);
     return engine;
 }
@@ -30,7 +33,15 @@ struct engine *engine_new(uint32_t threads) {
 void engine_delete(struct engine *engine) {
     regions_delete(engine);
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->works); free(engine->printed); free(engine);
+    heap_delete(engine->heap);
+    textures_delete(engine->textures);
+    places_delete(engine->places);
+    schedule_delete(engine->schedule);
+    cache_delete(engine->second);
+    free(engine->segments);
+    free(engine->works);
+    free(engine->printed);
+    free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -44,19 +55,32 @@ static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 
 static struct block *block_new(struct worker *worker) {
     struct launch *launch = worker->launch;
     const struct kernel *kernel = launch->kernel;
-    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2], warps = (threads + LANES - 1) / LANES;
+    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
+             warps = (threads + LANES - 1) / LANES;
     size_t total = 0, shared = launch->shared_bytes;
-    add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
-    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * (size_t)kernel->row_count); }
+    add(&total, sizeof(struct block));
+    add(&total, warps * sizeof(struct warp));
+    add(&total, shared);
+    if (launch->check) {
+        add(&total, shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * (size_t)kernel->row_count);
+    }
     for (uint32_t i = 0; i < warps; i++) {
-        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
+        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
+        add(&total, 4 * (size_t)(kernel->units + 1));
+        add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
+        add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     add(&total, async_bytes(launch, (uint32_t)shared));
     uint8_t *memory = allocate_aligned(total), *at = memory;
     if (!memory) return NULL;
     struct block *block = take(&at, sizeof *block);
-    *block = (struct block){.worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
+    *block = (struct block){
+            .worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
     block->warps = take(&at, warps * sizeof(struct warp));
     block->shared = take(&at, shared);
     block->shared_region = (struct region){.size = shared, .data = block->shared, .owner = block};
@@ -80,7 +104,10 @@ static struct block *block_new(struct worker *worker) {
         w->number = i;
     }
     async_block_new(block, take(&at, async_bytes(launch, (uint32_t)shared)));
-    if (launch->profile && !profile_block_new(block)) { free(memory); return NULL; }
+    if (launch->profile && !profile_block_new(block)) {
+        free(memory);
+        return NULL;
+    }
     return block;
 }
 
@@ -107,9 +134,15 @@ static void set_specials(struct warp *w) {
             case SPECIAL_TID_X: value = t % x; break;
             case SPECIAL_TID_Y: value = t / x % y; break;
             case SPECIAL_TID_Z: value = t / x / y; break;
-            case SPECIAL_NTID_X: case SPECIAL_NTID_Y: case SPECIAL_NTID_Z: value = launch->threads[which - SPECIAL_NTID_X]; break;
-            case SPECIAL_CTAID_X: case SPECIAL_CTAID_Y: case SPECIAL_CTAID_Z: value = w->block->index[which - SPECIAL_CTAID_X]; break;
-            case SPECIAL_NCTAID_X: case SPECIAL_NCTAID_Y: case SPECIAL_NCTAID_Z: value = launch->grid[which - SPECIAL_NCTAID_X]; break;
+            case SPECIAL_NTID_X:
+            case SPECIAL_NTID_Y:
+            case SPECIAL_NTID_Z: value = launch->threads[which - SPECIAL_NTID_X]; break;
+            case SPECIAL_CTAID_X:
+            case SPECIAL_CTAID_Y:
+            case SPECIAL_CTAID_Z: value = w->block->index[which - SPECIAL_CTAID_X]; break;
+            case SPECIAL_NCTAID_X:
+            case SPECIAL_NCTAID_Y:
+            case SPECIAL_NCTAID_Z: value = launch->grid[which - SPECIAL_NCTAID_X]; break;
             case SPECIAL_LANEID: value = i; break;
             case SPECIAL_WARPID: value = w->number; break;
             case SPECIAL_NWARPID: value = w->block->warp_count; break;
@@ -122,12 +155,27 @@ static void set_specials(struct warp *w) {
             case SPECIAL_NSMID: value = MULTIPROCESSORS; break;
             case SPECIAL_DYNAMIC_SMEM_SIZE: value = launch->shared_bytes - kernel->shared_bytes; break;
             case SPECIAL_TOTAL_SMEM_SIZE: value = launch->shared_bytes; break;
-            case SPECIAL_CLUSTER_CTAID_X: case SPECIAL_CLUSTER_CTAID_Y: case SPECIAL_CLUSTER_CTAID_Z: value = w->block->index[which - SPECIAL_CLUSTER_CTAID_X] % launch->cluster[which - SPECIAL_CLUSTER_CTAID_X]; break;
-            case SPECIAL_CLUSTER_NCTAID_X: case SPECIAL_CLUSTER_NCTAID_Y: case SPECIAL_CLUSTER_NCTAID_Z: value = launch->cluster[which - SPECIAL_CLUSTER_NCTAID_X]; break;
+            case SPECIAL_CLUSTER_CTAID_X:
+            case SPECIAL_CLUSTER_CTAID_Y:
+            case SPECIAL_CLUSTER_CTAID_Z:
+                value = w->block->index[which - SPECIAL_CLUSTER_CTAID_X] %
+                        launch->cluster[which - SPECIAL_CLUSTER_CTAID_X];
+                break;
+            case SPECIAL_CLUSTER_NCTAID_X:
+            case SPECIAL_CLUSTER_NCTAID_Y:
+            case SPECIAL_CLUSTER_NCTAID_Z: value = launch->cluster[which - SPECIAL_CLUSTER_NCTAID_X]; break;
             case SPECIAL_CLUSTER_CTARANK: value = w->block->rank; break;
             case SPECIAL_CLUSTER_NCTARANK: value = launch->cluster_size; break;
-            case SPECIAL_CLUSTERID_X: case SPECIAL_CLUSTERID_Y: case SPECIAL_CLUSTERID_Z: value = w->block->index[which - SPECIAL_CLUSTERID_X] / launch->cluster[which - SPECIAL_CLUSTERID_X]; break;
-            case SPECIAL_NCLUSTERID_X: case SPECIAL_NCLUSTERID_Y: case SPECIAL_NCLUSTERID_Z: value = launch->grid[which - SPECIAL_NCLUSTERID_X] / launch->cluster[which - SPECIAL_NCLUSTERID_X]; break;
+            case SPECIAL_CLUSTERID_X:
+            case SPECIAL_CLUSTERID_Y:
+            case SPECIAL_CLUSTERID_Z:
+                value = w->block->index[which - SPECIAL_CLUSTERID_X] / launch->cluster[which - SPECIAL_CLUSTERID_X];
+                break;
+            case SPECIAL_NCLUSTERID_X:
+            case SPECIAL_NCLUSTERID_Y:
+            case SPECIAL_NCLUSTERID_Z:
+                value = launch->grid[which - SPECIAL_NCLUSTERID_X] / launch->cluster[which - SPECIAL_NCLUSTERID_X];
+                break;
             }
             out[i] = value;
         }
@@ -146,7 +194,10 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     block->cluster = cluster;
     block->rank = rank;
     cluster->blocks[rank] = block;
-    block->exited = 0; block->interval = 0; block->acquired = 0; block->done = false;
+    block->exited = 0;
+    block->interval = 0;
+    block->acquired = 0;
+    block->done = false;
     block->interval_first = atomic_load(&launch->engine->next_segment);
     memset(block->barriers, 0, sizeof block->barriers);
     for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;
@@ -156,10 +207,17 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
         struct warp *w = &block->warps[i];
         uint32_t lanes = block->thread_count - i * LANES;
         w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
-        w->repeats = false; w->states = 0; w->until_next = 1;
-        w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
+        w->repeats = false;
+        w->states = 0;
+        w->until_next = 1;
+        w->exited = 0;
+        w->pc = kernel->entry;
+        w->group_count = 0;
+        w->segment = 0;
+        w->warp_syncs = 0;
         w->late_count = w->late_groups = w->turn = 0;
-        memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
+        memset(w->stack, 0, sizeof w->stack);
+        memset(w->call_depth, 0, sizeof w->call_depth);
         if (w->any_undefined) memset(w->undefined, 0, 4 * (size_t)(kernel->units + 1));
         w->any_undefined = 0;
         if (w->local_valid) memset(w->local_valid, 0, (size_t)LANES * kernel->local_bytes);
@@ -182,7 +240,8 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
-            w->moved = w->looped = false; w->looks = 0;
+            w->moved = w->looped = false;
+            w->looks = 0;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
             bool ran = block->worker->instructions != before;
@@ -193,12 +252,20 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
-        if (sample && block->worker->instructions > sample->most_rows) { atomic_store(&block->launch->stop, OVER_BUDGET); return false; }
-        if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
+        if (sample && block->worker->instructions > sample->most_rows) {
+            atomic_store(&block->launch->stop, OVER_BUDGET);
+            return false;
+        }
+        if (all_done) {
+            block->done = true;
+            if (block->launch->profile) profile_block_ends(block);
+            return true;
+        }
         if (progress) block->stalls = 0;
         else if (async_stuck(block)) {
             uint32_t line = 0;
-            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !line) line = block->barriers[k].line;
+            for (uint32_t k = 0; k < 16; k++)
+                if (block->barriers[k].arrived && !line) line = block->barriers[k].line;
             async_deadlock(block, line);
             return false;
         } else if (block->cluster->size > 1) return true;
@@ -210,7 +277,8 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
 /* Something happened that others may wait for: who was idle has to look again. Returns which time it is. */
 static uint64_t happened(struct launch *launch) {
     unsigned long long old = atomic_load(&launch->idle), now;
-    do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS; while (!atomic_compare_exchange_weak(&launch->idle, &old, now));
+    do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS;
+    while (!atomic_compare_exchange_weak(&launch->idle, &old, now));
     return now / IDLE_COUNTS;
 }
 
@@ -219,15 +287,25 @@ static uint64_t happened(struct launch *launch) {
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);
-    if (!all) { worker->progress = happened(launch); *idle = 0; return; }
-    if (now / IDLE_COUNTS != worker->progress) { worker->progress = now / IDLE_COUNTS; *idle = 0; return; }
+    if (!all) {
+        worker->progress = happened(launch);
+        *idle = 0;
+        return;
+    }
+    if (now / IDLE_COUNTS != worker->progress) {
+        worker->progress = now / IDLE_COUNTS;
+        *idle = 0;
+        return;
+    }
     if (*idle < IDLE_TURNS && ++*idle == IDLE_TURNS)
         while (now / IDLE_COUNTS == worker->progress && !atomic_compare_exchange_weak(&launch->idle, &now, now + 1)) {}
     now = atomic_load(&launch->idle);
-    if (*idle == IDLE_TURNS && now / IDLE_COUNTS == worker->progress && now % IDLE_COUNTS >= atomic_load(&launch->working)) {
+    if (*idle == IDLE_TURNS && now / IDLE_COUNTS == worker->progress &&
+            now % IDLE_COUNTS >= atomic_load(&launch->working)) {
         bool looks = looking->looks != 0;
         struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
-        fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
+        fault(looking, &row, looks ? DEADLOCK : ENDLESS,
+                __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
     }
 }
 
@@ -238,24 +316,38 @@ static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
-    uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
+    uint32_t size = launch->cluster_size,
+             most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = allocate(most, sizeof *blocks);
     struct cluster *clusters = allocate(most / size, sizeof *clusters);
     uint32_t *clocks = launch->clock_words ? allocate((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
-    if (!blocks || !clusters || (launch->clock_words && !clocks)) { out_of_memory(launch); most = 0; }
+    if (!blocks || !clusters || (launch->clock_words && !clocks)) {
+        out_of_memory(launch);
+        most = 0;
+    }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         while (begun < most) {
-            if (sample && (worker->instructions > sample->enough_rows || atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) && atomic_load(&launch->next_block)) break;
+            if (sample &&
+                    (worker->instructions > sample->enough_rows ||
+                            atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) &&
+                    atomic_load(&launch->next_block))
+                break;
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
             if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
             if (sample && sample->numbers) number = sample->numbers[number];
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
-            if (made < begun + size) { out_of_memory(launch); break; }
+            if (made < begun + size) {
+                out_of_memory(launch);
+                break;
+            }
             struct cluster *cluster = &clusters[begun / size];
             uint32_t *clock = clocks ? clocks + (size_t)begun / size * 2 * launch->clock_words : NULL;
-            *cluster = (struct cluster){.size = size, .number = (uint32_t)number, .pending = clock, .clock = clock ? clock + launch->clock_words : NULL};
+            *cluster = (struct cluster){.size = size,
+                    .number = (uint32_t)number,
+                    .pending = clock,
+                    .clock = clock ? clock + launch->clock_words : NULL};
             if (clock) memset(clock, 0, 8 * (size_t)launch->clock_words);
             for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
@@ -266,7 +358,10 @@ static void *work(void *given) {
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
                 struct warp *last = NULL;
-                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last, one != NULL)) { left = 0; break; }
+                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last, one != NULL)) {
+                    left = 0;
+                    break;
+                }
                 left -= blocks[i]->done;
                 all &= one != NULL && !blocks[i]->done;
                 if (one) looking = one;
@@ -278,7 +373,9 @@ static void *work(void *given) {
         idle = 0;
     }
     while (made) block_delete(blocks[--made]);
-    free(blocks); free(clusters); free(clocks);
+    free(blocks);
+    free(clusters);
+    free(clocks);
     atomic_fetch_sub(&launch->working, 1);
     return NULL;
 }
@@ -288,21 +385,34 @@ void engine_sample(struct engine *engine, const struct sample *sample) {
     engine->samples = sample != NULL;
     if (sample) engine->sample = *sample;
 }
-void engine_sample_begins(struct engine *engine) { atomic_store(&engine->guessed, false); atomic_store(&engine->combined, false); atomic_store(&engine->drawn_bytes, 0); }
+void engine_sample_begins(struct engine *engine) {
+    atomic_store(&engine->guessed, false);
+    atomic_store(&engine->combined, false);
+    atomic_store(&engine->drawn_bytes, 0);
+}
 /* Blocks that the last launch ran to their end. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
 /* 0: done; else what ended it early: FAULTED, see engine_fault; NO_MEMORY; OVER_BUDGET, of a sample. */
-int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
+int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
+        const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
+        struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
         regions_forget_accesses(engine);
         atomic_store(&engine->next_segment, 1);
         order_forget_segments(engine);
     }
-    struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .profile = profile, .engine = engine,
-        .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
+    struct launch launch = {.kernel = kernel,
+            .shared_bytes = kernel->shared_bytes + shared_bytes,
+            .cooperative = cooperative,
+            .check = check,
+            .profile = profile,
+            .engine = engine,
+            .block_count = (uint64_t)grid[0] * grid[1] * grid[2],
+            .first_segment = atomic_load(&engine->next_segment),
+            .lock = ATOMIC_FLAG_INIT};
     memcpy(launch.grid, grid, sizeof launch.grid);
     memcpy(launch.threads, threads, sizeof launch.threads);
     memcpy(launch.cluster, cluster, sizeof launch.cluster);
@@ -312,15 +422,23 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
     if (profile && !profile_begin(engine, profile)) return NO_MEMORY;
-    if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return NO_MEMORY;
-    if (check && !flow_new(&launch)) { free(launch.releases); return NO_MEMORY; }
+    if (check && launch.block_count <= 1u << 24 &&
+            !(launch.releases = allocate(launch.block_count, sizeof *launch.releases)))
+        return NO_MEMORY;
+    if (check && !flow_new(&launch)) {
+        free(launch.releases);
+        return NO_MEMORY;
+    }
     launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
-    if (engine->samples) { launch.sample = &engine->sample; count = 1; }
+    if (engine->samples) {
+        launch.sample = &engine->sample;
+        count = 1;
+    }
     atomic_store(&engine->blocks_run, 0);
     if (profile) count = 1; /* so that blocks come in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
@@ -328,7 +446,8 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     launch.most_live = launch.sample ? 1 : share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
     atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
-    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;
+    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0)
+        started++;
     atomic_fetch_sub(&launch.working, count - 1 - started);
     work(&workers[0]);
     for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
@@ -341,8 +460,17 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
 }
 
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
-const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engine->printed_size; engine->printed_size = 0; return engine->printed; }
+const char *engine_printed(struct engine *engine, uint64_t *size) {
+    *size = engine->printed_size;
+    engine->printed_size = 0;
+    return engine->printed;
+}
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
 uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }
-uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : which == 2 ? sizeof(struct finding) : sizeof(struct counts); }
+uint32_t engine_sizes(uint32_t which) {
+    return which == 0    ? sizeof(struct row)
+            : which == 1 ? sizeof(struct kernel)
+            : which == 2 ? sizeof(struct finding)
+                         : sizeof(struct counts);
+}

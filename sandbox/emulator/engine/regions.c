@@ -11,7 +11,8 @@ struct region *region_of(struct engine *engine, uint64_t address) {
     uint32_t low = 0, high = engine->region_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (engine->regions[middle].address <= address) low = middle + 1; else high = middle;
+        if (engine->regions[middle].address <= address) low = middle + 1;
+        else high = middle;
     }
     if (low == 0) return NULL;
     struct region *found = &engine->regions[low - 1];
@@ -29,8 +30,10 @@ static void page_fill(const struct region *region, uint64_t page) {
     for (uint64_t i = 0; i < lazy->overlay_count; i++) {
         const struct overlay *it = &lazy->overlays[i];
         uint64_t first = begin / lazy->element, behind = end / lazy->element;
-        uint64_t element = first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
-        for (; element < behind; element += it->step) memcpy(region->data + element * lazy->element, &it->value, lazy->element);
+        uint64_t element =
+                first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
+        for (; element < behind; element += it->step)
+            memcpy(region->data + element * lazy->element, &it->value, lazy->element);
     }
 }
 
@@ -57,17 +60,24 @@ static void *reserved(size_t size) {
 }
 
 /* Makes reserved memory zeros, and gives it back. */
-static void forget(void *reserved, size_t size) { madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED); }
+static void forget(void *reserved, size_t size) {
+    madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED);
+}
 
 /* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
-uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
+uint64_t engine_add(
+        struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
     if (engine->region_count == engine->region_room) {
         struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
         if (!more) return 0;
         engine->regions = more;
     }
     if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
-    struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
+    struct region region = {.address = engine->next_address + misalign,
+            .size = size,
+            .data = data,
+            .number = engine->next_number,
+            .constant = constant};
     if (tracked && size) {
         region.valid = tracked > 1 ? reserved(size) : NULL;
         region.written = reserved(4 * size);
@@ -95,11 +105,21 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
         struct region *it = &engine->regions[i];
         if (it->address != address || it->freed) continue;
         if (it->valid) munmap(it->valid, it->size);
-        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); munmap(it->read_too, 4 * it->size); }
-        it->valid = NULL; it->written = it->read = it->read_too = NULL;
+        if (it->written) {
+            munmap(it->written, 4 * it->size);
+            munmap(it->read, 4 * it->size);
+            munmap(it->read_too, 4 * it->size);
+        }
+        it->valid = NULL;
+        it->written = it->read = it->read_too = NULL;
         uint32_t number = it->number;
-        if (keep) { it->freed = true; it->data = NULL; }
-        else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
+        if (keep) {
+            it->freed = true;
+            it->data = NULL;
+        } else {
+            memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it);
+            engine->region_count--;
+        }
         return number;
     }
     return 0;
@@ -108,7 +128,8 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
 /* Says that bytes were written by a copy or a memset. */
 void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *it = region_of(engine, address);
-    if (it && it->valid && address - it->address + size <= it->size) memset(it->valid + (address - it->address), 1, size);
+    if (it && it->valid && address - it->address + size <= it->size)
+        memset(it->valid + (address - it->address), 1, size);
 }
 
 /* Says that groups of ``length`` bytes were not written that hold ``pattern``, as new memory of the host's does. A last
@@ -144,11 +165,18 @@ void regions_begin(struct engine *engine) {
 void regions_forget_accesses(struct engine *engine) {
     for (uint32_t i = 0; i < engine->region_count; i++) {
         struct region *it = &engine->regions[i];
-        if (it->written) { forget(it->written, 4 * it->size); forget(it->read, 4 * it->size); forget(it->read_too, 4 * it->size); }
+        if (it->written) {
+            forget(it->written, 4 * it->size);
+            forget(it->read, 4 * it->size);
+            forget(it->read_too, 4 * it->size);
+        }
     }
 }
 
 void regions_delete(struct engine *engine) {
-    while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
+    while (engine->region_count) {
+        engine->regions[0].freed = false;
+        engine_remove(engine, engine->regions[0].address, 0);
+    }
     free(engine->regions);
 }

@@ -31,7 +31,8 @@ static inline void exponents_of(const double *values, uint32_t count, int lowest
 static inline double cut(double value, int bits) { return f64_of(bits64_of(value) & ~(uint64_t)0 << (53 - bits)); }
 
 /* One row of D: sums[n], of float32, += a[k] * b[k][n], by an adder. Infinite and no numbers are as in any sum. */
-static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents, const double *b, const int16_t *b_exponents, double *sums) {
+static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents,
+        const double *b, const int16_t *b_exponents, double *sums) {
     int32_t top[MOST_COLUMNS];
     double scale[MOST_COLUMNS], total[MOST_COLUMNS];
     bool finite = true;
@@ -63,7 +64,10 @@ static inline void add_products(struct adder adder, uint32_t k, uint32_t n, cons
         for (uint32_t c = 0; c < n; c++) sums[c] = cut(total[c] / scale[c], adder.bits);
     else
         for (uint32_t c = 0; c < n; c++) {
-            if (isfinite(total[c])) { sums[c] = cut(total[c] / scale[c], adder.bits); continue; }
+            if (isfinite(total[c])) {
+                sums[c] = cut(total[c] / scale[c], adder.bits);
+                continue;
+            }
             for (uint32_t i = 0; i < k; i++) sums[c] += a[i] * b[(size_t)i * n + c];
         }
 }

@@ -49,7 +49,8 @@ static uint32_t multiplied(const struct video *it, wide a, wide b, uint32_t c) {
 }
 
 static uint32_t of_one(const struct video *it, uint32_t a_word, uint32_t b_word, uint32_t c) {
-    wide a = part(a_word, it->a_from & 255, it->a_from >> 8, it->a_signed), b = part(b_word, it->b_from & 255, it->b_from >> 8, it->b_signed), result;
+    wide a = part(a_word, it->a_from & 255, it->a_from >> 8, it->a_signed),
+         b = part(b_word, it->b_from & 255, it->b_from >> 8, it->b_signed), result;
     if (it->operation == VIDEO_MAD) return multiplied(it, a, b, c);
     if (it->operation == VIDEO_SHL || it->operation == VIDEO_SHR) {
         uint32_t by = it->wraps ? (uint32_t)b & 31 : b > 32 ? 32 : (uint32_t)b;
@@ -76,7 +77,8 @@ uint32_t video_result(const struct video *it, uint32_t a_word, uint32_t b_word, 
     const uint32_t both[2] = {a_word, b_word};
     for (uint32_t i = 0; i < it->lanes; i++) {
         uint32_t a_at = it->a_from >> 4 * i & (2 * it->lanes - 1), b_at = it->b_from >> 4 * i & (2 * it->lanes - 1);
-        wide a = part(both[a_at / it->lanes], bits, a_at % it->lanes, it->a_signed), b = part(both[b_at / it->lanes], bits, b_at % it->lanes, it->b_signed);
+        wide a = part(both[a_at / it->lanes], bits, a_at % it->lanes, it->a_signed),
+             b = part(both[b_at / it->lanes], bits, b_at % it->lanes, it->b_signed);
         wide result = combined(it, a, b);
         if (it->saturates) result = limited(result, bits, it->d_signed);
         bool written = it->into >> i & 1;

@@ -16,6 +16,9 @@ enum video_mad { VIDEO_MADS(NUMBERED) };
  * each lane a place in both registers together, 4 bits each. second: 0, or one of enum video_second. into: as a selector, 32
  * where the result is not merged into c; of more lanes, a mask of those written. mad: flags of enum video_mad,
  * of which the last two shift to the right. wraps: shifts are by their number modulo 32. */
-struct video { uint32_t operation, lanes, d_signed, a_signed, b_signed, saturates, second, a_from, b_from, into, compare, mad, wraps; };
+struct video {
+    uint32_t operation, lanes, d_signed, a_signed, b_signed, saturates, second, a_from, b_from, into, compare, mad,
+            wraps;
+};
 uint32_t video_result(const struct video *, uint32_t a, uint32_t b, uint32_t c);
 #endif

@@ -20,7 +20,8 @@ static void all_of(int writing, void *data, size_t size) {
     }
 }
 
-int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got) {
+int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room,
+        size_t *got) {
     struct header header = {kind, (uint32_t)(a_size + b_size)};
     struct reply reply;
     if (a_size + b_size > UINT32_MAX) return 1;

@@ -22,7 +22,9 @@ static const void *library_begins;
 /* Where in the library an address is, or 0. */
 static uint32_t place_of(const void *address) {
     Dl_info it;
-    return dladdr(address, &it) && it.dli_fbase == library_begins ? (uint32_t)((const char *)address - (const char *)it.dli_fbase) : 0;
+    return dladdr(address, &it) && it.dli_fbase == library_begins
+            ? (uint32_t)((const char *)address - (const char *)it.dli_fbase)
+            : 0;
 }
 
 /* The host's code touched memory of the device's: says so, and where, before the process ends as it would have. */
@@ -62,7 +64,8 @@ int main(int count, char **words) {
     void *pointers[256];
     for (int i = 0; i < 256; i++) pointers[i] = &values[i];
     size_t got;
-    int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
+    int status = request(
+            LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
     if (entry) watch((void *)entry);
     while (entry && status == 0) {
         int32_t said[2] = {0, 0};

@@ -11,14 +11,19 @@
 #define PAGE 4096ull
 #define BLOCK 4096u
 
-struct managed { uint64_t address, size; uint8_t *host, *seen; struct managed *next; };
+struct managed {
+    uint64_t address, size;
+    uint8_t *host, *seen;
+    struct managed *next;
+};
 static struct managed *first;
 static bool changed; /* the device worked since the host saw what it wrote */
 
 int managed_any(void) { return first != NULL; }
 
 int managed_is(const void *pointer) {
-    for (struct managed *it = first; it; it = it->next) if ((uint64_t)pointer - it->address < it->size) return 1;
+    for (struct managed *it = first; it; it = it->next)
+        if ((uint64_t)pointer - it->address < it->size) return 1;
     return 0;
 }
 
@@ -26,10 +31,12 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
     uint64_t begin = address / PAGE * PAGE, end = (address + size + PAGE - 1) / PAGE * PAGE;
     struct managed *made = calloc(1, sizeof *made);
     uint8_t *seen = calloc(1, size);
-    void *at = mmap((void *)begin, end - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    void *at = mmap((void *)begin, end - begin, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (!made || !seen || at != (void *)begin) {
         if (at != MAP_FAILED) munmap(at, end - begin);
-        free(made); free(seen);
+        free(made);
+        free(seen);
         return NULL;
     }
     *made = (struct managed){address, size, (uint8_t *)address, seen, first};
@@ -37,23 +44,37 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
 }
 
 error managed_allocate(void **pointer, size_t size) {
-    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    struct {
+        uint64_t size;
+        uint32_t at, spare;
+    } wanted = {size, called_at, 0};
     uint64_t address = 0;
     *pointer = NULL;
     error code = request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address);
     if (code) return code;
-    if (!managed_add(address, size)) { request_plain(RELEASE, &address, sizeof address, NULL, 0); return failed(NO_MEMORY); }
+    if (!managed_add(address, size)) {
+        request_plain(RELEASE, &address, sizeof address, NULL, 0);
+        return failed(NO_MEMORY);
+    }
     *pointer = (void *)address;
     return OK;
 }
 
 error managed_register(void *host, size_t size, void **device) {
-    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    struct {
+        uint64_t size;
+        uint32_t at, spare;
+    } wanted = {size, called_at, 0};
     uint64_t address = 0;
     struct managed *made = calloc(1, sizeof *made);
     uint8_t *seen = calloc(1, size);
-    error code = made && seen ? request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address) : failed(NO_MEMORY);
-    if (code) { free(made); free(seen); return code; }
+    error code = made && seen ? request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address)
+                              : failed(NO_MEMORY);
+    if (code) {
+        free(made);
+        free(seen);
+        return code;
+    }
     *made = (struct managed){address, size, host, seen, first};
     first = made;
     *device = (void *)address;
@@ -68,7 +89,9 @@ void managed_unregister(void *host) {
     }
 }
 void *managed_on_device(const void *pointer) {
-    for (struct managed *it = first; it; it = it->next) if ((uint64_t)pointer - (uint64_t)it->host < it->size) return (void *)(it->address + ((uint64_t)pointer - (uint64_t)it->host));
+    for (struct managed *it = first; it; it = it->next)
+        if ((uint64_t)pointer - (uint64_t)it->host < it->size)
+            return (void *)(it->address + ((uint64_t)pointer - (uint64_t)it->host));
     return (void *)pointer;
 }
 
@@ -77,9 +100,11 @@ int managed_release(void *pointer) {
         struct managed *it = *at;
         if (it->address != (uint64_t)pointer) continue;
         uint64_t begin = it->address / PAGE * PAGE;
-        if ((uint64_t)it->host == it->address) munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
+        if ((uint64_t)it->host == it->address)
+            munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
         *at = it->next;
-        free(it->seen); free(it);
+        free(it->seen);
+        free(it);
         return 1;
     }
     return 0;
@@ -104,7 +129,10 @@ void managed_variable(void **host, uint64_t address, uint64_t size) {
 }
 
 /* Bytes of one request, which are ranges and what is in them. */
-static struct { uint8_t *data; size_t size, room; } pushed;
+static struct {
+    uint8_t *data;
+    size_t size, room;
+} pushed;
 
 static void push(struct managed *it, uint64_t from, uint64_t to) {
     struct range range = {it->address + from, to - from};
@@ -128,11 +156,21 @@ void managed_push(void) {
         uint64_t begun = 0, at = 0;
         bool open = false;
         for (; at < it->size; at += step) {
-            uint64_t bytes = it->size - at < step ? it->size - at : step, whole = it->size - at < BLOCK ? it->size - at : BLOCK;
-            if (!open && at % BLOCK == 0 && memcmp(now + at, it->seen + at, whole) == 0) { at += BLOCK - step; continue; }
+            uint64_t bytes = it->size - at < step ? it->size - at : step,
+                     whole = it->size - at < BLOCK ? it->size - at : BLOCK;
+            if (!open && at % BLOCK == 0 && memcmp(now + at, it->seen + at, whole) == 0) {
+                at += BLOCK - step;
+                continue;
+            }
             bool differs = memcmp(now + at, it->seen + at, bytes) != 0;
-            if (differs && !open) { begun = at; open = true; }
-            if (!differs && open) { push(it, begun, at); open = false; }
+            if (differs && !open) {
+                begun = at;
+                open = true;
+            }
+            if (!differs && open) {
+                push(it, begun, at);
+                open = false;
+            }
         }
         if (open) push(it, begun, it->size);
     }

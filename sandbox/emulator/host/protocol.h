@@ -34,11 +34,18 @@
 /* clang-format on */
 enum message { MESSAGES(NUMBERED) };
 struct header { uint32_t kind, size; };
-struct reply { int32_t status; uint32_t size; };
+struct reply {
+    int32_t status;
+    uint32_t size;
+};
 /* ptx: the architecture that it was compiled for, such as 80 */
 struct kernel_facts { uint32_t shared, local, threads, registers, ptx, count; };
 /* at: where in the library the request was made, from its beginning; 0: not known */
-struct copy { uint64_t to, from, size; uint32_t kind, at; }; /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
+/* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
+struct copy {
+    uint64_t to, from, size;
+    uint32_t kind, at;
+};
 struct range { uint64_t address, size; };
 /* Of a texture or a surface. ``bits`` of each channel, ``kind``: 0 signed, 1 unsigned, 2 float. modes, of each axis: 0 wrap,
  * 1 clamp, 2 mirror, 3 border. engine/texture.c has the same. */
@@ -47,11 +54,18 @@ struct texture {
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
     float border[4];
 };
-struct set { uint64_t to, size; uint32_t value, at; };
-struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; }; /* cluster: zeros: as compiled */
+struct set {
+    uint64_t to, size;
+    uint32_t value, at;
+};
+/* cluster: zeros: as compiled */
+struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; };
 struct clock { uint32_t at[STREAMS]; };
 /* A work's stream, and what it comes after of each: itself, too. */
-struct order { uint32_t stream; struct clock known; };
+struct order {
+    uint32_t stream;
+    struct clock known;
+};
 /* What numbers of struct misused say.
  *
  * TOO_MUCH_SHARED: dynamic bytes, static bytes, what both may be
@@ -68,12 +82,16 @@ struct order { uint32_t stream; struct clock known; };
 /* clang-format on */
 enum misuse { MISUSES(NUMBERED) };
 enum access { ACCESSES, READS, WRITES };
-struct misused { uint32_t which, at; uint64_t numbers[6]; };
+struct misused {
+    uint32_t which, at;
+    uint64_t numbers[6];
+};
 
 /* connection.c */
 void connect_to(int socket);
 /* 0, or the error's number in CUDA. ``answer``: at most ``room`` bytes, more is an error; ``got``: how many came. */
-int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got);
+int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room,
+        size_t *got);
 /* See order.c and runtime.c. */
 void order_begins(void);
 uint32_t runtime_forget(void);

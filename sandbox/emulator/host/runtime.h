@@ -9,8 +9,23 @@
 
 #define API __attribute__((visibility("default")))
 #define SHARED_ALL 233472 /* of a multiprocessor */
-enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_DIRECTION = 21, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
-       INVALID_HANDLE = 400, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    NO_MEMORY = 2,
+    INVALID_CONFIGURATION = 9,
+    INVALID_SYMBOL = 13,
+    INVALID_DIRECTION = 21,
+    INVALID_FUNCTION = 98,
+    INVALID_DEVICE = 101,
+    INVALID_HANDLE = 400,
+    ALREADY_REGISTERED = 712,
+    NOT_REGISTERED = 713,
+    TOO_LARGE = 720,
+    NOT_SUPPORTED = 801,
+    STICKY_FROM = 700,
+    STICKY_TO = 719
+};
 enum { HOST_TO_HOST, TO_DEVICE, FROM_DEVICE, ON_DEVICE, AS_POINTERS_SAY };
 
 typedef int error;
@@ -18,13 +33,44 @@ typedef struct { uint32_t x, y, z; } dim3;
 
 /* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
 enum { CALL_HOST = 1000 };
-struct node { uint32_t kind, at; size_t size; uint8_t *data; void *to; size_t room; struct node *next; struct order order; uint64_t asked; };
+struct node {
+    uint32_t kind, at;
+    size_t size;
+    uint8_t *data;
+    void *to;
+    size_t room;
+    struct node *next;
+    struct order order;
+    uint64_t asked;
+};
 /* ``placed``: of the next node, its chain and what lies before it; else a stream that is captured says so. */
-struct graph { struct node *first, **end, *last; uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain; bool placed; struct clock before; };
+struct graph {
+    struct node *first, **end, *last;
+    uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain;
+    bool placed;
+    struct clock before;
+};
 /* ``waits``: its work is done when something waits for it; ``apart``: it is not ordered with the default stream. */
-struct stream { struct graph work; bool waits, apart; uint64_t given, done; struct stream *next; uint32_t slot, chain; struct clock clock, before; struct graph *captured; };
-struct event { struct stream *stream; uint64_t after, at; struct clock clock; uint32_t call; struct graph *graph; };
-struct call_host { void (*function)(void *); void *argument; };
+struct stream {
+    struct graph work;
+    bool waits, apart;
+    uint64_t given, done;
+    struct stream *next;
+    uint32_t slot, chain;
+    struct clock clock, before;
+    struct graph *captured;
+};
+struct event {
+    struct stream *stream;
+    uint64_t after, at;
+    struct clock clock;
+    uint32_t call;
+    struct graph *graph;
+};
+struct call_host {
+    void (*function)(void *);
+    void *argument;
+};
 
 /* calls.c */
 extern error lost; /* a fault that ended the context */
@@ -43,8 +89,10 @@ void came_from(void *address);
 /* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
 struct stream *own_stream(void *stream);
 /* As ask_on, for what has its order already. */
-error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
-error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
+error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b,
+        size_t b_size, void *answer, size_t room);
+error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
+        size_t room);
 error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error finish(struct stream *);
 error catch_up_all(void);
@@ -75,7 +123,10 @@ void order_captured(const struct graph *);
 void order_place(struct graph *, struct node *const *after, size_t count); /* of the nodes that are added next */
 struct order order_node(struct graph *, void *stream);
 void order_depends(const struct node *from, struct node *to);
-struct launched { struct clock base; uint32_t slots[STREAMS], starts[STREAMS]; };
+struct launched {
+    struct clock base;
+    uint32_t slots[STREAMS], starts[STREAMS];
+};
 void order_launch(struct graph *, void *stream, struct launched *);
 struct order order_launched(const struct launched *, const struct order *node);
 
@@ -84,7 +135,8 @@ int managed_any(void);
 error managed_allocate(void **pointer, size_t size);
 int managed_release(void *pointer); /* false: it is none */
 int managed_is(const void *pointer);
-error managed_register(void *host, size_t size, void **device); /* memory of the host's own, which kernels reach at another address */
+/* memory of the host's own, which kernels reach at another address */
+error managed_register(void *host, size_t size, void **device);
 void managed_unregister(void *host);
 void *managed_on_device(const void *pointer); /* where kernels reach what is registered; else the pointer itself */
 void managed_variable(void **host, uint64_t address, uint64_t size);
