@@ -47,13 +47,13 @@ def _defined(code: str) -> tuple[set[str], set[str]]:
 def _calls(folder: Path) -> dict[str, set[str]]:
     """By file, the files whose functions and variables it uses."""
     codes = {path.name: _code(path) for path in folder.glob("*.c")}
+    called = {name: set(re.findall(r"(?<![\w.>])(\w+)\s*\(", code)) for name, code in codes.items()}
+    named = {name: set(re.findall(r"(?<![\w.>])[A-Za-z_]\w*", code)) for name, code in codes.items()}
     users: dict[str, set[str]] = {name: set() for name in codes}
     for owner, code in codes.items():
         functions, variables = _defined(code)
-        used = [rf"{name}\s*\(" for name in functions] + [rf"{name}\b" for name in variables]
-        pattern = re.compile(rf"(?<![\w.>])(?:{'|'.join(used)})") if used else None
-        for user, text in codes.items():
-            if user != owner and pattern and pattern.search(text):
+        for user in codes.keys() - {owner}:
+            if functions & called[user] or variables & named[user]:
                 users[user].add(owner)
     return users
 
