@@ -36,7 +36,7 @@ def _files() -> tuple[Path, Path]:
     """The engine's library and the host program to use; those of ``build.sh`` where there are none."""
     own = BUILT / "libengine.so", BUILT / "host"
     prebuilt = PREBUILT / "libengine.so", PREBUILT / "host"
-    if all(it.exists() for it in own) or not all(it.exists() for it in prebuilt):
+    if all(path.exists() for path in own) or not all(path.exists() for path in prebuilt):
         return own
     faster = PREBUILT / "libengine-v3.so"
     return (faster, prebuilt[1]) if faster.exists() and _processor_flags() >= _V3 else prebuilt

@@ -20,8 +20,8 @@ def tritons_ptxas() -> Path | None:
     found = importlib.util.find_spec("triton")
     folders = (found.submodule_search_locations or []) if found is not None else []
     names = ("ptxas-blackwell", "ptxas")
-    paths = (Path(it, "backends", "nvidia", "bin", name) for name in names for it in folders)
-    return next((it for it in paths if os.access(it, os.X_OK)), None)
+    paths = (Path(folder, "backends", "nvidia", "bin", name) for name in names for folder in folders)
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:

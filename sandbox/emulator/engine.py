@@ -66,8 +66,8 @@ NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.B
 KINDS = ("", *(name.lower() for name in FINDING))
 # Those about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
-    KINDS.index(it)
-    for it in (
+    KINDS.index(kind)
+    for kind in (
         "shared_race", "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun",
         "cluster_exited",
     )
@@ -294,7 +294,7 @@ class Engine:
         """Raises EngineMissing, MemoryError."""
         self._c = _open(library)
         if (
-            tuple(self._c.engine_sizes(it) for it in range(4))
+            tuple(self._c.engine_sizes(which) for which in range(4))
             != (
                 ROW.size,
                 ctypes.sizeof(_Kernel),
@@ -378,7 +378,9 @@ class Engine:
 
     def fill_as_touched(self, address: int, pattern: Pattern) -> None:
         """The bytes of the memory at ``address`` are there only once they are touched."""
-        overlays = (_Overlay * max(len(pattern.overlays), 1))(*(_Overlay(*it) for it in pattern.overlays))
+        overlays = (_Overlay * max(len(pattern.overlays), 1))(
+            *(_Overlay(*overlay) for overlay in pattern.overlays)
+        )
         lazy = _Lazy(
             pattern.drawn,
             pattern.data,
@@ -437,7 +439,7 @@ class Engine:
         work = Operation("", place)
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
-        return [self._finding(it, None, work) for it in self._found()]
+        return [self._finding(found, None, work) for found in self._found()]
 
     def use_heap(self, size: int) -> bool:
         """Memory of so many bytes that kernels allocate from, in place of the one before, which must be empty: False
@@ -470,7 +472,14 @@ class Engine:
     def load(self, text: str, most: int = ptx.MOST_GLOBAL) -> Loaded:
         """``most``: bytes that its variables may have. Raises ptx.BadPtx, MemoryError."""
         module = ptx.parse(text)
-        if sum(it.size for it in module.variables.values() if it.space in ("global", "const")) > most:
+        if (
+            sum(
+                variable.size
+                for variable in module.variables.values()
+                if variable.space in ("global", "const")
+            )
+            > most
+        ):
             raise MemoryError
         loaded = Loaded(module, {})
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
@@ -582,7 +591,7 @@ class Engine:
             if not ready.work:
                 ready.work, shapes = work_of(lowered, list(self._operations))
                 ready.branches = bytes(shapes.branches)
-                ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
+                ready.classes = bytes(KINDS_OF_WORK.index(work.kind) for work in ready.work)
                 ready.weights = array("I", weights_of(ready.work))
                 ready.widths = widths_of(lowered, shapes, list(self._operations))
             asked = Launch(
@@ -676,7 +685,7 @@ class Engine:
         if not self._works:
             return []
         work, lowered = self._works[-1]
-        return [self._finding(it, lowered, work) for it in self._found()]
+        return [self._finding(found, lowered, work) for found in self._found()]
 
     def _found(self) -> Sequence[_Finding]:
         found = ctypes.c_void_p()
@@ -809,7 +818,7 @@ def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], sh
 def _cluster_of(lowered: Lowered, grid: Sequence[int], asked: Sequence[int]) -> tuple[int, int, int]:
     """Raises LaunchRefused."""
     compiled = lowered.cluster
-    x, y, z = compiled if not any(asked) else (max(it, 1) for it in asked)
+    x, y, z = compiled if not any(asked) else (max(size, 1) for size in asked)
     if compiled != (1, 1, 1) and (x, y, z) != compiled:
         raise LaunchRefused(
             "cudaErrorInvalidClusterSize", f"the kernel was compiled for clusters of {compiled} blocks"

@@ -21,7 +21,7 @@ _REGISTERS, _COUNT = 0x2F, struct.Struct("<II")
 
 def ptx_of(data: bytes) -> list[str]:
     """Every PTX text in ``data``, fat binaries one after the other. Raises ValueError where it is damaged."""
-    return [it.rstrip(b"\0").decode("utf-8", "replace") for it in _entries(data, _PTX)]
+    return [entry.rstrip(b"\0").decode("utf-8", "replace") for entry in _entries(data, _PTX)]
 
 
 def registers_of(data: bytes) -> dict[str, int]:
@@ -96,7 +96,7 @@ def _sections(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
         size, count, names_at = struct.unpack_from("<HHH", library, 0x3A)
         heads = [struct.unpack_from("<IIQQQQIIQQ", library, table + index * size) for index in range(count)]
         starts = [heads[names_at][4] + head[0] for head in heads]
-        names = [library[it : library.index(b"\0", it)].decode("ascii", "replace") for it in starts]
+        names = [library[start : library.index(b"\0", start)].decode("ascii", "replace") for start in starts]
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError("the library is damaged") from error
     return list(zip(names, heads, strict=True))

@@ -199,7 +199,7 @@ class _Abbreviation:
 def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, int, int, int]]:
     """What was inlined into lines of the source: its size, its beginning and end, and the line."""
     info, abbreviations, ranges = (
-        section_of(library, f".debug_{it}") for it in ("info", "abbrev", "rnglists")
+        section_of(library, f".debug_{section}") for section in ("info", "abbrev", "rnglists")
     )
     at = found = 0
     while at + 12 < len(info):

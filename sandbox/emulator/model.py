@@ -172,8 +172,8 @@ def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]
     shapes = Shapes(lowered, work)
     predicated = Work("free", 0)
     return [
-        predicated if it & BRANCH.PREDICATED_BRANCH else each
-        for it, each in zip(shapes.branches, work, strict=True)
+        predicated if shape & BRANCH.PREDICATED_BRANCH else each
+        for shape, each in zip(shapes.branches, work, strict=True)
     ], shapes
 
 
@@ -250,7 +250,7 @@ class Shapes:
         jumps = [number for number, row in enumerate(self.rows) if _control_of(row) == "BRANCH"]
         for number in jumps:
             self._sources.setdefault(self.rows[number].imm, []).append(number)
-        forward = [it for it in jumps if it < self.rows[it].imm <= it + _LONGEST_BRANCH]
+        forward = [branch for branch in jumps if branch < self.rows[branch].imm <= branch + _LONGEST_BRANCH]
         for number in sorted(forward, key=lambda it: self.rows[it].imm - it):
             if self.rows[number].guard != NONE:
                 self._predicate(number)
@@ -275,8 +275,8 @@ class Shapes:
                 or (_control_of(self.rows[number]) == "BRANCH" and not self.branches[number])
             )
             if ends:
-                for it in waiting if len(waiting) > _PREDICATES else ():
-                    self.branches[it] |= BRANCH.IN_ORDER
+                for branch in waiting if len(waiting) > _PREDICATES else ():
+                    self.branches[branch] |= BRANCH.IN_ORDER
                 waiting = []
             elif self.branches[number] and number >= until:
                 until = self._ends[number]
@@ -293,7 +293,7 @@ class Shapes:
         return False
 
     def _predicated_sources(self, number: int) -> list[bool]:
-        return [bool(self.branches[it]) for it in self._sources.get(number, ())] or [False]
+        return [bool(self.branches[branch]) for branch in self._sources.get(number, ())] or [False]
 
     def _predicate(self, number: int) -> None:
         target = end = self.rows[number].imm
@@ -305,15 +305,15 @@ class Shapes:
         cost = 0.0
         for at in range(number + 1, end):
             if self.rows[at].flags & FLAG.JOIN and not all(
-                number <= it < end for it in self._sources.get(at, [-1])
+                number <= branch < end for branch in self._sources.get(at, [-1])
             ):
                 return
             if at in skips:
                 continue
             cost += self._cost(at)
         if cost <= _PREDICATED:
-            for it in (number, *skips):
-                self.branches[it], self._ends[it] = BRANCH.PREDICATED_BRANCH, end
+            for branch in (number, *skips):
+                self.branches[branch], self._ends[branch] = BRANCH.PREDICATED_BRANCH, end
 
     def _cost(self, number: int) -> float:
         row, work = self.rows[number], self.work[number]
@@ -359,13 +359,13 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
     multiples = Multiples(lowered, shapes.rows, names)
 
     def end(access: str, base: int | None = None) -> None:
-        for key in [it for it in groups if it[0] == access and base in (None, it[1])]:
+        for key in [group for group in groups if group[0] == access and base in (None, group[1])]:
             _widen(found, groups.pop(key).rows, multiples.of(key[1]), stores=access == "STORE")
 
     predicates: list[int] = []
     for number, row in enumerate(shapes.rows):
         control = _control_of(row)
-        predicates = [it for it in predicates if number < shapes.rows[it].imm]
+        predicates = [branch for branch in predicates if number < shapes.rows[branch].imm]
         predicated = bool(shapes.branches[number] & BRANCH.PREDICATED_BRANCH)
         ahead = control == "BRANCH" and row.guard != NONE and row.imm > number
         if shapes.starts[number] or (
@@ -460,7 +460,7 @@ class Multiples:
         found = (
             () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)
         )
-        return [it for it in found if it != NONE and not it & CONSTANT]
+        return [unit for unit in found if unit != NONE and not unit & CONSTANT]
 
     def of(self, base: int) -> tuple[int, int]:
         """A power of two and the rest; ``base``: NONE where an address is all offset."""
@@ -481,7 +481,7 @@ class Multiples:
         return multiple, one[1] % multiple
 
     def _result(self, name: str, row: CodeRow) -> tuple[int, int] | None:
-        a, b, c = (self._operand(it) for it in (row.a, row.b, row.c))
+        a, b, c = (self._operand(operand) for operand in (row.a, row.b, row.c))
         kind = name.partition("_")[0]
         if kind in ("mov", "cut32", "ext32", "ext64"):
             return a
@@ -660,9 +660,13 @@ def cycles_of(card: Card = H200) -> tuple[float, ...]:
 def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
     """Row by row: slots of issue, and units of tensor cores, as struct weight of engine.h."""
     found = []
-    for it in work:
-        tensor = it.flops / card.flops.get(it.type, card.flops["f16"]) if it.kind == "matrix" else 0.0
-        found += [0 if it.kind == "free" else it.slots, round(TENSOR_UNITS * tensor)]
+    for row_work in work:
+        tensor = (
+            row_work.flops / card.flops.get(row_work.type, card.flops["f16"])
+            if row_work.kind == "matrix"
+            else 0.0
+        )
+        found += [0 if row_work.kind == "free" else row_work.slots, round(TENSOR_UNITS * tensor)]
     return found
 
 
@@ -703,13 +707,13 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
     most = max(parts.values(), default=0.0)
     if not most:
         return 0.0
-    summed = math.fsum(math.pow(it / most, card.overlap) for it in parts.values())
+    summed = math.fsum(math.pow(seconds / most, card.overlap) for seconds in parts.values())
     return most * math.pow(summed, 1.0 / card.overlap)
 
 
 def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
     """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
-    launched = sum(card.launch + longest_of(parts_of(it, card), card) for it in launches)
+    launched = sum(card.launch + longest_of(parts_of(launch, card), card) for launch in launches)
     return launched + copies_seconds(copies, copied, card)
 
 

@@ -38,9 +38,11 @@ def profile_of(
 ) -> dict[str, Any]:
     """``copies`` (and memsets) of ``copied`` bytes in all, as of ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
-    for it in launches:
-        alike.setdefault((it.kernel, it.grid, it.block, it.shared, it.registers), []).append(it)
-    kernels = sorted((_kernel(it, card) for it in alike.values()), key=lambda it: -it["time_us"])
+    for launch in launches:
+        alike.setdefault(
+            (launch.kernel, launch.grid, launch.block, launch.shared, launch.registers), []
+        ).append(launch)
+    kernels = sorted((_kernel(same, card) for same in alike.values()), key=lambda it: -it["time_us"])
     left = _MOST_LINES_IN_ALL
     for kernel in kernels[:_MOST_KERNELS]:
         _cut(kernel, min(left, _MOST_LINES))
@@ -49,12 +51,12 @@ def profile_of(
     return {
         "card": card.name,
         "model": MODEL_VERSION,
-        "time_us": copying + sum(it["time_us"] for it in kernels),
+        "time_us": copying + sum(kernel["time_us"] for kernel in kernels),
         "copies": copies,
         "copied_bytes": copied,
         "copies_us": copying,
         "kernels": kernels[:_MOST_KERNELS],
-        "left_out": sum(it["launches"] for it in kernels[_MOST_KERNELS:]),
+        "left_out": sum(kernel["launches"] for kernel in kernels[_MOST_KERNELS:]),
     }
 
 
@@ -71,7 +73,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         for row in launch.rows:
             _add(lines.setdefault(row.line, {}), row)
     launching = 1e6 * card.launch * len(launches)
-    name = "".join(it if it in _MAY_BE_NAMED else "_" for it in kernel_name(first.kernel))
+    name = "".join(letter if letter in _MAY_BE_NAMED else "_" for letter in kernel_name(first.kernel))
     return {
         "name": name[:_NAME_CHARS] or "kernel",
         "launches": len(launches),
@@ -124,14 +126,14 @@ def _plain(counts: Counts) -> Counts:
 
 def _cut(kernel: dict[str, Any], most: int) -> None:
     """Have it say no more than so many lines, those with most work; the others together."""
-    work = {it["line"]: _work(it) for it in kernel["lines"]}
+    work = {line["line"]: _work(line) for line in kernel["lines"]}
     kept = set(sorted(work, key=lambda line: (-work[line], line))[:most])
-    for it in kernel["lines"]:
-        if it["line"] not in kept:
-            for name, value in it.items():
+    for line in kernel["lines"]:
+        if line["line"] not in kept:
+            for name, value in line.items():
                 if name != "line" and not name.endswith("_step"):
                     _add_to(kernel["rest"], name, value)
-    kernel["lines"] = [it for it in kernel["lines"] if it["line"] in kept]
+    kernel["lines"] = [line for line in kernel["lines"] if line["line"] in kept]
 
 
 def _work(counts: Counts) -> int:

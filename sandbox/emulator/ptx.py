@@ -152,23 +152,23 @@ def _place_merged(function: Function) -> None:
     has that of its first use, as good as always the next instruction with a line, and any other the one before it."""
     known, following = NOWHERE, NOWHERE
     after: list[Place] = []
-    for it in reversed(function.body):
-        if isinstance(it, Instruction):
-            following = it.place if it.place.line else following
+    for item in reversed(function.body):
+        if isinstance(item, Instruction):
+            following = item.place if item.place.line else following
         after.append(following)
-    for it, later in zip(function.body, reversed(after), strict=True):
-        if not isinstance(it, Instruction):
+    for item, later in zip(function.body, reversed(after), strict=True):
+        if not isinstance(item, Instruction):
             continue
-        if not it.place.line:
-            it.place = later if it.name == "ld" and later.line else known
+        if not item.place.line:
+            item.place = later if item.name == "ld" and later.line else known
         else:
-            known = it.place
+            known = item.place
 
 
 def split_operands(text: str) -> list[str]:
     """``%r1, {%r2, %r3}, [%rd1+4]`` is three operands."""
     if "{" not in text and "[" not in text and "(" not in text:
-        return [it.strip() for it in text.split(",")] if text.strip() else []
+        return [part.strip() for part in text.split(",")] if text.strip() else []
     found, depth, start = [], 0, 0
     for index, character in enumerate(text):
         if character in "{[(":
@@ -232,7 +232,9 @@ class _Parser:
 
     def _check_variables(self) -> None:
         for space, most in (("const", MOST_CONSTANT), ("global", MOST_GLOBAL)):
-            size = sum(it.size for it in self.module.variables.values() if it.space == space)
+            size = sum(
+                variable.size for variable in self.module.variables.values() if variable.space == space
+            )
             if size > most:
                 raise BadPtx(f"the module has {size:,} bytes of {space} memory, and may have {most:,}")
 
@@ -291,7 +293,7 @@ class _Parser:
             for size in limit[1].split(","):
                 function.max_threads *= int(size)
         if sizes := re.search(r"\.reqnctapercluster\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", rest):
-            x, y, z = (int(it) if it else 1 for it in sizes.groups())
+            x, y, z = (int(size) if size else 1 for size in sizes.groups())
             function.cluster = (x, y, z)
         self._body(function)
         _check_function(function)
@@ -406,12 +408,15 @@ class _Parser:
             head, _, more = text.partition("\t")
             rest = more
         name, *modifiers = head.split(".")
-        modifiers = [it for it in modifiers if it]
+        modifiers = [modifier for modifier in modifiers if modifier]
         operands = split_operands(rest)
         if len(scopes) > 1:
             renames = {old: new for scope in scopes for old, new in scope.items()}
             if renames:
-                operands, guard = [_renamed(it, renames) for it in operands], _renamed(guard, renames)
+                operands, guard = (
+                    [_renamed(operand, renames) for operand in operands],
+                    _renamed(guard, renames),
+                )
         function.body.append(Instruction(name, tuple(modifiers), operands, guard, place))
 
     def _directive(self, function: Function, text: str, scopes: list[dict[str, str]], inner: int) -> None:
@@ -454,15 +459,23 @@ def _check_function(function: Function) -> None:
     """Raises BadPtx for more memory than the assembler takes."""
     variables = function.variables.values()
     for what, size, most in (
-        ("parameters", sum(it.size for it in function.params), MOST_PARAMS),
-        ("results", sum(it.size for it in function.returns), MOST_PARAMS),
+        ("parameters", sum(variable.size for variable in function.params), MOST_PARAMS),
+        ("results", sum(variable.size for variable in function.returns), MOST_PARAMS),
         (
             "arguments of one call",
-            max((it.size for it in variables if it.space == "param"), default=0),
+            max((variable.size for variable in variables if variable.space == "param"), default=0),
             MOST_PARAMS,
         ),
-        ("local memory", sum(it.size for it in variables if it.space == "local"), MOST_LOCAL),
-        ("shared memory", sum(it.size for it in variables if it.space == "shared"), MOST_SHARED),
+        (
+            "local memory",
+            sum(variable.size for variable in variables if variable.space == "local"),
+            MOST_LOCAL,
+        ),
+        (
+            "shared memory",
+            sum(variable.size for variable in variables if variable.space == "shared"),
+            MOST_SHARED,
+        ),
     ):
         if size > most:
             raise BadPtx(f"{function.name} has {size:,} bytes of {what}, and may have {most:,}")
@@ -470,9 +483,9 @@ def _check_function(function: Function) -> None:
 
 def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
     """Branches to labels of an inner block that stand further down in it."""
-    for it in body:
-        if isinstance(it, Instruction) and it.name == "bra":
-            it.operands = [names.get(operand, operand) for operand in it.operands]
+    for item in body:
+        if isinstance(item, Instruction) and item.name == "bra":
+            item.operands = [names.get(operand, operand) for operand in item.operands]
 
 
 def _renamed(text: str, renames: dict[str, str]) -> str:
@@ -482,12 +495,12 @@ def _renamed(text: str, renames: dict[str, str]) -> str:
 def _params(text: str | None) -> list[Variable]:
     if not text:
         return []
-    return [_variable(it) for it in split_operands(text.strip()[1:-1])]
+    return [_variable(operand) for operand in split_operands(text.strip()[1:-1])]
 
 
 def _variable(text: str) -> Variable:
     declared, _, initial = text.partition("=")
-    space = next((it for it in _SPACES if f".{it}" in declared), "param")
+    space = next((space for space in _SPACES if f".{space}" in declared), "param")
     align = re.search(r"\.align\s+(\d+)", _POINTER.sub("", declared))
     found = _VARIABLE.search(_POINTER.sub("", declared))
     if found is None:

@@ -67,7 +67,7 @@ class Sample:
     @property
     def partial(self) -> bool:
         """Whether blocks were left out, so that later launches may read what was not written."""
-        return any(it.ran < it.blocks for it in self.launches)
+        return any(launch.ran < launch.blocks for launch in self.launches)
 
     def clusters(self, grid: Sequence[int]) -> dict[int, bool] | None:
         """Numbers of those that run, of a grid of so many clusters, the most telling first; None: all. Of each, whether
@@ -87,8 +87,8 @@ class Sample:
                 row, column = divmod(target.index, columns)
                 guessed.append(row * y // rows * x + column * x // columns)
                 guessed.append(column * y // columns * x + row * x // rows)
-            for it in guessed:
-                found.setdefault(it, target.index < min(_BEYOND, elements - 1))
-        for it in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
-            found.setdefault(it, True)
-        return {it: fair for it, fair in found.items() if 0 <= it < total}
+            for number in guessed:
+                found.setdefault(number, target.index < min(_BEYOND, elements - 1))
+        for number in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
+            found.setdefault(number, True)
+        return {number: fair for number, fair in found.items() if 0 <= number < total}

@@ -191,9 +191,9 @@ def ran(sample: str) -> tuple[Launch, set[str]]:
 def counted(name: str, launch: Launch) -> tuple[str, dict[str, int]]:
     """Of one instruction of a warp: what it occupies, and what else is counted."""
     line = 8 if name == "RETURN" else _LINE
-    own = [it for it in launch.rows if it.line == line]
-    units = sorted({it.work.kind for it in own}) or ["nothing"]
-    counts = {title: sum(getattr(it, field) for it in own) for title, field in COLUMNS.items()}
+    own = [row for row in launch.rows if row.line == line]
+    units = sorted({row.work.kind for row in own}) or ["nothing"]
+    counts = {title: sum(getattr(row, field) for row in own) for title, field in COLUMNS.items()}
     counts |= {"updates of one place": launch.updates_most}
     return ", ".join(units), {title: count for title, count in counts.items() if count}
 

@@ -94,7 +94,7 @@ def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> No
     shape = (1, 1, 1, 32, 1, 1, 0, 0, 0)
     head = LAUNCH_HEAD.pack(struct.unpack("<I", module)[0], 1, 0, 0, *shape, 0)
     assert device.answer(MESSAGE.LAUNCH, head + b"k")[0] == 0
-    assert [it.registers for it in device.returned().counted] == [255]
+    assert [launch.registers for launch in device.returned().counted] == [255]
 
 
 def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> None:

@@ -56,7 +56,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
             )
             k.alu(f"{name}_wide_{kind}", d, *operands)
             return
-        operands = [k.value(it, kind) for it in o[1:]]
+        operands = [k.value(operand, kind) for operand in o[1:]]
         if name in ("mul", "mad"):
             name += "_hi" if "hi" in m else "_lo"
         if "sat" in m:
@@ -65,7 +65,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
             name += "_relu"
         k.alu(f"{name}_{kind}", d, *operands)
         return
-    operands = [k.value(it, kind) for it in o[1:]]
+    operands = [k.value(operand, kind) for operand in o[1:]]
     if "ftz" in m and kind in ("f16", "f16x2"):
         operands = flushed(k, operands, kind)
     if "NaN" in m:
@@ -74,7 +74,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
         name += "_xorsign"
     if "relu" in m and name == "fma":
         name += "_relu"
-    rounding = next((ROUNDINGS[it] for it in m if it in ("rz", "rm", "rp")), 0)
+    rounding = next((ROUNDINGS[modifier] for modifier in m if modifier in ("rz", "rm", "rp")), 0)
     if rounding and kind in ("f32", "f64"):
         if "ftz" in m:
             operands = flushed(k, operands, kind)
@@ -105,7 +105,7 @@ def flushed(k: Kernel, operands: list[int], kind: str) -> list[int]:
 def _carry(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1].replace("s", "u").replace("b", "u")
     takes, gives = i.name.endswith("c") and i.name != "c", "cc" in m
-    d, operands = k.register(o[0]), [k.value(it, kind) for it in o[1:]]
+    d, operands = k.register(o[0]), [k.value(operand, kind) for operand in o[1:]]
     if i.name.startswith("mad"):
         k.alu(f"mul_{'hi' if 'hi' in m else 'lo'}_{kind}", k.spare, operands[0], operands[1])
         operands = [k.spare, operands[2]]
@@ -133,7 +133,7 @@ def _mul24(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 def _dot(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kinds = (DOT.A_SIGNED if m[-2][0] == "s" else 0) | (DOT.B_SIGNED if m[-1][0] == "s" else 0)
     kinds |= DOT.UPPER_HALF if "hi" in m else 0
-    k.alu(i.name, k.register(o[0]), *[k.value(it, "b32") for it in o[1:]], imm=kinds)
+    k.alu(i.name, k.register(o[0]), *[k.value(operand, "b32") for operand in o[1:]], imm=kinds)
 
 
 @handles("copysign")

@@ -33,7 +33,7 @@ def shared_origins(function: Function, arrays: Sequence[str]) -> dict[str, int]:
             for name in item.operands[0].strip("{}").replace("|", ",").split(","):
                 if (d := name.strip()) not in function.registers or origins.get(d) == -1:
                     continue
-                found = _combined(item, [of(it) for it in item.operands[1:]])
+                found = _combined(item, [of(operand) for operand in item.operands[1:]])
                 if found is not None and origins.get(d) != found:
                     origins[d] = found if d not in origins else -1
                     changed = True
@@ -53,7 +53,7 @@ def _combined(item: Instruction, origins: list[int | None]) -> int | None:
                 return None
             if item.name == "sub" and pair[1] != -1:
                 return -1
-            bases = [it for it in pair if it != -1]
+            bases = [origin for origin in pair if origin != -1]
             return bases[0] if len(bases) == 1 else -1
         case "mad":
             return origins[2] if len(origins) == 3 else -1

@@ -12,7 +12,12 @@ def _logic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     suffix = "pred" if kind == "pred" else bits_of(kind)
     second = "b32" if i.name == "shl" else kind
-    k.alu(f"{i.name}_{suffix}", k.register(o[0]), k.value(o[1], kind), *[k.value(it, second) for it in o[2:]])
+    k.alu(
+        f"{i.name}_{suffix}",
+        k.register(o[0]),
+        k.value(o[1], kind),
+        *[k.value(operand, second) for operand in o[2:]],
+    )
 
 
 @handles("shr")
@@ -22,7 +27,7 @@ def _shr(k: Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 @handles("shf")
 def _shf(k: Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    k.alu(f"shf_{m[0]}_{m[1]}", k.register(o[0]), *[k.value(it, "b32") for it in o[1:]])
+    k.alu(f"shf_{m[0]}_{m[1]}", k.register(o[0]), *[k.value(operand, "b32") for operand in o[1:]])
 
 
 @handles("popc", "clz", "brev", "bfind", "bfe", "bfi")
@@ -34,25 +39,30 @@ def _bit_field(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     k.alu(
         f"{i.name}_{kind}",
         k.register(o[0]),
-        *[k.value(it, word.removeprefix("shiftamt_")) for it, word in zip(o[1:], words, strict=True)],
+        *[
+            k.value(operand, word.removeprefix("shiftamt_"))
+            for operand, word in zip(o[1:], words, strict=True)
+        ],
     )
 
 
 @handles("fns", "bmsk")
 def _bit_search(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    k.alu("_".join((i.name, *m)), k.register(o[0]), *[k.value(it, "b32") for it in o[1:]])
+    k.alu("_".join((i.name, *m)), k.register(o[0]), *[k.value(operand, "b32") for operand in o[1:]])
 
 
 @handles("prmt")
 def _prmt(k: Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    k.alu("prmt_b32", k.register(o[0]), *[k.value(it, "b32") for it in o[1:]], imm=PERMUTATION[m[-1]])
+    k.alu(
+        "prmt_b32", k.register(o[0]), *[k.value(operand, "b32") for operand in o[1:]], imm=PERMUTATION[m[-1]]
+    )
 
 
 @handles("lop3")
 def _lop3(k: Kernel, __: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     first, _, second = o[0].partition("|")
     d = k.spare if first == "_" else k.register(first)
-    k.alu("lop3_b32", d, *[k.value(it, "b32") for it in o[1:4]], imm=number(o[4]) or 0)
+    k.alu("lop3_b32", d, *[k.value(operand, "b32") for operand in o[1:4]], imm=number(o[4]) or 0)
     if len(m) > 1:  # whether it has a bit, combined with a predicate
         k.alu("pred_of_b32", k.spare_pred, d)
         k.alu(f"{m[0]}_pred", k.register(second), k.spare_pred, k.value(o[5], "pred"))

@@ -28,11 +28,18 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         base, at, wide = k.memory(o[0], SPACE.GLOBAL)
         k.control("NOP", size=NOP.PREFETCHES_BULK, a=base, b=k.value(o[1], "b32"), imm=at, wide=wide)
         return
-    if any(it.startswith(("im2col", "tile::", "cta_group")) for it in m) or "cp_mask" in m:
+    if any(modifier.startswith(("im2col", "tile::", "cta_group")) for modifier in m) or "cp_mask" in m:
         raise refused
     tensor = "tensor" in m
-    rank = next((int(it[0]) for it in m if len(it) == 2 and it[1] == "d" and it[0] in "12345"), 0)
-    spaces = [it for it in m if it.partition("::")[0] in ("shared", "global")]
+    rank = next(
+        (
+            int(modifier[0])
+            for modifier in m
+            if len(modifier) == 2 and modifier[1] == "d" and modifier[0] in "12345"
+        ),
+        0,
+    )
+    spaces = [modifier for modifier in m if modifier.partition("::")[0] in ("shared", "global")]
     outwards = spaces[0] == "global"
     into_cluster = len(spaces) > 1 and spaces[1].startswith("shared") and not outwards
     if tensor != (rank > 0) or len(spaces) != 2 or (outwards and not spaces[1].startswith("shared")):
@@ -41,7 +48,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         raise refused
     how = 0
     if m[0] == "reduce":
-        named = next(it for it in m if it in ATOMIC)
+        named = next(modifier for modifier in m if modifier in ATOMIC)
         # A tensor's type is its map's.
         kind = m[-1] if not tensor else "u32"
         if kind not in ATOMIC_TYPES or named in ("exch", "cas"):
@@ -55,7 +62,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         names = split_operands(parts[1][1:-1])
         if len(parts) != 2 or len(names) != rank:
             raise refused
-        coordinates = [[k.value(it, "b32"), 0, 0] for it in names]
+        coordinates = [[k.value(operand, "b32"), 0, 0] for operand in names]
         tensor_map = _address(k, f"[{parts[0]}]", SPACE.GENERIC)
         to, source = (
             (tensor_map, _address(k, plain, SPACE.SHARED))
@@ -80,8 +87,8 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         else BULK_WAY.GLOBAL_TO_SHARED
     )
     words = [way, rank, int(multicast), how, *to, *source, *barrier, *size, *ranks]
-    for it in coordinates + [nothing] * (5 - rank):
-        words += it
+    for coordinate in coordinates + [nothing] * (5 - rank):
+        words += coordinate
     at = len(k.pool)
     k.pool.extend(words + [0] * (-len(words) % 32))
     k.granule = min(k.granule, 4)

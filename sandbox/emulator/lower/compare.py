@@ -39,7 +39,7 @@ _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     first, _, second = o[0].partition("|")
-    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    combine = next((modifier for modifier in m[1:] if modifier in ("and", "or", "xor")), None)
     operands = _compared(k, m, o[1:3])
     if kind in ("f16x2", "bf16x2"):  # a predicate for each half
         for half, name in enumerate((first, second)):
@@ -68,7 +68,7 @@ def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 def _compared(k: Kernel, m: tuple[str, ...], o: list[str]) -> list[int]:
     """The operands of a comparison, as the kind that it ends with."""
     kind = m[-1]
-    operands = [k.value(it, kind) for it in o]
+    operands = [k.value(operand, kind) for operand in o]
     return flushed(k, operands, kind) if "ftz" in m and kind in ("f32", "f16", "f16x2") else operands
 
 
@@ -88,7 +88,7 @@ def _compare_halves(k: Kernel, how: str, kind: str, operands: list[int], half: i
 def _set(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     source, target = m[-1], m[-2]
     d, operands = k.register(o[0]), _compared(k, m, o[1:3])
-    combine = next((it for it in m[1:] if it in ("and", "or", "xor")), None)
+    combine = next((modifier for modifier in m[1:] if modifier in ("and", "or", "xor")), None)
     found = (k.spare_pred, k.spare_pred2)
     for half in range(2 if source.endswith("x2") else 1):
         if source.endswith("x2"):

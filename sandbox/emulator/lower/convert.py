@@ -29,12 +29,12 @@ def _mov(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         name = names.get((SIZES[kind], len(parts)))
         if name is None:
             raise Unsupported(i.opcode, i.place)
-        k.alu(name, k.register(o[0]), *[k.value(it, "b32") for it in parts])
+        k.alu(name, k.register(o[0]), *[k.value(part, "b32") for part in parts])
     elif o[0].startswith("{"):
         parts = split_operands(o[0][1:-1])
         bits = 8 * SIZES[kind] // len(parts)
         source = k.value(o[1], kind)
-        if source in [k.frame.registers.get(it) for it in parts]:
+        if source in [k.frame.registers.get(part) for part in parts]:
             k.alu(f"mov_{bits_of(kind)}", k.spare, source)
             source = k.spare
         for index, part in enumerate(parts):
@@ -47,7 +47,7 @@ def _mov(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 @handles("cvta")
 def _cvta(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    space = next(it for it in m if it not in ("to", "u64", "u32"))
+    space = next(modifier for modifier in m if modifier not in ("to", "u64", "u32"))
     base = {"shared": SHARED_BASE, "local": LOCAL_BASE}.get(space.partition("::")[0], 0)
     d, kind = k.register(o[0]), m[-1]
     source = k.value(o[1], kind)
@@ -78,7 +78,7 @@ def _cvt(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         _cvt_pack(k, m, o)
         return
     to, source_kind = m[-2], m[-1]
-    d, rounding = k.register(o[0]), next((it for it in m if it in ROUNDINGS), "")
+    d, rounding = k.register(o[0]), next((modifier for modifier in m if modifier in ROUNDINGS), "")
     if (
         to in ("f16", "bf16", "tf32", "f16x2", "bf16x2")
         and to != source_kind
@@ -87,7 +87,7 @@ def _cvt(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     ):
         how = ROUNDINGS.get(rounding, 0) | (CONVERSION.FINITE if "satfinite" in m else 0)
         how |= (CONVERSION.NOT_NEGATIVE if "relu" in m else 0) | (CONVERSION.TIES_AWAY if "rna" in m else 0)
-        operands = [k.value(it, source_kind) for it in o[1:]]
+        operands = [k.value(operand, source_kind) for operand in o[1:]]
         if "ftz" in m and source_kind == "f32":
             operands = flushed(k, operands, "f32")
         k.alu(f"cvt_by_{to}_{source_kind}", d, *operands, imm=how)

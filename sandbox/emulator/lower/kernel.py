@@ -97,7 +97,11 @@ class Kernel:
     def lowered(self) -> Lowered:
         reachable = self._reachable()
         self._lay_out_shared(reachable)
-        words = [sum(-(-it.size // 4) for it in each) for f in reachable for each in (f.params, f.returns)]
+        words = [
+            sum(-(-variable.size // 4) for variable in each)
+            for f in reachable
+            for each in (f.params, f.returns)
+        ]
         most = max([*words, *self._prototype_words(reachable)], default=0)
         self.abi_words = most
         self.abi_params = self._take(most)
@@ -156,7 +160,7 @@ class Kernel:
 
     def _reachable(self) -> list[Function]:
         """The kernel and what it may call: by name or, where it calls through addresses, all whose address is known."""
-        pointed = {name for it in self.module.variables.values() for _, name, _ in it.pointers}
+        pointed = {name for variable in self.module.variables.values() for _, name, _ in variable.pointers}
         found: list[Function] = []
         waiting = [self.function.name]
         while waiting:
@@ -168,8 +172,14 @@ class Kernel:
             for item in function.body:
                 if not isinstance(item, Instruction):
                     continue
-                called |= {word for it in item.operands if (word := it.strip("()")) in self.module.functions}
-                if item.name == "call" and any(it in function.registers for it in item.operands[:2]):
+                called |= {
+                    word
+                    for operand in item.operands
+                    if (word := operand.strip("()")) in self.module.functions
+                }
+                if item.name == "call" and any(
+                    operand in function.registers for operand in item.operands[:2]
+                ):
                     called |= pointed & self.module.functions.keys()
             waiting.extend(sorted(called))
         return found
@@ -232,7 +242,7 @@ class Kernel:
             self.shared_names[variable.name] = (at, variable.size)
             at += variable.size
         if dynamic:
-            align = max(16, *(it.align for it in dynamic))
+            align = max(16, *(variable.align for variable in dynamic))
             at = -(-at // align) * align
             for variable in dynamic:
                 self.shared[variable.name] = at
@@ -287,9 +297,9 @@ class Kernel:
         read, in CUDA's own headers too; the swap finds out whether it was right, so it is no race."""
         if function.name not in self.compared_in:
             self.compared_in[function.name] = {
-                it.operands[1]
-                for it in function.body
-                if isinstance(it, Instruction) and it.name == "atom" and "cas" in it.modifiers
+                item.operands[1]
+                for item in function.body
+                if isinstance(item, Instruction) and item.name == "atom" and "cas" in item.modifiers
             }
         return self.compared_in[function.name]
 
@@ -437,7 +447,7 @@ class Kernel:
     def halves(self, text: str) -> list[int]:
         """The two registers of 64 bits of a value of 128."""
         if text[0] == "{":
-            return [self.register(it) for it in split_operands(text[1:-1])]
+            return [self.register(operand) for operand in split_operands(text[1:-1])]
         if self.width(text) != 16:
             raise ValueError(f"{text} has no 128 bits")
         return [self.register(text), self.register(text) + 2]
@@ -463,7 +473,7 @@ class Kernel:
         """Whether a result is in no other operand of its function."""
         function = self.frame.function
         if function.name not in self.mentions:
-            operands = (o for it in function.body if isinstance(it, Instruction) for o in it.operands)
+            operands = (o for item in function.body if isinstance(item, Instruction) for o in item.operands)
             words = (word for o in operands for word in re.findall(r"%\w+", o))
             self.mentions[function.name] = Counter(words)
         return text in ("", "_") or self.mentions[function.name][text] == 1
@@ -603,8 +613,8 @@ _SPACES = {name: SPACE[name] for name in ("global", "shared", "local", "const")}
 
 
 def space_of(m: tuple[str, ...]) -> int:
-    for it in m:
-        if (found := _SPACES.get(it.partition("::")[0])) is not None:
+    for modifier in m:
+        if (found := _SPACES.get(modifier.partition("::")[0])) is not None:
             return found
     return SPACE.GENERIC
 

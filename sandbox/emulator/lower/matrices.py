@@ -16,7 +16,7 @@ def _move_matrices(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) 
         raise Unsupported(i.opcode, i.place)
     stores = i.name == "stmatrix"
     fragment, address = (o[1], o[0]) if stores else (o[0], o[1])
-    registers = [k.register(it) for it in split_operands(fragment[1:-1])]
+    registers = [k.register(operand) for operand in split_operands(fragment[1:-1])]
     if len(registers) not in (1, 2, 4):
         raise Unsupported(i.opcode, i.place)
     base, at, wide = k.memory(address, SPACE.SHARED)
@@ -52,7 +52,9 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 def _units(k: Kernel, text: str, kind: str) -> list[int]:
     return (
-        [k.value(it, kind) for it in split_operands(text[1:-1])] if text[0] == "{" else [k.value(text, kind)]
+        [k.value(operand, kind) for operand in split_operands(text[1:-1])]
+        if text[0] == "{"
+        else [k.value(text, kind)]
     )
 
 
@@ -67,13 +69,13 @@ def _matrix(
     groups: list[list[int]],
 ) -> int:
     """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
-    shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
+    shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     if any(
-        it not in ELEMENT or (it[0] == "e" and kind not in (MATRIX.MULTIPLY_MMA, MATRIX.MULTIPLY_SPARSE))
-        for it in types
+        name not in ELEMENT or (name[0] == "e" and kind not in (MATRIX.MULTIPLY_MMA, MATRIX.MULTIPLY_SPARSE))
+        for name in types
     ):
         raise Unsupported(i.opcode, i.place)
-    m, n, depth = (int(it) for it in shape.groups())
+    m, n, depth = (int(size) for size in shape.groups())
     if not (
         min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 4096 and sum(map(len, groups)) <= 64
     ):
@@ -83,7 +85,7 @@ def _matrix(
         or (kind == MATRIX.LOAD_FRAGMENT and (which == OPERAND.OPERAND_D or depth * _SMALL[types[0]] % 32))
     ):
         raise Unsupported(i.opcode, i.place)
-    numbers = [ELEMENT[it] for it in types]
+    numbers = [ELEMENT[kind] for kind in types]
     words = [
         kind,
         m,
@@ -101,7 +103,7 @@ def _matrix(
 
 @handles("wmma")
 def _wmma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    layouts = [it for it in m if it in ("row", "col")]
+    layouts = [modifier for modifier in m if modifier in ("row", "col")]
     if m[0] in ("load", "store"):
         which, kind = _OPERANDS.get(m[1]), m[-1]
         if which is None:
@@ -140,14 +142,14 @@ def _wmma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         )
         return
     # f16 operands are not named: .d.c; else .d.a.b.c
-    named = [it for it in m if it in ELEMENT]
+    named = [modifier for modifier in m if modifier in ELEMENT]
     d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
     _multiply(k, i, MATRIX.MULTIPLY_WMMA, (d_type, a_type, b_type, c_type), o, "satfinite" in m or "xor" in m)
 
 
 @handles("mma")
 def _mma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    named = [it for it in m if it in ELEMENT]
+    named = [modifier for modifier in m if modifier in ELEMENT]
     if len(named) != 4:
         raise Unsupported(i.opcode, i.place)
     if m[0].partition("::")[0] == "sp":
@@ -174,9 +176,9 @@ _SELECTORS = {
 
 def _mma_sparse(k: Kernel, i: Instruction, named: list[str], o: list[str]) -> None:
     """``named``: types of D, A, B and C."""
-    shape = next(found for it in i.modifiers if (found := _SHAPE.match(it)))
+    shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     d, a, b, c = named
-    m, n, depth = (int(it) for it in shape.groups())
+    m, n, depth = (int(size) for size in shape.groups())
     selector = number(o[5])
     groups = [_units(k, text, "b32") for text in o[:4]]
     if a not in MATRIX_BITS:
@@ -191,7 +193,7 @@ def _mma_sparse(k: Kernel, i: Instruction, named: list[str], o: list[str]) -> No
     if (
         (m, n) != (16, 8)
         or MATRIX_BITS.get(b) != MATRIX_BITS[a]
-        or [len(it) for it in groups] != wanted
+        or [len(group) for group in groups] != wanted
         or selector is None
         or not 0 <= selector < _SELECTORS.get((a, depth), 0)
     ):
@@ -223,16 +225,16 @@ def _multiply(
 ) -> None:
     d, a, b, c = types
     groups = [
-        _units(k, text, "f64" if it == "f64" else "b32") for text, it in zip(o, (d, a, b, c), strict=True)
+        _units(k, text, "f64" if kind == "f64" else "b32") for text, kind in zip(o, (d, a, b, c), strict=True)
     ]
     if kind == MATRIX.MULTIPLY_QUADS:
         expected = [4 if d == "f16" else 8, 2, 2, 4 if c == "f16" else 8]
         if (
-            [len(it) for it in groups] != expected
-            or any(it not in ("f16", "f32") for it in (d, c))
+            [len(group) for group in groups] != expected
+            or any(kind not in ("f16", "f32") for kind in (d, c))
             or b != "f16"
         ):
             raise Unsupported(i.opcode, i.place)
-    layouts = [it for it in i.modifiers if it in ("row", "col")]
+    layouts = [modifier for modifier in i.modifiers if modifier in ("row", "col")]
     by_row = (layouts[0] == "row", layouts[1] == "row")
     k.control("MATRIX", a=_matrix(k, i, kind, [a, b, c, d], OPERAND.OPERAND_D, by_row, flag, groups), count=0)

@@ -19,9 +19,9 @@ ATOMIC_TYPES = {
 def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     outs = split_operands(o[0][1:-1]) if o[0].startswith("{") else [o[0]]
-    if any(it.startswith("param") for it in m) and _load_param(k, i, kind, outs, o[1]):
+    if any(modifier.startswith("param") for modifier in m) and _load_param(k, i, kind, outs, o[1]):
         return
-    space = SPACE.GENERIC if any(it.startswith("param") for it in m) else space_of(m)
+    space = SPACE.GENERIC if any(modifier.startswith("param") for modifier in m) else space_of(m)
     base, offset, wide = k.memory(o[1], space)
     strong = {"volatile", "relaxed", "acquire"} & set(m) or o[1] in k.compared(k.frame.function)
     flags = FLAG.STRONG if strong and space != SPACE.LOCAL else 0
@@ -30,7 +30,7 @@ def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         wide |= 1
     if len(outs) > (2 if SIZES[kind] == 8 else 1 if SIZES[kind] == 16 else 4):
         raise Unsupported(i.opcode, i.place)
-    units = k.halves(outs[0]) if kind == "b128" else [k.sink(it) for it in outs]
+    units = k.halves(outs[0]) if kind == "b128" else [k.sink(operand) for operand in outs]
     count = len(units)
     units += [NONE] * (4 - count)
     k.control(
@@ -86,7 +86,7 @@ def _load_param(k: Kernel, i: Instruction, kind: str, outs: list[str], where: st
 def _st(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     ins = split_operands(o[1][1:-1]) if o[1].startswith("{") else [o[1]]
-    if any(it.startswith("param") for it in m):
+    if any(modifier.startswith("param") for modifier in m):
         name, _, offset = o[0][1:-1].partition("+")
         for index, item in enumerate(ins):
             value = k.value(item, kind)
@@ -111,7 +111,7 @@ def _st(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         raise Unsupported(i.opcode, i.place)
     if space != SPACE.LOCAL:
         k.granule = min(k.granule, SIZES[kind])
-    units = k.halves(ins[0]) if kind == "b128" else [k.value(it, kind) for it in ins]
+    units = k.halves(ins[0]) if kind == "b128" else [k.value(operand, kind) for operand in ins]
     count = len(units)
     units += [NONE] * (4 - count)
     k.control(
@@ -133,13 +133,13 @@ def _st(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 @handles("atom", "red")
 def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    kind = next((it for it in m if it in ATOMIC_TYPES), "")
+    kind = next((modifier for modifier in m if modifier in ATOMIC_TYPES), "")
     o = o[:-1] if "L2::cache_hint" in m else o
-    how = next((it for it in m if it in ATOMIC), None)
+    how = next((modifier for modifier in m if modifier in ATOMIC), None)
     if how is None or not kind:
         raise Unsupported(i.opcode, i.place)
     d, rest = (o[0], o[1:]) if i.name == "atom" else ("", o)
-    count = next((int(it[1]) for it in m if it in ("v2", "v4", "v8")), 1)
+    count = next((int(modifier[1]) for modifier in m if modifier in ("v2", "v4", "v8")), 1)
     # Vectors are of global memory, also where their address says no space.
     space = space_of(m) if count == 1 else SPACE.GLOBAL
     base, at, wide = k.memory(rest[0], space)
@@ -148,7 +148,7 @@ def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         if how not in ("add", "min", "max") or space_of(m) not in (SPACE.GENERIC, SPACE.GLOBAL):
             raise Unsupported(i.opcode, i.place)
     else:
-        values, spare = [k.value(it, kind) for it in rest[1:]] + [NONE], k.array_of(rest[0])
+        values, spare = [k.value(operand, kind) for operand in rest[1:]] + [NONE], k.array_of(rest[0])
     k.granule = min(k.granule, SIZES[kind])
     floats = "f" in kind
     flags = FLAG.RETRIED if floats else 0
@@ -177,8 +177,8 @@ _ATOMIC_VECTORS = {"f32": 4, "f16": 8, "bf16": 8, "f16x2": 4, "bf16x2": 4}
 
 def _atomic_vector(k: Kernel, i: Instruction, kind: str, count: int, d: str, values: str) -> int:
     """Where the pool has the units of the values, and of what was there before."""
-    given = [k.value(it, kind) for it in split_operands(values[1:-1])]
-    before = [k.sink(it) for it in split_operands(d[1:-1])] if d.startswith("{") else [NONE] * count
+    given = [k.value(operand, kind) for operand in split_operands(values[1:-1])]
+    before = [k.sink(operand) for operand in split_operands(d[1:-1])] if d.startswith("{") else [NONE] * count
     if len(given) != count or len(before) != count or count > _ATOMIC_VECTORS.get(kind, 0):
         raise Unsupported(i.opcode, i.place)
     return k.describe(given + before)

@@ -33,8 +33,8 @@ def _wgmma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 def _product(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     refused = Unsupported(i.opcode, i.place)
-    shape = next(found for it in m if (found := _SHAPE.match(it)))
-    d_type, a_type, b_type = [it for it in m if it in ELEMENT]
+    shape = next(found for modifier in m if (found := _SHAPE.match(modifier)))
+    d_type, a_type, b_type = [modifier for modifier in m if modifier in ELEMENT]
     n, depth = int(shape[1]), int(shape[2])
     eights = a_type in ("e4m3", "e5m2")
     integers, bits = a_type in ("s8", "u8"), a_type == "b1"
@@ -44,27 +44,27 @@ def _product(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> Non
     results = ("s32",) if integers or bits else ("f16", "f32") if a_type == "f16" or eights else ("f32",)
     if not same or depth != _DEPTHS.get(a_type) or d_type not in results or n % 8 or not 8 <= n <= 256:
         raise refused
-    d = [k.register(it) for it in split_operands(o[0][1:-1])]
+    d = [k.register(operand) for operand in split_operands(o[0][1:-1])]
     in_registers = o[1].startswith("{")
-    a = [k.value(it, "b32") for it in split_operands(o[1][1:-1])] if in_registers else []
+    a = [k.value(operand, "b32") for operand in split_operands(o[1][1:-1])] if in_registers else []
     if len(d) != (n // 4 if d_type == "f16" else n // 2) or (in_registers and len(a) != 4):
         raise refused
-    if any(k.width(it) != 4 for it in split_operands(o[0][1:-1])):
+    if any(k.width(operand) != 4 for operand in split_operands(o[0][1:-1])):
         raise refused
-    numbers = [number(it) for it in o[4:]]
+    numbers = [number(operand) for operand in o[4:]]
     halves = a_type in ("f16", "bf16")
     expected = 0 if integers or bits else 2 + (2 - int(in_registers) if halves else 0)
     if (
         len(numbers) != expected
-        or any(it not in (1, -1) for it in numbers[:2])
-        or any(it not in (0, 1) for it in numbers[2:])
+        or any(value not in (1, -1) for value in numbers[:2])
+        or any(value not in (0, 1) for value in numbers[2:])
     ):
         raise refused
-    scales = [int(it == -1) for it in numbers[:2]] or [0, 0]
-    transposed = [it or 0 for it in numbers[2:]] if halves else [0, 0]
+    scales = [int(value == -1) for value in numbers[:2]] or [0, 0]
+    transposed = [value or 0 for value in numbers[2:]] if halves else [0, 0]
     if halves and in_registers:
         transposed = [0, *transposed]
-    types = [ELEMENT[it] for it in (d_type, a_type, b_type)]
+    types = [ELEMENT[kind] for kind in (d_type, a_type, b_type)]
     words = [
         n,
         depth,

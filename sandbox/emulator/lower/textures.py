@@ -22,12 +22,12 @@ def _object_and_places(k: Kernel, text: str, kind: str) -> tuple[int, list[int]]
     name, places = split_operands(text[1:-1])
     if k.width(name) != 8:
         raise ValueError(f"{name} is no object")
-    return k.register(name), [k.value(it, kind) for it in split_operands(places.strip("{}"))]
+    return k.register(name), [k.value(operand, kind) for operand in split_operands(places.strip("{}"))]
 
 
 @handles(*_TEXTURES)
 def _texture(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    geometry = next((it for it in m if it in _GEOMETRIES), None)
+    geometry = next((modifier for modifier in m if modifier in _GEOMETRIES), None)
     if geometry is None or (i.name != "tex" and m[0] != "b"):
         raise Unsupported(i.opcode, i.place)
     axes, layered = _GEOMETRIES[geometry]
@@ -42,18 +42,18 @@ def _texture(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> Non
         size = SIZES[kind]
     item, places = _object_and_places(k, where, "f32" if by_floats else "b32")
     names = split_operands(values.strip("{}"))
-    units = [k.value(it, kind) if i.name == "sust" else k.sink(it) for it in names]
+    units = [k.value(operand, kind) if i.name == "sust" else k.sink(operand) for operand in names]
     if (
         len(places) < axes + layered
         or size * len(units) > 16
-        or any(k.width(it) == 8 for it in names) != (size == 8)
+        or any(k.width(operand) == 8 for operand in names) != (size == 8)
     ):
         raise Unsupported(i.opcode, i.place)
     places = (places + [places[0]] * 4)[:4]
-    beyond = next((_BEYOND[it] for it in m if it in _BEYOND), 0)
+    beyond = next((_BEYOND[modifier] for modifier in m if modifier in _BEYOND), 0)
     words = [
         _TEXTURES[i.name], axes, layered, by_floats, size, beyond, len(units), item,
         *(units + [NONE] * 4)[:4], *places,
     ]  # fmt: skip
     k.granule = min(k.granule, size)
-    k.control("TEXTURE", imm=k.describe([int(it) for it in words]))
+    k.control("TEXTURE", imm=k.describe([int(word) for word in words]))

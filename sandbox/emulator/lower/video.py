@@ -24,21 +24,21 @@ def _one_part(part: str) -> int:
 
 def _parts(part: str, lanes: int, default: int) -> int:
     """As struct video has it: a place of each lane, from ``h10`` or ``b3210``; the last is the first lane's."""
-    digits = [int(it) for it in reversed(part[1:])] or list(range(default, default + lanes))
-    if len(digits) != lanes or any(it >= 2 * lanes for it in digits):
+    digits = [int(digit) for digit in reversed(part[1:])] or list(range(default, default + lanes))
+    if len(digits) != lanes or any(digit >= 2 * lanes for digit in digits):
         raise ValueError(f"a selector '{part}'")
-    return sum(it << 4 * lane for lane, it in enumerate(digits))
+    return sum(digit << 4 * lane for lane, digit in enumerate(digits))
 
 
 @handles(*_VIDEO, *(name + lanes for name in (*_VIDEO[:6], "vset") for lanes in "24"))
 def _video(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     lanes = int(i.name[-1]) if i.name[-1] in "24" else 1
     operation = VIDEO[i.name[1:].rstrip("24")]
-    signs = [it == "s32" for it in m if it in ("u32", "s32")]
+    signs = [modifier == "s32" for modifier in m if modifier in ("u32", "s32")]
     compares = i.name.startswith("vset")
     d_signed, a_signed, b_signed = [False, *signs] if compares else signs
-    (d, into), (a, a_from), (b, b_from) = (_part(it) for it in o[:3])
-    second = next((VIDEO_SECOND[it] for it in m if it in VIDEO_SECOND), 0)
+    (d, into), (a, a_from), (b, b_from) = (_part(operand) for operand in o[:3])
+    second = next((VIDEO_SECOND[modifier] for modifier in m if modifier in VIDEO_SECOND), 0)
     negated = (a[0] == "-") ^ (b[0] == "-")
     c_negated = len(o) > 3 and o[3][0] == "-"
     mad = sum(
@@ -53,14 +53,14 @@ def _video(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         if holds
     )
     if lanes == 1:
-        selectors = [_one_part(it) for it in (a_from, b_from, into)]
+        selectors = [_one_part(selector) for selector in (a_from, b_from, into)]
     else:
-        written = sum(1 << int(it) for it in into[1:]) if into else (1 << lanes) - 1
+        written = sum(1 << int(digit) for digit in into[1:]) if into else (1 << lanes) - 1
         selectors = [_parts(a_from, lanes, 0), _parts(b_from, lanes, lanes), written]
     words = [
         operation, lanes, d_signed, a_signed, b_signed, "sat" in m, second, *selectors,
-        next((COMPARISON[it] for it in m if it in COMPARISON), 0), mad, "wrap" in m,
+        next((COMPARISON[modifier] for modifier in m if modifier in COMPARISON), 0), mad, "wrap" in m,
     ]  # fmt: skip
-    described = k.describe([int(it) for it in words])
-    operands = [k.value(it.lstrip("-"), "b32") for it in (a, b, *o[3:])]
+    described = k.describe([int(word) for word in words])
+    operands = [k.value(operand.lstrip("-"), "b32") for operand in (a, b, *o[3:])]
     k.alu("video", k.register(d), *operands, *[k.constant(0, 4)] * (3 - len(operands)), imm=described)
