@@ -1,8 +1,8 @@
-"""The time that a card would take for what was counted in a call: a model, the same on every machine.
+"""Models the time that a card would take for the counted work of a call. The result is the same on every machine.
 
-A launch lasts as long as what holds it up most: memory, the second-level cache, the busiest of a multiprocessor's
-units, or the chain of instructions that wait for each other. The card is an H200 by NVIDIA's data sheets, with what
-microbenchmarks reach of them; see docs/emulated.md for the argument and for how well it agrees with a card.
+A launch takes as long as its slowest part: memory, the second-level cache, the busiest unit of a multiprocessor, or the
+longest chain of dependent instructions. The card is an H200 with rates from NVIDIA's data sheets and microbenchmarks;
+see docs/emulated.md for the reasons and for the agreement with a card.
 """
 
 from __future__ import annotations
@@ -31,48 +31,41 @@ from .names import (
     WIDTH,
 )
 
-# Another for each change to it or to what is counted: times of two versions are not comparable.
+# Increase it with each change to the model or the counts: times of two versions are not comparable.
 MODEL_VERSION = 7
 KINDS = tuple(name.lower() for name in CLASS)
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
-# Of a need for tensor cores and for lines: its units.
+# Units of the needs for tensor cores and for lines.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 
 @dataclass(frozen=True)
 class Card:
-    """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
-    instructions of warps, ``rates``: those of each kind, ``l1``: lines, ``banks``: passes through shared memory,
-    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``shared`` bytes, ``registers``.
-    ``l1_bytes``: of which shared memory takes its part; ``from_l2``: sectors in a cycle. ``launch``: seconds for a
-    launch that does nothing; ``copy``: the same for a copy or a memset; ``latency``: seconds that memory takes to
-    answer; ``block``: from one block's begin to the next one's; ``update``: between two atomics on one place of the
-    second-level cache, which has so many ``slices`` that work side by side. ``overlap``: launches take (sum of part **
-    overlap) ** (1 / overlap) of their parts."""
+    """A GPU. "A cycle" means for each multiprocessor in a cycle."""
 
     name: str
     multiprocessors: int
-    clock: float
-    dram: float
-    l2: float
-    issue: float
-    rates: Mapping[str, float]
-    l1: float
-    banks: float
-    flops: Mapping[str, float]
-    threads: int
+    clock: float  # cycles a second
+    dram: float  # bytes a second
+    l2: float  # bytes a second
+    issue: float  # warp instructions a cycle
+    rates: Mapping[str, float]  # warp instructions of each kind a cycle
+    l1: float  # lines a cycle
+    banks: float  # passes through shared memory a cycle
+    flops: Mapping[str, float]  # of tensor cores a cycle, by type
+    threads: int  # of a multiprocessor; so are the next four
     blocks: int
-    shared: int
+    shared: int  # bytes
     registers: int
-    l1_bytes: int
-    from_l2: float
-    launch: float
-    copy: float
-    latency: float
-    block: float
-    update: float
-    slices: int
-    overlap: float
+    l1_bytes: int  # shared memory takes its part of them
+    from_l2: float  # sectors a cycle
+    launch: float  # seconds of an empty launch
+    copy: float  # seconds of an empty copy or memset
+    latency: float  # seconds until memory answers
+    block: float  # seconds between the starts of two blocks
+    update: float  # seconds between two atomics on one place of the second-level cache
+    slices: int  # of the second-level cache, which work in parallel
+    overlap: float  # a launch takes (sum of part ** overlap) ** (1 / overlap)
 
 
 H200 = Card(
@@ -109,17 +102,17 @@ H200 = Card(
     slices=96,
     overlap=4.0,
 )  # fmt: skip
-# The same processor behind memory of another kind.
+# The same processor with other memory.
 H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE, _WORD = 32, 128, 4, 4
-# What shared memory leaves of a first-level cache.
+# Shared memory leaves at least this much of a first-level cache.
 _LEAST_L1 = 28 << 10
-# A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.
+# Shared memory of a block is allocated in these units, and the system takes 1 KiB more.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
-# A warp's registers are given out in this many, in one of the parts of a multiprocessor.
+# Registers of a warp are allocated in these units, in one of the multiprocessor's parts.
 _REGISTER_UNIT, _PARTS = 256, 4
 
-# What PTX writes as one instruction and a card does in several, in slots of issue.
+# Issue slots of PTX instructions that a card runs as several.
 _WEIGHTS = (
     (re.compile(r"(div|rem)_[us]64"), 70),
     (re.compile(r"(div|rem)_[us](16|32)"), 18),
@@ -149,25 +142,24 @@ _KINDS_OF_ASYNC = {
     "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
     "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
 }  # fmt: skip
-# A multiprocessor's four units each fetch for one thread in a cycle.
+# A multiprocessor's four texture units each fetch for one thread in a cycle.
 _TEXTURE_SLOTS = 8
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops.
-    ``access``: load, store, atomic or copy (cp.async), where it reaches memory."""
+    """The work of one instruction."""
 
-    kind: str
-    slots: int = 1
-    type: str = ""
+    kind: str  # one of KINDS
+    slots: int = 1  # of issue
+    type: str = ""  # of a matrix product
     flops: int = 0
-    access: str = ""
+    access: str = ""  # load, store, atomic or copy (cp.async); empty: no memory access
 
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
-    """Row by row, and what becomes of branches. ``names``: of the operations of alu.ops."""
+    """The work of each row, and the shapes of branches. ``names``: of the operations of alu.ops."""
     work = [_work(lowered, row, names) for row in lowered.code_rows()]
     shapes = Shapes(lowered, work)
     predicated = Work("free", 0)
@@ -199,7 +191,7 @@ def _work(lowered: Lowered, row: CodeRow, names: Sequence[str]) -> Work:
     which, m, n, k, a_type = lowered.pool[row.a : row.a + 5]
     if which in (MATRIX.LOAD_FRAGMENT, MATRIX.STORE_FRAGMENT):
         return Work("memory", access="load" if which == MATRIX.LOAD_FRAGMENT else "store")
-    # Half of a sparse A is not there to be multiplied.
+    # A sparse A has half of the elements.
     return Work(
         "matrix",
         1,
@@ -219,16 +211,16 @@ def _work_of_async(lowered: Lowered, row: CodeRow) -> Work:
 
 _ROWS_OF_A_WARP = 16  # of a product of warp groups
 
-# What the assembler makes predicates of (ptxas 13.0 for sm_90a, as benchmarks/assembler.py shows): a branch over rows
-# that cost no more than this together, and none over atomics, barriers, shuffles and calls.
+# ptxas 13.0 for sm_90a turns a branch into predicates if the rows that it skips cost at most this, and include no
+# atomic, barrier, shuffle or call (benchmarks/assembler.py).
 _PREDICATED = 16.0
 _PREDICATED_COSTS = {"global load": 0.5, "shared load": 3.0, "store": 2.0, "special": 4.0, "free": 0.0}
-# Loops of one basic block that it unrolls: of so many rows, or so many where they read shared memory.
+# It unrolls loops of one basic block with fewer rows than this, or than the second if they read shared memory.
 _UNROLLED, _UNROLLED_SHARED = 50, 26
 _KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
                   "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
 _LONGEST_BRANCH = 64
-# Of a thread's seven predicate registers, a loop needs one.
+# A thread has seven predicate registers, and a loop needs one.
 _PREDICATES = 6
 
 
@@ -238,9 +230,8 @@ def _control_of(row: CodeRow) -> str:
 
 
 class Shapes:
-    """What the assembler makes of branches. ``branches``: row by row, ``PREDICATED_BRANCH``, and ``IN_ORDER`` where its
-    rows wait for those of others before it, or ``UNROLLED_LOOP``; ``starts``: whether a basic block starts at a row,
-    once short branches are gone."""
+    """What ptxas makes of branches. ``branches``: for each row, flags of ``BRANCH``; ``starts``: for each row, whether
+    a basic block starts there once short branches are predicates."""
 
     def __init__(self, lowered: Lowered, work: Sequence[Work]) -> None:
         self.rows, self.work = lowered.code_rows(), work
@@ -264,8 +255,8 @@ class Shapes:
                 self.branches[number] = BRANCH.UNROLLED_LOOP
 
     def _keep_in_order(self) -> None:
-        """Where a basic block has more rows that use what they load under one predicate than there are predicates, the
-        assembler makes one after the other."""
+        """If a basic block has more predicated loads with a use than there are predicates, ptxas emits one after the
+        other."""
         waiting: list[int] = []
         until = 0
         for number in [*range(len(self.rows)), len(self.rows)]:
@@ -347,13 +338,13 @@ class Shapes:
 
 
 def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
-    """Row by row, of accesses to words of shared memory that the assembler makes one of: how many words the one has (2
-    or 4), ``WIDE_PLACE`` times the row's place among them, and ``WIDE_FIRST``; 0 for what stays by itself.
+    """For each row, whether ptxas merges it with other accesses to shared memory: the words of the merged access (2 or
+    4), plus ``WIDE_PLACE`` times the row's place among them, plus ``WIDE_FIRST`` for the first; 0 if it is not merged.
 
-    They lie side by side, at addresses that are known to be aligned enough. Loads are in one basic block, or in one
-    that only the first load's leads to, or under a predicate that the first is not under: the first loads for all.
-    Stores are in one basic block, under one predicate. Three loads of four words become one of all four; stores only
-    where all words are written."""
+    Merged words are adjacent, at addresses that are known to be aligned. Loads are in one basic block, or in one that
+    only the first load's block leads to, or under a predicate that the first is not under. Stores are in one basic
+    block, under one predicate. Three loads of four words become one of four; stores merge only if they write all
+    words."""
     found = bytearray(len(shapes.rows))
     groups: dict[tuple[str, int], _Neighbours] = {}
     multiples = Multiples(lowered, shapes.rows, names)
@@ -396,7 +387,7 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
 
 @dataclass
 class _Neighbours:
-    """Accesses from one base. ``predicates``: branches that the first is under; ``rows``: by offset."""
+    """Accesses from one base. ``predicates``: branches around the first; ``rows``: by offset."""
 
     predicates: list[int]
     rows: dict[int, int] = field(default_factory=dict)
@@ -407,7 +398,7 @@ class _Neighbours:
 
 
 def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], *, stores: bool) -> None:
-    """``offsets``: from one base, to their rows; ``base``: a power of two, and the rest that it leaves."""
+    """``offsets``: from one base -> row; ``base``: its known divisor, a power of two, and remainder."""
     multiple, rest = base
     units: dict[int, dict[int, int]] = {}
     for offset, number in offsets.items():
@@ -430,7 +421,7 @@ def _found_wide(found: bytearray, places: Mapping[int, int], count: int) -> None
 
 
 class Multiples:
-    """What is known of registers ahead of time: that they leave a certain rest when divided by 2, 4, 8 or 16."""
+    """Known remainders of registers when divided by 2, 4, 8 or 16."""
 
     _MOST = 16
 
@@ -455,7 +446,7 @@ class Multiples:
 
     @staticmethod
     def _defined(row: CodeRow) -> list[int]:
-        """Of what is no operation of alu.ops, all but an address may be a result."""
+        """Registers that a row may write: for an operation that is not in alu.ops, all but the address."""
         control = _control_of(row)
         found = (
             () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)
@@ -463,11 +454,11 @@ class Multiples:
         return [unit for unit in found if unit != NONE and not unit & CONSTANT]
 
     def of(self, base: int) -> tuple[int, int]:
-        """A power of two and the rest; ``base``: NONE where an address is all offset."""
+        """The divisor and remainder of a base. NONE: the address is only an offset."""
         return (self._MOST, 0) if base == NONE else self._operand(base) or (1, 0)
 
     def _operand(self, operand: int) -> tuple[int, int] | None:
-        """None: of what is not known yet."""
+        """None if it is not known yet."""
         if operand == NONE:
             return (1, 0)
         if operand & CONSTANT:
@@ -520,7 +511,7 @@ class Multiples:
 
     @staticmethod
     def _zeros(one: tuple[int, int]) -> int:
-        """By what power of two it can be divided for certain."""
+        """The largest known power of two that divides it."""
         return math.gcd(one[0], one[1])
 
 
@@ -537,61 +528,45 @@ def _work_of_name(name: str) -> Work:
 
 @dataclass(frozen=True)
 class Row:
-    """What a launch asked for at one instruction, in ``line`` of the source: as struct counts of engine.h.
-
-    ``issued``: how often warps issued it; ``lanes``: with how many active threads in all, of which ``guarded`` had its
-    predicate; ``divergent``: how often it sent a warp two ways; ``waited``: cycles of warps until its operands, or the
-    others at a barrier, were there.
-    Global memory: ``requests`` of warps, with ``sectors`` of 32 bytes, and ``ideal_sectors`` if their bytes lay side by
-    side; of the sectors, ``l2`` came from the second-level cache, and of those ``dram`` from behind it; ``same``: of
-    atomics, lanes that change one address one after the other; of a match, values that lanes have.
-    Shared memory: ``shared_requests``, ``passes`` through its banks and ``ideal_passes`` without conflicts. Constant
-    memory: ``constant_requests``, and ``constant_passes``, one an address. Local memory: ``local_requests``,
-    ``local_sectors``.
-    ``lines``: of 128 bytes, that requests touch: the first-level cache looks up one after the other.
-    ``steps``: bytes between the addresses of neighbouring lanes, where that is always the same; else None."""
+    """Counts of a launch at one instruction, as struct counts of engine.h. A sector has 32 bytes, a line 128."""
 
     work: Work
-    line: int
-    steps: int | None
-    issued: int
-    lanes: int
-    guarded: int
-    divergent: int
-    waited: int
-    requests: int
+    line: int  # of the source
+    steps: int | None  # bytes between the addresses of neighbouring lanes, if always the same
+    issued: int  # times that warps issued it
+    lanes: int  # active threads, summed over these
+    guarded: int  # of these, threads whose predicate was true
+    divergent: int  # times that it split a warp
+    waited: int  # cycles that warps waited for operands, or for others at a barrier
+    requests: int  # of warps to global memory
     sectors: int
-    ideal_sectors: int
-    l2: int
-    dram: int
-    same: int
+    ideal_sectors: int  # if the bytes were contiguous
+    l2: int  # of the sectors, from the second-level cache
+    dram: int  # of these, from memory
+    same: int  # atomics: lanes that change one address in turn; a match: distinct values of lanes
     shared_requests: int
-    passes: int
-    ideal_passes: int
+    passes: int  # through banks of shared memory
+    ideal_passes: int  # without conflicts
     constant_requests: int
-    constant_passes: int
+    constant_passes: int  # one for each address
     local_requests: int
     local_sectors: int
-    lines: int
+    lines: int  # that requests touch; the first-level cache looks them up one by one
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What one launch asked for. ``shared``: bytes of a block; ``registers``: of a thread, None: not known.
-    ``updates``: sectors that atomics changed, one after the other, ``updates_most`` of them in the same 256 bytes.
-    Blocks go to multiprocessors one after the other, and then where one is over first. ``chain``: cycles of the place
-    for blocks that takes longest, if nothing but latency holds it up. ``busiest``: of each of ``NEEDS``, what the
-    multiprocessor has that has most of it, as the engine counts it."""
+    """Counts of one launch. Blocks go to multiprocessors in turn, and then to the place that is free first."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    shared: int
-    registers: int | None
-    updates: int = 0
-    updates_most: int = 0
-    chain: int = 0
-    busiest: tuple[int, ...] = (0,) * len(NEEDS)
+    shared: int  # bytes of a block
+    registers: int | None  # of a thread; None: unknown
+    updates: int = 0  # sectors that atomics changed
+    updates_most: int = 0  # of these, the most in one place of 256 bytes
+    chain: int = 0  # cycles of the slowest place for blocks, by latency alone
+    busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
 
     @property
@@ -605,12 +580,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many ``blocks`` of a launch a multiprocessor has at a time, at least 1, of how many ``warps`` in all, and
-    what keeps it from having more: ``limiter``: registers, shared memory, threads or blocks."""
+    """How much of a launch a multiprocessor runs at a time."""
 
-    blocks: int
+    blocks: int  # at least 1
     warps: int
-    limiter: str
+    limiter: str  # registers, shared memory, threads or blocks
 
 
 def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
@@ -631,11 +605,10 @@ def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
 
 @dataclass(frozen=True)
 class Share:
-    """``l1_lines``: of 128 bytes, that each of the blocks on a multiprocessor has of its first-level cache; ``live``:
-    how many blocks the card runs at a time."""
+    """A block's share of the card."""
 
-    l1_lines: int
-    live: int
+    l1_lines: int  # of 128 bytes in the first-level cache
+    live: int  # blocks that the card runs at a time
 
 
 def share_of(launch: Launch, card: Card = H200) -> Share:
@@ -646,7 +619,7 @@ def share_of(launch: Launch, card: Card = H200) -> Share:
 
 
 def cycles_of(card: Card = H200) -> tuple[float, ...]:
-    """Of a multiprocessor, for one unit of each of ``NEEDS``."""
+    """Cycles of a multiprocessor for one unit of each of ``NEEDS``."""
     return (
         *(1.0 / card.rates[kind] if kind in card.rates else 0.0 for kind in KINDS),
         1.0 / card.issue,
@@ -658,7 +631,7 @@ def cycles_of(card: Card = H200) -> tuple[float, ...]:
 
 
 def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
-    """Row by row: slots of issue, and units of tensor cores, as struct weight of engine.h."""
+    """For each row, issue slots and units of tensor cores, as struct weight of engine.h."""
     found = []
     for row_work in work:
         tensor = (
@@ -680,10 +653,10 @@ _NAMES_OF_NEEDS = {
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
-    """Seconds that each thing would take if it alone held the launch up."""
+    """Seconds of each part of a launch on its own."""
     l2 = dram = 0
     for row in launch.rows:
-        # What is stored travels by lines, however little of one is written.
+        # Stores move whole lines.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
         l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
         dram += row.dram * _BYTES_OF_SECTOR
@@ -703,7 +676,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
 
 
 def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
-    """What all parts take together: those that are nearly as long as the longest hold it up a little, too."""
+    """Seconds of all parts together. Parts that are nearly as long as the longest add a little."""
     most = max(parts.values(), default=0.0)
     if not most:
         return 0.0
@@ -712,7 +685,7 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
 
 
 def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
-    """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
+    """Seconds of a call: its launches in sequence, and ``copies`` and memsets of ``copied`` bytes in all."""
     launched = sum(card.launch + longest_of(parts_of(launch, card), card) for launch in launches)
     return launched + copies_seconds(copies, copied, card)
 
@@ -722,6 +695,6 @@ def copies_seconds(copies: int, copied: int, card: Card = H200) -> float:
 
 
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
-    """No call takes less that reads and writes ``moved`` bytes of its arrays, each once, in one launch, and does
-    ``operations`` of them at ``rate`` a second."""
+    """The lower bound for a call that moves ``moved`` bytes once, in one launch, and does ``operations`` at ``rate`` a
+    second."""
     return card.launch + longest_of({"DRAM": moved / card.dram, "units": operations / rate}, card)

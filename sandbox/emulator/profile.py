@@ -1,4 +1,4 @@
-"""The launches of a call as plain values of the form of ``grader.schemas.call_profile``, which defines each count."""
+"""The launches of a call as plain values in the form of ``grader.schemas.call_profile``, which defines each count."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from .explain import kernel_name
 from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, longest_of, occupancy_of, parts_of
 
-# Those that take longest, and the lines with most work; in all, so that it fits into a message whatever is counted.
+# The longest kernels and the lines with most work are kept, so the profile always fits into a message.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
 _NAME_CHARS = 100
-# Counts of a row that go by one name, whatever it does.
+# Counts with one name for every kind of row.
 _ALIKE = {
     "instructions": "issued",
     "threads": "lanes",
@@ -36,7 +36,7 @@ Counts = dict[str, Any]
 def profile_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200
 ) -> dict[str, Any]:
-    """``copies`` (and memsets) of ``copied`` bytes in all, as of ``model.seconds_of``."""
+    """``copies``, ``copied``: see ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
     for launch in launches:
         alike.setdefault(
@@ -114,7 +114,7 @@ def _add_to(counts: Counts, name: str, value: int) -> None:
 
 
 def _plain(counts: Counts) -> Counts:
-    """With one step where there is only one."""
+    """Plain values; steps only if they are always the same."""
     found = {}
     for name, value in counts.items():
         if not isinstance(value, set):
@@ -125,7 +125,7 @@ def _plain(counts: Counts) -> Counts:
 
 
 def _cut(kernel: dict[str, Any], most: int) -> None:
-    """Have it say no more than so many lines, those with most work; the others together."""
+    """Keep the lines with most work, and sum up the others."""
     work = {line["line"]: _work(line) for line in kernel["lines"]}
     kept = set(sorted(work, key=lambda line: (-work[line], line))[:most])
     for line in kernel["lines"]:

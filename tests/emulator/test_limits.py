@@ -46,7 +46,7 @@ def asked(device: Device, text: str) -> str:
         (kernel("", ahead="".join(
             f".func f{number}()\n{{\nret;\n}}\n" for number in range(8193))), "a module has at most 8,192 functions"),
         (kernel(".reg .foo %z<3>;"), "line 7: there is no type '.foo'"),
-        (kernel(".reg .b32 %r<3>; add.foo %r1, %r2, %r1;"), "'add.foo' has the type '.foo', which there is not"),
+        (kernel(".reg .b32 %r<3>; add.foo %r1, %r2, %r1;"), "'add.foo' has the type '.foo', which does not exist"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1, %q, %r1;"), "'add.u32' names '%q', which is neither declared"),
         (kernel(".reg .b32 %r<3>; ld.param.b32 %r1, [nothing];"), "an unknown name 'nothing'"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1;"), "'add.u32' has too few operands"),
@@ -62,7 +62,7 @@ def test_what_cannot_be_is_said_in_a_sentence(engine: Engine, text: str, said: s
 def test_rows_of_a_kernel_are_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering, "MOST_ROWS", 10)
     told = asked(Device(engine), kernel(".reg .b32 %r<3>;" + "add.u32 %r1, %r1, %r2;" * 20))
-    assert told == "k and what it calls have 11 instructions, and may have 10"
+    assert told == "k and the functions it calls have 11 instructions; at most 10 are allowed"
 
 
 def test_variables_of_modules_take_of_the_devices_memory(engine: Engine) -> None:

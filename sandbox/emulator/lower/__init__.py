@@ -1,7 +1,7 @@
-"""Instructions of PTX become rows of the engine's table: registers are given their units, types their operations.
+"""Lowers PTX instructions to rows of the engine's table.
 
-An instruction that is not known raises ``Unsupported`` with its line: a kernel is run whole or not at all. Each
-family of instructions is a module that adds its handlers to ``kernel.HANDLERS``; ``hopper`` extends some of them.
+An unknown instruction raises ``Unsupported`` with its line: a kernel runs whole or not at all. Each family of
+instructions is a module that adds handlers to ``kernel.HANDLERS``; ``hopper`` extends some of them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = ["ROW", "CodeRow", "Lowered", "Malformed", "Unsupported", "function_ad
 def lower(
     module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, tuple[int, int]]
 ) -> Lowered:
-    """``addresses``: of the module's global and constant variables; ``operations``: numbers of alu.ops by name, and how
-    many operands each must have.
+    """``addresses``: of the module's global and constant variables; ``operations``: number and operand count of the
+    operations of alu.ops, by name.
 
     Raises Unsupported.
     """

@@ -49,7 +49,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     how = 0
     if m[0] == "reduce":
         named = next(modifier for modifier in m if modifier in ATOMIC)
-        # A tensor's type is its map's.
+        # A tensor's map has its type.
         kind = m[-1] if not tensor else "u32"
         if kind not in ATOMIC_TYPES or named in ("exch", "cas"):
             raise refused
@@ -96,7 +96,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _address(k: Kernel, text: str, space: int) -> list[int]:
-    """Unit, whether it is wide, and offset of an address in brackets."""
+    """Unit, width flag and offset of an address in brackets."""
     base, at, wide = k.memory(text, space)
     if base == NONE and not 0 <= at < 1 << 31:
         base, at, wide = k.constant(at, 8), 0, 2
@@ -105,7 +105,7 @@ def _address(k: Kernel, text: str, space: int) -> list[int]:
     return [base, int(wide != 0), at & EVERY]
 
 
-# Of struct tensor_map in engine/bulk.c: where a field lies and the bytes of one element of it.
+# Fields of struct tensor_map in engine/bulk.c: offset, and bytes of an element.
 _MAP_SIGNATURE, _MAP_BYTES = 0x70616D726F736E74, 128
 
 
@@ -122,14 +122,14 @@ _MAP_FIELDS = {
 }
 
 
-# What PTX and CUtensorMapDataType number differently.
+# Types that PTX and CUtensorMapDataType number differently.
 _MAP_TYPES = {8: 10, 9: 8, 10: 9}
 
 
 def _access(
     k: Kernel, what: str, unit: int, where: tuple[int, int, int], text: str, space: int, size: int
 ) -> None:
-    """Load or store ``unit``; ``where``: as of ``Kernel.memory``; ``text``: the address as it is written."""
+    """Load or store ``unit``. ``where``: from ``Kernel.memory``; ``text``: the address."""
     base, at, wide = where
     fields = {"d": unit, "a": base, "b": NONE, "c": NONE, "e": NONE, "imm": at, "spare": k.array_of(text)}
     k.control(what, **fields, size=size, count=1, space=space, wide=wide | int(size == 8))
@@ -166,12 +166,12 @@ def _tensormap(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     base, at, wide = k.memory(o[0], space)
     k.granule = min(k.granule, size)
     _access(k, "STORE", value, (base, at + offset, wide), o[0], space, size)
-    # A map may be made of nothing but these.
+    # A map may be made by these instructions alone.
     _access(k, "STORE", k.constant(_MAP_SIGNATURE, 8), (base, at, wide), o[0], space, 8)
 
 
 def _copy_map(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    """By a whole warp, 4 bytes a lane."""
+    """A whole warp copies, 4 bytes a lane."""
     if number(o[2]) != _MAP_BYTES:
         raise Unsupported(i.opcode, i.place)
     address, ahead = k.spare4, k.spare4 + 2

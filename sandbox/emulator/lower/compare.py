@@ -66,7 +66,7 @@ def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _compared(k: Kernel, m: tuple[str, ...], o: list[str]) -> list[int]:
-    """The operands of a comparison, as the kind that it ends with."""
+    """The operands of a comparison, of its last type."""
     kind = m[-1]
     operands = [k.value(operand, kind) for operand in o]
     return flushed(k, operands, kind) if "ftz" in m and kind in ("f32", "f16", "f16x2") else operands

@@ -18,7 +18,7 @@ def _bra(k: Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
 def _brx(k: Kernel, _: Instruction, __: tuple[str, ...], o: list[str]) -> None:
     names = k.frame.function.tables.get(o[1])
     if names is None:
-        raise k.malformed(f"names '{o[1]}', which is no table of labels")
+        raise k.malformed(f"names '{o[1]}', which is not a table of labels")
     at = len(k.pool)
     k.pool.extend([0] * (-(-len(names) // 32) * 32))
     k.tables.append((at, names))

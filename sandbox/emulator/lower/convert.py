@@ -14,7 +14,7 @@ def _mov(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     if kind == "pred":
         k.alu("mov_pred", k.register(o[0]), k.value(o[1], "pred"))
-    elif kind == "b128":  # two registers of 64 bits, one behind the other
+    elif kind == "b128":  # two adjacent registers of 64 bits
         for at, half in zip(k.halves(o[0]), k.halves(o[1]), strict=True):
             k.alu("mov_b64", at, half)
     elif o[1].startswith("{"):
@@ -135,7 +135,7 @@ def _cvt(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         name = f"cvt_dir_{to}_{source_kind}"
         if rounding in ("rz", "rm", "rp") and name in k.operations:
             k.alu(name, d, source, imm=ROUNDINGS[rounding], flags=FLAG.ROUNDED)
-        else:  # nothing to round, where there is no such operation
+        else:  # there is nothing to round
             k.alu(f"cvt_{to}_{source_kind}", d, source)
         if "sat" in m:
             k.alu(f"sat_{to}", d, d)
@@ -182,7 +182,7 @@ def _cvt_int(k: Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int,
             k.alu("cut32_u32" if size == 8 else "mov_b32", d, source)
         return
     wide_d, wide_s = k.width(o[0]) == 8, k.width(o[1]) == 8 or SIZES[kind] == 8
-    # The narrower of the two types says what is kept, the source's sign how it is extended.
+    # The narrower type decides which bits are kept, the source's sign how they are extended.
     narrow = kind if SIZES[kind] <= SIZES[to] else to
     if SIZES[narrow] == 8:
         k.alu("mov_b64", d, source)

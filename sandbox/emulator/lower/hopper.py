@@ -18,7 +18,7 @@ _REGISTER_TYPE = {4: "b32", 8: "b64"}
 
 
 def _scope(m: tuple[str, ...]) -> tuple[int, int]:
-    """Space and flags of an address: whether it may be another block's."""
+    """Space and flags of an address, which may be another block's."""
     return space_of(m), FLAG.CLUSTER if "shared::cluster" in m else 0
 
 
@@ -46,7 +46,7 @@ def _mbarrier(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> No
         )
     elif how in ("arrive", "arrive_drop"):
         kind = "MBARRIER_ARRIVE" if how == "arrive" else "MBARRIER_DROP"
-        # The state may be left out where it is another block's, or is of no use.
+        # The state is optional, and absent for another block's mbarrier.
         state, rest = (
             (NONE, o) if o[0].startswith("[") else (NONE if o[0] == "_" else wide_register(k, o[0]), o[1:])
         )

@@ -1,4 +1,4 @@
-"""A kernel while it is lowered: registers are given their units, operands their constants, labels their rows."""
+"""The state of a kernel while it is lowered: units of registers, constants of the pool, rows of labels."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from ..ptx import (
 from .arrays import shared_origins
 from .rows import ROW, CodeRow, Lowered, Malformed, Unsupported, function_address, layout
 
-# Local memory of kernels whose functions call themselves, in bytes a thread.
+# Bytes of a thread's local memory for recursion.
 RECURSION_BYTES = 16384
-# Rows of a kernel, and units of registers of all its functions, each 128 bytes of a warp. The largest that compilers
-# made here have 100,000 and 40,000.
+# Rows of a kernel, and register units of all its functions (128 bytes of a warp each). The largest that compilers made
+# here have 100,000 and 40,000.
 MOST_ROWS, MOST_UNITS = 1 << 19, 1 << 17
-# By PTX's name: tid.x is TID_X.
+# By PTX name: tid.x is TID_X.
 _SPECIALS = {re.sub(r"_(?=[xyz]$)", ".", name.lower()): SPECIAL[name] for name in SPECIAL}
 
 
 @dataclass
 class Frame:
-    """What a function has of a warp's registers. ``words``: param-space variables, the first unit of each."""
+    """A function's part of a warp's registers. ``words``: first units of param-space variables."""
 
     function: Function
     registers: dict[str, int] = field(default_factory=dict)
@@ -81,13 +81,13 @@ class Kernel:
         self.frames: dict[str, Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
         self.arrays: dict[str, int] = {}
-        # How often each function names each register.
+        # Uses of each register, by function.
         self.mentions: dict[str, Counter[str]] = {}
-        # Functions that each function calls.
+        # Callees of each function.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
         self.jumps: list[tuple[int, str]] = []
-        # Tables of jumps: where in the pool, and the labels.
+        # Branch tables: place in the pool, and labels.
         self.tables: list[tuple[int, list[str]]] = []
         self.function_rows: list[tuple[int, str]] = []
         self.function_table: int | None = None
@@ -159,7 +159,7 @@ class Kernel:
         )
 
     def _reachable(self) -> list[Function]:
-        """The kernel and what it may call: by name or, where it calls through addresses, all whose address is known."""
+        """The kernel and all functions it may call; through a pointer, every function whose address is taken."""
         pointed = {name for variable in self.module.variables.values() for _, name, _ in variable.pointers}
         found: list[Function] = []
         waiting = [self.function.name]
@@ -185,7 +185,7 @@ class Kernel:
         return found
 
     def _fill_table(self) -> None:
-        """Where each function of the module begins, for calls through an address, which is a function's number."""
+        """The table of entries for calls through a pointer, which is a function's number."""
         if self.function_table is not None:
             for index, name in enumerate(self.module.functions):
                 entry = self.frames[name].entry if name in self.frames else NONE
@@ -276,7 +276,7 @@ class Kernel:
         return frame
 
     def _frame_kinds(self, functions: list[Function]) -> dict[int, int]:
-        """For each recursive frame, by its first unit: where the pool says what its units are (2 bits each)."""
+        """First unit of a recursive frame -> place in the pool of its units' kinds (2 bits each)."""
         found = {}
         for function in functions:
             frame = self.frames[function.name]
@@ -293,8 +293,8 @@ class Kernel:
         return found
 
     def compared(self, function: Function) -> set[str]:
-        """Addresses, as PTX writes them, of a function's compare-and-swaps. What a loop of them begins with is a plain
-        read, in CUDA's own headers too; the swap finds out whether it was right, so it is no race."""
+        """Address operands of a function's compare-and-swaps. A loop around one begins with a plain read of that
+        address, also in CUDA's headers. The swap checks the value, so the read is not a race."""
         if function.name not in self.compared_in:
             self.compared_in[function.name] = {
                 item.operands[1]
@@ -315,7 +315,7 @@ class Kernel:
         return self.known[key] | CONSTANT
 
     def describe(self, words: list[int]) -> int:
-        """Words of the pool that say what an instruction does: where they begin."""
+        """Put words that describe an instruction into the pool. Returns their place."""
         at = len(self.pool)
         self.pool.extend(words + [0] * (-len(words) % 32))
         return at
@@ -353,11 +353,11 @@ class Kernel:
             try:
                 handler(self, item, item.modifiers, item.operands)
             except UnknownType as error:
-                raise self.malformed(f"has the type '.{error.kind}', which there is not") from error
+                raise self.malformed(f"has the type '.{error.kind}', which does not exist") from error
             except (IndexError, StopIteration) as error:
                 raise self.malformed("lacks an operand or a part of its name") from error
             except ValueError as error:
-                raise self.malformed(f"has an operand that makes no sense: {error}") from error
+                raise self.malformed(f"has an invalid operand: {error}") from error
             if len(self.rows) > MOST_ROWS:
                 raise self.too_large(len(self.rows), "instructions", MOST_ROWS)
         self.guard, self.guard_flags = NONE, 0
@@ -373,9 +373,7 @@ class Kernel:
         for at, names in self.tables:
             for index, name in enumerate(names):
                 if name not in self.labels:
-                    raise Malformed(
-                        f"a table of branches leads to {name}, and there is no such label", NOWHERE
-                    )
+                    raise Malformed(f"a branch table leads to {name}, but there is no such label", NOWHERE)
                 self.pool[at + index] = self.labels[name]
                 self.add_flag(self.labels[name], FLAG.JOIN)
 
@@ -420,7 +418,7 @@ class Kernel:
         return self.row(OP[name], **fields)
 
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
-        """An operation of alu.ops; ``operands``: a, b, c and e, as many as it has."""
+        """Add an operation of alu.ops. ``operands``: up to a, b, c and e."""
         number, arity = self.operations.get(name, (0, 0))
         if not arity:
             raise Unsupported(self.instruction.opcode, self.instruction.place)
@@ -430,22 +428,23 @@ class Kernel:
         self.row(number + len(OP), d, a, b, c, e, imm, flags=flags)
 
     def malformed(self, why: str) -> Malformed:
-        """``why``: the rest of a sentence that the present instruction begins."""
+        """``why``: the end of a sentence that begins with the present instruction."""
         return Malformed(f"the instruction '{self.instruction.opcode}' {why}", self.instruction.place)
 
     def too_large(self, count: int, what: str, most: int) -> Malformed:
         name = self.function.name
         return Malformed(
-            f"{name} and what it calls have {count:,} {what}, and may have {most:,}", self.function.place
+            f"{name} and the functions it calls have {count:,} {what}; at most {most:,} are allowed",
+            self.function.place,
         )
 
     def register(self, text: str) -> int:
         if text not in self.frame.registers:
-            raise self.malformed(f"names '{text}', which is no register that is declared")
+            raise self.malformed(f"names '{text}', which is not a declared register")
         return self.frame.registers[text]
 
     def halves(self, text: str) -> list[int]:
-        """The two registers of 64 bits of a value of 128."""
+        """The two 64-bit registers of a 128-bit value."""
         if text[0] == "{":
             return [self.register(operand) for operand in split_operands(text[1:-1])]
         if self.width(text) != 16:
@@ -455,22 +454,22 @@ class Kernel:
     def words_of(self, name: str) -> int:
         """The first unit of a param-space variable."""
         if name not in self.frame.words:
-            raise self.malformed(f"names '{name}', which is no parameter that is declared")
+            raise self.malformed(f"names '{name}', which is not a declared parameter")
         return self.frame.words[name]
 
     def sink(self, text: str) -> int:
-        """A register that may be left out (``_``)."""
+        """An optional register (``_``: none)."""
         return NONE if text in ("_", "") else self.register(text)
 
     def word(self, name: str, offset: int, size: int) -> int:
         """The unit of a word of a param-space variable."""
         first = self.words_of(name)
         if offset < 0 or offset + size > self.frame.word_bytes[name] or offset % size:
-            raise self.malformed(f"names {name}+{offset}, and {name} has no {size} bytes there")
+            raise self.malformed(f"names {name}+{offset}, but {name} has no {size} bytes there")
         return first + offset // 4
 
     def is_unused(self, text: str) -> bool:
-        """Whether a result is in no other operand of its function."""
+        """True if no other operand of the function uses a result."""
         function = self.frame.function
         if function.name not in self.mentions:
             operands = (o for item in function.body if isinstance(item, Instruction) for o in item.operands)
@@ -479,7 +478,7 @@ class Kernel:
         return text in ("", "_") or self.mentions[function.name][text] == 1
 
     def width(self, text: str) -> int:
-        """Bytes of a register as it is declared; 4 for what is none."""
+        """Declared bytes of a register; 4 for other text."""
         kind = self.frame.function.registers.get(text)
         return SIZES[kind] if kind else 8 if text in self.frame.local else 4
 
@@ -527,7 +526,7 @@ class Kernel:
         if name not in self.specials:
             if name not in _SPECIALS:
                 raise self.malformed(
-                    f"names '%{name}', which is neither declared nor a special register known here"
+                    f"names '%{name}', which is neither declared nor a known special register"
                 )
             self.specials[name] = self._take(1)
         return self.specials[name]
@@ -554,7 +553,7 @@ class Kernel:
         raise Unsupported(self.instruction.opcode, self.instruction.place, f"an unknown name '{name}'")
 
     def array_of(self, text: str) -> int:
-        """The number of the shared array that an address in brackets is computed from; NONE where that is not known."""
+        """Number of the shared array that an address in brackets was computed from; NONE if unknown."""
         name = text[1:-1].replace("-", "+").partition("+")[0].strip()
         number = self.arrays.get(name, -1)
         return number if number >= 0 and list(self.shared_names.values())[number][1] else NONE
@@ -599,7 +598,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 def extends(*names: str) -> Callable[[Extension], Extension]:
-    """The handler takes the place of another, and is given it to do the rest."""
+    """Replace handlers. The new one gets the old one as ``known``."""
 
     def add(extension: Extension) -> Extension:
         for name in names:

@@ -36,13 +36,13 @@ def _move_matrices(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) 
     )
 
 
-# Of an element of A.
+# Bits of an element of A.
 MATRIX_BITS = {
     "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4,
 }  # fmt: skip
 
 
-# Types with several elements in a byte: bits of each.
+# Bits of types with several elements in a byte.
 _SMALL = {"s4": 4, "u4": 4, "b1": 1}
 
 
@@ -68,7 +68,7 @@ def _matrix(
     flag: bool,
     groups: list[list[int]],
 ) -> int:
-    """Describes an instruction of matrices in the pool, see matrix.c: at which word."""
+    """Describe an instruction in the pool as struct matrix of matrix.c. Returns the word."""
     shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     if any(
         name not in ELEMENT or (name[0] == "e" and kind not in (MATRIX.MULTIPLY_MMA, MATRIX.MULTIPLY_SPARSE))
@@ -141,7 +141,7 @@ def _wmma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
             wide=4 if wide else 0,
         )
         return
-    # f16 operands are not named: .d.c; else .d.a.b.c
+    # .d.c if A and B are f16, else .d.a.b.c
     named = [modifier for modifier in m if modifier in ELEMENT]
     d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
     _multiply(k, i, MATRIX.MULTIPLY_WMMA, (d_type, a_type, b_type, c_type), o, "satfinite" in m or "xor" in m)
@@ -166,7 +166,7 @@ def _mma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     )
 
 
-# Of mma.sp: by the type and depth of A how many sparsity selectors there are.
+# Sparsity selectors of mma.sp, by type and depth of A.
 _SELECTORS = {
     **dict.fromkeys((("f16", 16), ("bf16", 16), ("tf32", 8)), 4),
     **dict.fromkeys((("f16", 32), ("bf16", 32), ("tf32", 16), ("s8", 32), ("u8", 32), ("s4", 64), ("u4", 64)), 2),

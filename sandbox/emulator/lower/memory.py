@@ -51,7 +51,7 @@ def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _load_param(k: Kernel, i: Instruction, kind: str, outs: list[str], where: str) -> bool:
-    """False: it is read through an address."""
+    """False if the parameter is read through an address."""
     name, _, offset_text = where[1:-1].partition("+")
     offset, name = int(offset_text or 0), name.strip()
     size = SIZES[kind]
@@ -140,7 +140,7 @@ def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         raise Unsupported(i.opcode, i.place)
     d, rest = (o[0], o[1:]) if i.name == "atom" else ("", o)
     count = next((int(modifier[1]) for modifier in m if modifier in ("v2", "v4", "v8")), 1)
-    # Vectors are of global memory, also where their address says no space.
+    # Vectors are always in global memory.
     space = space_of(m) if count == 1 else SPACE.GLOBAL
     base, at, wide = k.memory(rest[0], space)
     if count > 1:
@@ -176,7 +176,7 @@ _ATOMIC_VECTORS = {"f32": 4, "f16": 8, "bf16": 8, "f16x2": 4, "bf16x2": 4}
 
 
 def _atomic_vector(k: Kernel, i: Instruction, kind: str, count: int, d: str, values: str) -> int:
-    """Where the pool has the units of the values, and of what was there before."""
+    """Put the units of values and old values into the pool. Returns the word."""
     given = [k.value(operand, kind) for operand in split_operands(values[1:-1])]
     before = [k.sink(operand) for operand in split_operands(d[1:-1])] if d.startswith("{") else [NONE] * count
     if len(given) != count or len(before) != count or count > _ATOMIC_VECTORS.get(kind, 0):
@@ -186,7 +186,7 @@ def _atomic_vector(k: Kernel, i: Instruction, kind: str, count: int, d: str, val
 
 @handles("prefetch", "prefetchu")
 def _prefetch(k: Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    """Into the second-level cache, whatever level it says."""
+    """Into the second-level cache, whatever the level."""
     if space_of(m) not in (SPACE.GENERIC, SPACE.GLOBAL) or "tensormap" in m:
         k.control("NOP")
         return

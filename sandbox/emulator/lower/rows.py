@@ -1,4 +1,4 @@
-"""What a kernel becomes: rows, as the engine runs them."""
+"""A lowered kernel: rows for the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW = struct.Struct("<HBBBBHIIIIIIqII")
 
 
 class CodeRow(NamedTuple):
-    """One instruction, as struct row of engine.h has it."""
+    """One instruction, as struct row of engine.h."""
 
     op: int
     flags: int
@@ -34,7 +34,7 @@ class CodeRow(NamedTuple):
 
 
 class Unsupported(Exception):
-    """``instruction``: as PTX writes it; ``place``: the source's line."""
+    """An instruction that the engine does not know."""
 
     def __init__(self, instruction: str, place: Place, why: str = "") -> None:
         super().__init__(
@@ -44,7 +44,7 @@ class Unsupported(Exception):
 
 
 class Malformed(Unsupported):
-    """PTX that no assembler takes: an instruction that names what nobody declared, or a kernel that is too large."""
+    """PTX that ptxas rejects, too: an undeclared name, or a kernel that is too large."""
 
     def __init__(self, sentence: str, place: Place) -> None:
         Exception.__init__(self, sentence)
@@ -53,33 +53,28 @@ class Malformed(Unsupported):
 
 @dataclass
 class Lowered:
-    """A kernel as the engine runs it. ``rows``: packed; ``pool``: words of 32 bits, a unit being 32 of them.
-    ``params``: (offset, bytes, unit) of the pool that each launch fills in; ``param_units``: those that want the
-    address of the parameters; ``grid_units``: those that want that of a grid's barrier, as (unit, whether its
-    upper half)."""
+    """A kernel as the engine runs it."""
 
     name: str
-    rows: bytes
+    rows: bytes  # packed
     row_count: int
     entry: int
     units: int
-    pool: list[int]
+    pool: list[int]  # 32-bit words; a unit has 32
     specials: list[int]
     local_bytes: int
     shared_bytes: int
     granule: int
     places: list[Place]
-    params: list[tuple[int, int, int]]
-    param_units: list[int]
-    grid_units: list[tuple[int, bool]]
+    params: list[tuple[int, int, int]]  # offset, bytes and unit of the pool that each launch fills in
+    param_units: list[int]  # for the address of the parameters
+    grid_units: list[tuple[int, bool]]  # for the address of the grid's barrier; whether its upper half
     param_layout: list[tuple[int, int]]
     max_threads: int
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
-    # Whether it has instructions of ``hopper``; blocks of a cluster that it was compiled for, x y z.
-    is_async: bool = False
-    # Whether it calls malloc or free.
-    allocates: bool = False
-    cluster: tuple[int, int, int] = (1, 1, 1)
+    is_async: bool = False  # has instructions of hopper
+    allocates: bool = False  # calls malloc or free
+    cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
 
     def code_rows(self) -> list[CodeRow]:
         return list(map(CodeRow._make, ROW.iter_unpack(self.rows)))
@@ -90,7 +85,7 @@ class Lowered:
 
 
 def layout(params: list[Variable]) -> list[tuple[int, int]]:
-    """Offset and size of each, in bytes, as the driver lays them out."""
+    """Offset and size in bytes of each parameter, in the driver's layout."""
     found, at = [], 0
     for param in params:
         at = -(-at // param.align) * param.align
@@ -100,5 +95,5 @@ def layout(params: list[Variable]) -> list[tuple[int, int]]:
 
 
 def function_address(module: Module, name: str) -> int:
-    """What a pointer to a device function holds."""
+    """The value of a pointer to a device function."""
     return FUNCTION_BASE + list(module.functions).index(name)

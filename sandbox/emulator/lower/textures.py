@@ -7,7 +7,7 @@ from ..ptx import SIZES, Instruction, split_operands
 from .kernel import Kernel, handles
 from .rows import Unsupported
 
-# Of textures and surfaces: axes, and whether a layer comes first.
+# Axes, and whether a layer comes first.
 _GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (1, 1), "a2d": (2, 1)}
 
 
@@ -21,7 +21,7 @@ def _object_and_places(k: Kernel, text: str, kind: str) -> tuple[int, list[int]]
     """Of ``[%rd1, {%f1, %f2}]``."""
     name, places = split_operands(text[1:-1])
     if k.width(name) != 8:
-        raise ValueError(f"{name} is no object")
+        raise ValueError(f"{name} is not an object")
     return k.register(name), [k.value(operand, kind) for operand in split_operands(places.strip("{}"))]
 
 
@@ -37,7 +37,7 @@ def _texture(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> Non
     if i.name == "tex":
         if kind not in ("f32", "u32", "s32"):
             raise Unsupported(i.opcode, i.place)
-        size = 4  # and a level or a gradient says nothing: there is one level
+        size = 4  # a level or gradient has no effect, because there is one level
     else:
         size = SIZES[kind]
     item, places = _object_and_places(k, where, "f32" if by_floats else "b32")

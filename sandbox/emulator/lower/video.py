@@ -16,14 +16,14 @@ def _part(text: str) -> tuple[str, str]:
 
 
 def _one_part(part: str) -> int:
-    """As struct video has it: bits and place."""
+    """Bits and place, as in struct video."""
     if part[:1] not in ("", "b", "h"):
         raise ValueError(f"a selector '{part}'")
     return {"": 32, "b": 8, "h": 16}[part[:1]] | int(part[1:] or 0) << 8
 
 
 def _parts(part: str, lanes: int, default: int) -> int:
-    """As struct video has it: a place of each lane, from ``h10`` or ``b3210``; the last is the first lane's."""
+    """The place of each lane, as in struct video, from ``h10`` or ``b3210``; the last digit is the first lane's."""
     digits = [int(digit) for digit in reversed(part[1:])] or list(range(default, default + lanes))
     if len(digits) != lanes or any(digit >= 2 * lanes for digit in digits):
         raise ValueError(f"a selector '{part}'")
