@@ -1,4 +1,4 @@
-/* Operations of single lanes: ``alu.ops`` says what they do, this how a warp does them. */
+/* Runs the operations of alu.ops on all lanes of a warp. */
 #include <fenv.h>
 #include <limits.h>
 
@@ -21,7 +21,7 @@ typedef int64_t LANE_s64;
 typedef float LANE_f32;
 typedef double LANE_f64;
 typedef float LANE_f16;
-typedef float LANE_bf16; /* computed with as floats, or as doubles where that is not exact */
+typedef float LANE_bf16; /* computed as floats, or as doubles if float is not exact */
 typedef uint32_t LANE_pred;
 #define UNSIGNED(T) UNSIGNED_##T
 #define UNSIGNED_u16 uint32_t
@@ -45,7 +45,7 @@ typedef uint32_t LANE_pred;
 #define GET_f16(p, i) f16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_bf16(p, i) bf16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_pred(p, i) ((*(const uint32_t *)(p) >> (i)) & 1u)
-/* How a result lies in its register. */
+/* Storage of a result in its register. */
 #define WORD_u8 uint32_t
 #define WORD_u16 uint32_t
 #define WORD_s16 uint32_t
@@ -198,12 +198,12 @@ static inline double most64(double a, double b) {
     return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b;
 }
 static inline double positive(double a) { return a != a ? a : a > 0 ? a : 0.0; }
-/* What approximates has the upper 32 bits of a double, and no subnormal number. */
+/* Approximations keep the upper 32 bits of a double and flush subnormal numbers. */
 static inline double flushed64(double v) { return fabs(v) < 0x1p-1022 ? copysign(0.0, v) : v; }
 static inline double approximate64(double v) {
     return isfinite(v) ? flushed64(f64_of((bits64_of(v) + 0x80000000ull) & 0xffffffff00000000ull)) : v;
 }
-/* PTX: a product with the reciprocal, which is 0 for what is above 2^126. What is subnormal a card scales before. */
+/* PTX multiplies by the reciprocal, which is 0 above 2^126. A card scales subnormal divisors first. */
 static inline float quotient(float a, float b) {
     return fabsf(b) < 0x1p-126f ? a / b : a * (fabsf(b) > 0x1p126f ? copysignf(0.0f, b) : 1.0f / b);
 }
@@ -248,7 +248,7 @@ static inline double exact_or_odd_s64(int64_t a) {
 static inline int32_t extended_s32(int32_t a, uint32_t bits) {
     return bits == 0 ? 0 : (int32_t)((uint32_t)a << (32 - bits)) >> (32 - bits);
 }
-/* fns: the place of a set bit, counted from ``base`` upwards or, where ``offset`` is negative, downwards. */
+/* fns: the place of a set bit, counted upwards from ``base``, or downwards if ``offset`` is negative. */
 static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     int64_t left = offset < 0 ? -(int64_t)offset : offset;
     if (base > 31) return EVERY;
@@ -265,8 +265,8 @@ static inline uint16_t flushed_half(uint32_t bits) { return (uint16_t)(bits & 0x
 static inline float signed_as(float size, float a, float b) {
     return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f);
 }
-/* The nearest number of a format, moved to its neighbour where the rounding wants that: numbers of one sign are in the
- * order of their bits. */
+/* The nearest number of a format, or its neighbour if the rounding asks for it: numbers of one sign are ordered by
+ * their bits. */
 static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
     bool larger = near > value, smaller = near < value; /* than it should be */
     int mode = how & 3;

@@ -1,10 +1,11 @@
-/* What sm_90 does on its own: waits for mbarriers, barriers of a cluster, and the rest by its part (see async.h). */
+/* Asynchronous instructions of sm_90: waits for mbarriers and cluster barriers here, the others in files of their
+ * own (see async.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
 
-/* Rounds in which a block did nothing but ask for what it waits for. */
+/* Rounds in which a block only polled what it waits for. */
 #define MOST_STALLS 20000u
 
 /* ---- a block's part ---- */
@@ -82,7 +83,7 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
         clock_learn(w, it->clock ? it->clock + w->block->launch->clock_words : NULL);
         clock_reaches(w, clock_mbarrier_slot(owner, number), it->completed);
     }
-    /* It may give up, but does so only where all of the block wait. */
+    /* try_wait may time out, but does so only if the whole block waits. */
     if (!done && r->size == MBARRIER_TRY && w->block->stalls == 0) return ASYNC_BLOCKED;
     if (!done) w->failed = 1;
     uint32_t *out = u32_of(w, r->d);
@@ -133,7 +134,7 @@ int async_exits(struct warp *w, const struct row *r, uint32_t mask) {
     if (w->seen && w->block->exited + (uint32_t)__builtin_popcount(mask) == w->block->thread_count)
         check_visitors(w, r);
     struct cluster *cluster = w->block->cluster;
-    /* who arrived and exits is not counted twice */
+    /* a thread that arrived and exits counts once */
     for (int i = 0; i < LANES; i++)
         if (mask >> i & 1 && w->cluster_arrived[i] == cluster->phase) cluster->arrived--;
     cluster->exited += (uint32_t)__builtin_popcount(mask);
@@ -154,7 +155,7 @@ static void map_rank(struct warp *w, const struct row *r, uint32_t mask) {
             u32_of(w, r->d)[lane] = owner ? owner->rank : 0;
             continue;
         }
-        /* a rank that there is not gives an address that there is not */
+        /* an invalid rank gives an invalid address */
         uint64_t to = base + ((uint64_t)(rank < MOST_CLUSTER ? rank + 1 : 255) << 24) + ((from - base) & 0xffffff);
         if (r->wide & 1) u64_of(w, r->d)[lane] = to;
         else u32_of(w, r->d)[lane] = (uint32_t)to;

@@ -1,4 +1,5 @@
-/* Between the parts of what sm_90 does on its own: async.c, clocks.c, mbarriers.c, copies.c, bulk.c and wgmma.c. */
+/* Shared by the files of sm_90's asynchronous instructions: async.c, clocks.c, mbarriers.c, copies.c, bulk.c,
+ * wgmma.c. */
 #ifndef ASYNC_H
 #define ASYNC_H
 #include "engine.h"
@@ -7,17 +8,16 @@ enum async_kind { ASYNCS(NUMBERED) };
 enum arrivals { ARRIVALS(NUMBERED) };
 enum copies { COPIES(NUMBERED) };
 
-/* What the 8 bytes of an mbarrier stand for. ``clock``: what arrivals of this phase publish, and then what those of the
- * phases before did. */
+/* The state of an mbarrier. ``clock``: publications of this phase's arrivals, and then of earlier phases'. */
 struct mbarrier {
-    uint32_t offset, expected, pending, phase, completed, line, made; /* made: what the race check notes of it */
+    uint32_t offset, expected, pending, phase, completed, line, made; /* made: its entry of the race check */
     int64_t bytes;
     uint32_t *clock;
     uint64_t pending_cycle, cycle;
 };
 
-/* A copy into shared memory that has not come to pass, in the block whose mbarrier it completes. ``data``: what it
- * writes; or, where it has one, what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
+/* A pending copy. ``data``: the bytes to write, unless it copies from the block ``from``. ``how``: 0, or 1 + an
+ * atomic operation | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;
@@ -32,7 +32,7 @@ uint32_t clock_slot(const struct warp *, uint32_t kind);
 uint32_t clock_mbarrier_slot(const struct block *, uint32_t number);
 void clock_join(uint32_t *into, const uint32_t *from, uint32_t words);
 void clock_publish(struct warp *, uint32_t *into);
-/* ``from``: NULL if it is not known what it learns: all there is. */
+/* ``from``: NULL if the publication is unknown: everything. */
 void clock_learn(struct warp *, const uint32_t *from);
 void clock_reaches(struct warp *, uint32_t slot, uint32_t epoch);
 /* A fence of proxies. */
@@ -55,14 +55,14 @@ void mbarrier_touched(struct warp *, const struct row *, struct span *, int lane
 
 /* copies.c: arrivals behind copies of cp.async */
 int copies_arrive(struct warp *, const struct row *, uint32_t mask);
-/* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
+/* Finishes the warp's copies whose arrivals are at the mbarrier at ``offset``. */
 int late_arrives_at(struct warp *, uint32_t offset);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
-/* Lets what completes an mbarrier come to pass. */
+/* Finishes copies that complete an mbarrier. */
 int bulk_arrives(struct warp *, struct block *, uint32_t mbarrier);
 void bulk_forget(struct block *);
 int bulk_exits(struct warp *, const struct row *, uint32_t mask);

@@ -1,7 +1,7 @@
-/* Bulk copies, and those of tensors (TMA): asked for by one thread, done by the multiprocessor later.
+/* Bulk copies and tensor copies (TMA), which one thread starts and the multiprocessor finishes later.
  *
- * They come to pass as late as they may: when somebody waits for the mbarrier that they complete or, towards global
- * memory, for their group. */
+ * A copy happens as late as possible: when a thread waits for its mbarrier or, for copies to global memory, for its
+ * group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #define MOST_TRANSFER_BYTES (64u << 20)
 #define MAP_SIGNATURE 0x70616d726f736e74ull /* as host/driver.c writes it */
 
-/* A tensor map's 128 bytes: as host/driver.c and tensormap.replace make them, of a program that may write anything there.
- * Sizes of dimensions and the rank are one less than they are. */
+/* A tensor map's 128 bytes, made by host/driver.c and tensormap.replace. The program may write anything there. Sizes
+ * of dimensions and the rank are stored minus one. */
 struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS];
@@ -24,7 +24,7 @@ struct tensor_map {
     uint8_t steps[DIMENSIONS], type, rank, swizzle, fill, rest[39];
 };
 static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
-/* A tensor's part that one copy moves: counts of elements, bytes in all. */
+/* The part of a tensor that one copy moves. */
 struct part {
     struct tensor_map map;
     int64_t at[DIMENSIONS];
@@ -88,7 +88,7 @@ struct line {
     uint32_t skip, elements;
     bool inside;
 };
-/* The part's next row of its innermost dimension. ``index``: of the others, counted up. */
+/* The next row of the part along its innermost dimension. ``index``: of the other dimensions. */
 static struct line line_of(const struct part *part, const uint32_t *index, uint64_t row) {
     const struct tensor_map *map = &part->map;
     struct line line = {.address = map->address, .at = row * part->counts[0] * part->element, .inside = true};
@@ -100,7 +100,7 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     int64_t step = map->steps[0], first = part->at[0], size = (int64_t)map->sizes[0] + 1;
     int64_t skip = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= size ? 0 : (size - first + step - 1) / step;
-    /* What is stored is cut off at a multiple of 16 bytes, and not where the tensor ends. */
+    /* Stores are cut off at a multiple of 16 bytes, not at the tensor's end. */
     if (part->stores && step == 1 && end > 0) end = ((end * part->element + 15) & ~(int64_t)15) / part->element;
     if (end > part->counts[0]) end = part->counts[0];
     if (end <= skip) line.inside = false;
@@ -150,7 +150,7 @@ void bulk_forget(struct block *block) {
     block->transfer_bytes = 0;
 }
 
-/* Bytes of global memory, and behind them which of them were written. */
+/* Reads bytes of global memory, and which of them were written. */
 static bool take(struct warp *w, const struct row *r, uint64_t address, uint64_t size, uint64_t align, int lane,
         uint32_t segment, uint8_t *into, uint8_t *valid) {
     struct span span;
@@ -193,7 +193,7 @@ static bool take_part(struct warp *w, const struct row *r, const struct part *pa
     return good;
 }
 
-/* What a card writes of a copy into shared memory, in chunks of 16 bytes where they are swizzled. */
+/* Checks a copy's access to shared memory, in chunks of 16 bytes if it is swizzled. */
 static bool checked_into(struct warp *w, const struct row *r, struct block *owner, uint64_t offset, uint64_t size,
         uint32_t mask, int lane, bool writes, bool atomic, uint32_t segment) {
     struct region *region = &owner->shared_region;
@@ -216,7 +216,7 @@ static bool checked_into(struct warp *w, const struct row *r, struct block *owne
     return true;
 }
 
-/* A tensor's reduction is of its map's type; NO_TYPE: it has none. */
+/* The type of a tensor's reduction, by its map's type; NO_TYPE: none. */
 static uint32_t reduced(const struct bulk *bulk, const struct part *part) {
     /* by CUtensorMapDataType */
     static const uint8_t TYPES[] = {NO_TYPE, NO_TYPE, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F32,
@@ -333,7 +333,7 @@ static int comes_to_pass(struct transfer *it) {
         data = it->from->shared + it->from_offset;
         data_valid = it->from->shared_valid ? it->from->shared_valid + it->from_offset : NULL;
     }
-    for (uint64_t i = 0, some; i < it->size; i += some) { /* bounds were checked when it was asked for */
+    for (uint64_t i = 0, some; i < it->size; i += some) { /* bounds were checked at the start */
         some = it->swizzle ? (it->size - i < 16 ? it->size - i : 16) : it->size;
         uint64_t at = swizzled(it->offset + i, it->swizzle);
         put(region->data + at, data + i, some, it->how);

@@ -1,11 +1,11 @@
-/* What a card does not tell: races, values that nobody wrote, and where exactly a fault was.
+/* Finds what a card does not report: races, unwritten values, and the exact place of a fault.
  *
- * Races: what one warp does between two points where it synchronises is a segment. Each granule of memory (4 bytes, or
- * less where a kernel stores less) remembers the segment and lane that wrote it last, and one that read it. Two accesses,
- * one of them a write, race unless the same thread made both, a barrier lies between, or one block published its work
- * (an atomic, a fence) before the other one looked (an atomic, a volatile load).
+ * Races: a segment is the work of one warp between two points where it synchronises. Each granule of memory (4
+ * bytes, or fewer if a kernel stores fewer) remembers the segment and lane of its last write and of one read. Two
+ * accesses, one of them a write, race unless the same thread made both, a barrier is between them, or one block
+ * published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
- * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
+ * The last rule is wider than CUDA's, because it ignores the address. So it misses races, but reports no false ones. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
 #define COPY_GRANULE 4u
-#define PATIENCE 200 /* so often others may run before a store that differs counts as a race */
+#define PATIENCE 200 /* yields to other threads before a store of another value counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
 
@@ -24,7 +24,7 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
     return &engine->segments[number / CHUNK][number % CHUNK];
 }
 
-/* 0: a launch of more is not checked further, or there is no memory for it. */
+/* 0: too many segments, so the launch is not checked further; or no memory. */
 static uint32_t number_of_segment(struct engine *engine, bool *no_memory) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
@@ -62,7 +62,7 @@ static uint32_t new_segment(struct warp *w) {
 
 #define SHARED_MEMORY 0x80000000u
 #define ANY_ARRAY 0xffffu
-/* Of struct accessed. Of an address in shared memory it is not always known which array it is in. */
+/* For struct accessed. The array of an address in shared memory is not always known. */
 static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
     uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
     return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
@@ -87,7 +87,7 @@ static uint32_t present_segment(struct warp *w, const struct row *r, const struc
     return w->segment;
 }
 
-/* The line in which a segment made such an access; 0: there are several, or more than it remembers. */
+/* The line of a segment's access; 0: several lines, or more than it remembers. */
 static uint32_t line_in(const struct segment *s, uint32_t what) {
     uint32_t found = 0;
     if (s->lines > SEGMENT_LINES) return 0;
@@ -122,7 +122,7 @@ static bool of_another_launch(const struct warp *w, uint32_t old) {
     return SEGMENT(old) < w->block->launch->first_segment;
 }
 
-/* Whether what ``old`` stands for came surely before what lane ``lane`` of ``w`` does now. */
+/* True if the access of ``old`` certainly happened before the present access of a lane. */
 static bool ordered(struct warp *w, uint32_t old, int lane) {
     struct block *block = w->block;
     const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
@@ -179,21 +179,21 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
             lane, region, (int64_t)offset, size, writes, &other);
 }
 
-/* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
+/* True if lanes other than the recorded one, which is this one, may have read it since. */
 static bool many_unordered(struct warp *w, uint32_t old) {
-    if (w->seen || of_another_launch(w, old)) return false; /* clocks tell of one reader, not of the others */
+    if (w->seen || of_another_launch(w, old)) return false; /* clocks know one reader only */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return s->block == w->block->number && s->interval == w->block->interval &&
             !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
 
-/* What a lane stores: where, and what. NULL where that is not known, as of an atomic. */
+/* A lane's store. NULL if the value is unknown, as for an atomic. */
 struct stored {
     const uint8_t *at, *value;
     bool same;
 };
 
-/* Another block may be about to store it: its check comes before its store. */
+/* True if another block stores the same value soon: its check comes before its store. */
 static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
     struct launch *launch = w->block->launch;
     if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
@@ -206,7 +206,7 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
     return false;
 }
 
-/* One granule. ``stored``: NULL unless it is a store of known values. */
+/* Checks one granule. ``stored``: NULL unless the stored value is known. */
 static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset,
         uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment,
         uint32_t floor) {
@@ -237,7 +237,7 @@ static void touch(struct warp *w, const struct row *r, struct region *region, ui
     }
 }
 
-/* Two lanes store at one place at once. Where they race with what they read from it there, that is why. */
+/* Two lanes store to one place at once, which also explains a race with a read in that line. */
 static void share_index(struct launch *launch, uint32_t line) {
     if (launch->finding_count == 0) return;
     while (atomic_flag_test_and_set(&launch->lock)) {}
@@ -264,7 +264,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
-    /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
+    /* Entries below it are from an earlier launch or, in shared memory, from before the last barrier. */
     uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
     if (mask == EVERY && size == granule && !atomic) {
@@ -294,7 +294,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             }
         }
     }
-    if (!writes && mask & (mask - 1)) { /* one word that all of them read: once, and that there are many */
+    if (!writes && mask & (mask - 1)) { /* all lanes read one word: note it once, with MANY */
         uint64_t first = offsets[__builtin_ctz(mask)], other = 0;
         for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? offsets[i] ^ first : 0;
         if (other == 0) {
@@ -316,7 +316,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
-        if (!writes && size == granule) { /* the common case: nobody wrote it since, and it is known to be read */
+        if (!writes && size == granule) { /* common case: not written since, and already noted as read */
             uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift],
                      mine = ENTRY(segment, lane);
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
@@ -326,7 +326,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         if (known) {
             uint32_t last = region->written[offset >> shift], other = LANE(last);
             gather(w, r, lane, value);
-            /* of lanes that store at one place at once, what the one before stores counts, not what is there */
+            /* if lanes store to one place at once, compare with the previous lane's value */
             bool at_once =
                     SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
             if (at_once) gather(w, r, (int)other, others);
@@ -338,7 +338,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
-/* A copy or a memset, ``from`` and ``to`` device addresses or 0. What it races with is found as if it were a launch. */
+/* Checks a copy or memset for races like a launch. */
 static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number,
         uint64_t address, uint64_t size, bool writes) {
     struct region *region = region_of(engine, address);
@@ -378,7 +378,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     static const uint32_t one[3] = {1, 1, 1};
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
-    bool no_memory = false; /* then no launch will have any, either */
+    bool no_memory = false; /* then launches will fail, too */
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
     *segment_at(engine, number) = (struct segment){0};
@@ -399,7 +399,7 @@ uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot,
     return number;
 }
 
-/* Whether ``old``, a write that lies before, was made known to asynchronous accesses. */
+/* True if no fence of proxies made the earlier write ``old`` known to asynchronous accesses. */
 static bool unfenced(struct warp *w, uint32_t old) {
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return !s->async && !s->copied && s->cluster == w->block->cluster->number && !clock_fenced(w, s);

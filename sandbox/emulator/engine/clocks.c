@@ -1,9 +1,9 @@
-/* What each warp of sm_90 knows of the others' work, for the check for races.
+/* Vector clocks of sm_90's warps, for the race check.
  *
- * A clock has a number for each warp of the cluster, each warp's bulk copies and products, and each mbarrier. A warp counts
- * what it publishes; a warp that waits for a publication learns how far the others had come by then. An access of a warp is
- * known to have ended if its number is below what is known of the warp. A clock has a second half: what of that a fence of
- * proxies has made known to asynchronous accesses. */
+ * A clock has an epoch for each warp of the cluster, each warp's bulk copies and products, and each mbarrier. A
+ * warp's epoch counts its publications; a warp that waits for a publication learns the publisher's clock. An access
+ * has ended if its epoch is below the known one. The second half of a clock holds what a fence of proxies made
+ * known to asynchronous accesses. */
 #include <string.h>
 
 #include "async.h"

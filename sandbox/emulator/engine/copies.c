@@ -1,4 +1,4 @@
-/* cp.async: what is read now is seen in shared memory only when somebody waits for it. */
+/* cp.async: reads at once, and writes to shared memory when a thread waits for it. */
 #include <string.h>
 
 #include "async.h"
@@ -119,7 +119,7 @@ static int late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-/* It counts itself if others do not count it: the phase waits for it. */
+/* An arrival that was not counted beforehand makes the phase wait for it. */
 int copies_arrive(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = r->count == COUNTED_NOW ? mask : 0; left; left &= left - 1)
         if (mbarrier_expects_one(w, r, __builtin_ctz(left))) return 1;

@@ -1,4 +1,4 @@
-/* What lower writes into the pool about instructions whose operands do not fit in a row; at word r->imm. */
+/* Instructions whose operands do not fit in a row: lower describes them in the pool, at word r->imm. */
 #ifndef DESCRIBED_H
 #define DESCRIBED_H
 #include <stdint.h>
@@ -11,12 +11,12 @@ struct operand {
     uint32_t unit, wide;
     int32_t at;
 };
-/* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
+/* A bulk copy. rank: 0 without a tensor. */
 struct bulk {
     uint32_t way, rank, multicast, how;
     struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS];
 };
-/* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
+/* A texture or surface access. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
 struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
 enum lookup_operation { LOOKUPS(NUMBERED) };
 #endif

@@ -1,4 +1,4 @@
-/* What was wrong: faults, which end a launch, and findings, which do not. Each line is named once, and counted. */
+/* Records faults, which end a launch, and findings, which do not, once for each line with a count. */
 #include <string.h>
 
 #include "engine.h"
@@ -52,7 +52,7 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
         struct finding *known = &launch->findings[i];
         f.times = known->times + 1;
         uint32_t together = known->together | f.together;
-        /* that both write says more than that one reads */
+        /* two writes explain more than a write and a read */
         if (f.together & ~known->together & TOGETHER_WRITE) *known = f;
         known->times = f.times;
         known->together = together;
@@ -84,7 +84,7 @@ void findings_keep(struct engine *engine, const struct launch *launch) {
 
 const struct finding *engine_fault(struct engine *engine) { return &engine->fault; }
 
-/* What was found since it was asked last; the array is the engine's. */
+/* Findings since the last call; the array belongs to the engine. */
 uint32_t engine_findings(struct engine *engine, const struct finding **found) {
     uint32_t count = engine->finding_count;
     *found = engine->findings;

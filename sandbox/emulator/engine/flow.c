@@ -1,12 +1,12 @@
-/* Whether a thread went past a barrier at which others wait.
+/* Finds threads that went past a barrier at which others wait.
  *
- * A barrier waits for the threads that have not returned. One that returned before it is none of its business; one that
- * went on behind it, stored there since the last barrier, and returned without a way back to it, left it out. */
+ * A barrier waits for threads that have not returned. A thread skipped it if it ran code after the barrier, stored
+ * there since the last barrier, and returned without a way back. */
 #include <stdlib.h>
 
 #include "engine.h"
 
-#define ANY_CALLER NONE /* where a function returns to: behind any call */
+#define ANY_CALLER NONE /* a function may return to any call */
 
 static bool calls(const struct row *r) { return r->op == OP_CALL || r->op == OP_CALL_INDIRECT; }
 
@@ -46,7 +46,7 @@ struct search {
     bool grew, callers;
 };
 
-/* Within one function: who stored in another one may have called it from anywhere. */
+/* Only within one function: another function may be called from anywhere. */
 static void reach(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
     bool leaves = calls(&it->kernel->rows[from]) && to != from + 1;
@@ -55,7 +55,7 @@ static void reach(void *with, uint32_t from, uint32_t to) {
     it->left[it->count++] = to;
 }
 
-/* ``callers``: something behind a call leads there. */
+/* ``callers``: code after a call leads there. */
 static void lead(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
     bool leads = to == ANY_CALLER ? it->callers : to < it->kernel->row_count && it->reached[to];
@@ -65,8 +65,8 @@ static void lead(void *with, uint32_t from, uint32_t to) {
     it->callers |= from && calls(&it->kernel->rows[from - 1]);
 }
 
-/* By row, whether it lies behind the barrier in ``row`` and leads to none of its line, of which compilers make several;
- * NULL: there is no memory. */
+/* For each row, whether it is after the barrier in ``row`` and leads to no barrier of its line (compilers make
+ * several); NULL: no memory. */
 static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
     uint8_t *after = allocate(kernel->row_count, 1), *before = allocate(kernel->row_count, 1);
     uint32_t *left = allocate(kernel->row_count, sizeof *left);

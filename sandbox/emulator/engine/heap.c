@@ -1,20 +1,20 @@
-/* What kernels allocate: blocks of one region, in the order of their places.
+/* malloc of kernels: blocks of one region, ordered by place.
  *
- * Freed blocks stay as they are until there is no other room, so that a later use of one is named. */
+ * Freed blocks are reused last, so a later use of one is reported. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 #define ALIGN 16ull
-#define GAP 16ull /* so that a step behind a block is in none */
+#define GAP 16ull /* so an access just past a block is in no block */
 
 struct piece {
     uint64_t at, size;
     bool freed;
 };
 struct heap {
-    uint64_t address, size, next; /* ``next``: behind it, nothing was given out yet */
+    uint64_t address, size, next; /* ``next``: nothing was allocated from here on */
     struct piece *pieces;
     size_t count, live, live_bytes;
     uint32_t room;
@@ -26,7 +26,7 @@ void heap_delete(struct heap *heap) {
     free(heap);
 }
 
-/* ``address`` is a region of ``size`` bytes; 0: only forget the one before. False: no memory. */
+/* Sets the heap's region; 0: only forgets the old one. False: no memory. */
 uint32_t engine_heap(struct engine *engine, uint64_t address, uint64_t size) {
     heap_delete(engine->heap);
     engine->heap = NULL;
@@ -49,7 +49,7 @@ static void lock(struct heap *heap) {
 }
 static void unlock(struct heap *heap) { atomic_flag_clear_explicit(&heap->lock, memory_order_release); }
 
-/* The last piece that begins at or before a place; NULL: there is none. */
+/* The last piece that begins at or before a place, or NULL. */
 static struct piece *piece_at(struct heap *heap, uint64_t at) {
     size_t low = 0, high = heap->count;
     while (low < high) {
@@ -74,7 +74,7 @@ static bool insert(struct heap *heap, size_t where, uint64_t at, uint64_t size) 
     return true;
 }
 
-/* A place for ``size`` bytes; ~0: there is none. ``used``: something lay there before. */
+/* A place for ``size`` bytes; ~0: none. ``used``: it was allocated before. */
 static uint64_t room_for(struct heap *heap, uint64_t size, bool *used) {
     uint64_t needed = (size + ALIGN - 1) / ALIGN * ALIGN + GAP;
     *used = false;

@@ -1,4 +1,4 @@
-/* What Python calls to run kernels: launches, whose blocks run on as many threads as the host lends. */
+/* Launches, whose blocks run on several host threads. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +6,16 @@
 #include "engine.h"
 #include "run.h"
 
-/* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
- * much behind the pool. */
+/* Spare registers of a warp, so an operation that takes the last one for a wider one stays in the file. engine.py
+ * does the same for the pool. */
 #define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
-/* A warp that looked so often without writing only looks; a launch whose threads do so for so many turns has no end. */
+/* A warp only looks if it looked this often without a write; a launch whose threads only look for IDLE_TURNS never
+ * ends. */
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
 #define IDLE_COUNTS 128u /* more than threads of the host */
-#define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
+#define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
@@ -182,7 +183,7 @@ static void set_specials(struct warp *w) {
     }
 }
 
-/* ``number``: of the cluster, among the grid's. */
+/* ``number``: of the cluster in the grid. */
 static void block_begin(struct block *block, uint64_t number, struct cluster *cluster, uint32_t rank) {
     struct launch *launch = block->launch;
     const struct kernel *kernel = launch->kernel;
@@ -227,8 +228,8 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     if (launch->profile) profile_block_begins(block);
 }
 
-/* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
- * look at memory that stays as it is for all of a turn; NULL where anything else happened. ``last``: one that ran. */
+/* Runs a block for one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory for
+ * the whole turn, or NULL. ``last``: a warp that ran. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
@@ -274,7 +275,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     return !atomic_load(&block->launch->stop);
 }
 
-/* Something happened that others may wait for: who was idle has to look again. Returns which time it is. */
+/* Something happened that others may wait for, so idle threads must look again. Returns the count of such events. */
 static uint64_t happened(struct launch *launch) {
     unsigned long long old = atomic_load(&launch->idle), now;
     do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS;
@@ -282,8 +283,8 @@ static uint64_t happened(struct launch *launch) {
     return now / IDLE_COUNTS;
 }
 
-/* What all blocks of this thread do is look: once all threads say so for long enough, and nothing happened since the first
- * of them did, nobody is left to change anything. A thread that the host does not run for a while says nothing. */
+/* All blocks of this thread only look. Once all threads report this for long enough, with no event since the first
+ * report, nothing can change any more. A thread that the host does not schedule reports nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);
@@ -309,9 +310,9 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
 }
 
-/* A thread's blocks begin a few at a time, the last of them first: what needs them in order does not come out right.
- * Each has a turn before one has a second, so one may wait for another. A grid that waits as a whole begins as a whole,
- * and so does a cluster. */
+/* Runs blocks of one host thread, a few at a time and the last one first, so kernels that need them in order fail.
+ * Each has a turn before one has a second, so one may wait for another. A cooperative grid and a cluster begin as a
+ * whole. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
@@ -380,7 +381,7 @@ static void *work(void *given) {
     return NULL;
 }
 
-/* Launches from now on run so; NULL: all of their blocks. What its numbers point to must live as long. */
+/* Sets the sample of later launches; NULL: all blocks. ``numbers`` must live as long. */
 void engine_sample(struct engine *engine, const struct sample *sample) {
     engine->samples = sample != NULL;
     if (sample) engine->sample = *sample;
@@ -390,12 +391,12 @@ void engine_sample_begins(struct engine *engine) {
     atomic_store(&engine->combined, false);
     atomic_store(&engine->drawn_bytes, 0);
 }
-/* Blocks that the last launch ran to their end. */
+/* Blocks that the last launch finished. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
-/* 0: done; else what ended it early: FAULTED, see engine_fault; NO_MEMORY; OVER_BUDGET, of a sample. */
+/* 0, or one of enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
         struct profile *profile) {
@@ -440,7 +441,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         count = 1;
     }
     atomic_store(&engine->blocks_run, 0);
-    if (profile) count = 1; /* so that blocks come in the same order each time */
+    if (profile) count = 1; /* so blocks run in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
     launch.most_live = launch.sample ? 1 : share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;

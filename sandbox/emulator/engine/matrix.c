@@ -1,7 +1,7 @@
 /* Matrix instructions: ldmatrix, stmatrix, movmatrix, mma and wmma.
  *
- * mma's fragments lie in lanes and registers as PTX says. wmma leaves that open: here its elements are counted through
- * each lane's registers, lane by lane, and begin again where a fragment has room for more than the matrix. */
+ * PTX defines the layout of mma's fragments. wmma leaves it open: here elements go through each lane's registers,
+ * lane by lane, and repeat if a fragment has more room than the matrix. */
 #include <string.h>
 
 #include "engine.h"
@@ -13,7 +13,7 @@ enum matrix_operand { OPERANDS(NUMBERED) };
 enum matrix_moves { MATRIX_MOVES(NUMBERED) };
 enum { MOST = 16 * 256 };
 
-/* As lower.py writes it into the pool, at word r->a. */
+/* In the pool, at word r->a; lower/matrices.py writes it. */
 struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, flag, counts[4], units[64]; };
 
 static uint32_t bits_of_type(uint32_t type) {
@@ -64,7 +64,7 @@ static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int la
     else *word = bits_of((float)value);
 }
 
-/* Where in its matrix an element of a fragment is. which: A (m x k), B (k x n), or C and D (m x n). */
+/* The place in its matrix of a fragment's element. which: A (m x k), B (k x n), or C and D (m x n). */
 static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane,
         uint32_t *row, uint32_t *column) {
     uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
@@ -92,7 +92,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
         *column = 2 * t + (at & 1);
     }
     *row %= rows;
-    *column %= columns; /* of an instruction that no assembler has seen */
+    *column %= columns; /* the program's instruction may be malformed */
 }
 
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
@@ -107,8 +107,8 @@ static void collect(struct warp *w, const struct matrix *it, uint32_t which, uin
             }
 }
 
-/* Sums of float32, into c. A card makes float16 of 8-bit floats, multiplies those whose place is 0 or 1 of four and then
- * the others, and adds what was there last. */
+/* Sums of float32, into c. A card converts 8-bit floats to float16, multiplies elements 0 and 1 of each four and
+ * then the others, and adds the old value last. */
 static void add_floats(const struct matrix *it, const double *a, const double *b, double *c) {
     static _Thread_local int16_t a_exponents[MOST], b_exponents[MOST];
     static _Thread_local double left[MOST], right[MOST];
@@ -139,10 +139,10 @@ static void add_floats(const struct matrix *it, const double *a, const double *b
     }
 }
 
-/* A of mma.sp, of which registers have half: as those of a product half as deep. Each chunk of a row has 4 bits of the
- * metadata ``e``, two places: of 4 elements, or of 4 pairs where elements are of 4 bits; of two of 32 bits, each is two
- * places. A row's bits are in the lanes of its group that ``which``, the selector, names: 16 of a lane for each of two
- * rows, or 32 of one where elements are of less than 16 bits. */
+/* Expands the sparse A of mma.sp, of which registers hold half. Each chunk of a row has 4 bits of the metadata
+ * ``e``, which are two places among 4 elements, or among 4 pairs of 4-bit elements; a 32-bit element counts as two
+ * places. The selector ``which`` names the lanes of a group that hold a row's bits: 16 bits for each of two rows, or
+ * 32 bits of one row if elements have fewer than 16 bits. */
 static void collect_sparse(struct warp *w, const struct matrix *it, const uint32_t *e, double *into) {
     static _Thread_local double packed[MOST];
     struct matrix half = *it;
@@ -181,11 +181,11 @@ static void multiply(struct warp *w, const struct matrix *it) {
     collect(w, it, 2, d_count + a_count + b_count, c_count, it->types[2], c);
     bool floats = it->types[3] == F32 && it->types[2] == F32;
     if (floats) add_floats(it, a, b, c);
-    /* Float16 results are taken to be rounded once. */
+    /* Assumes that float16 results are rounded once. */
     for (uint32_t row = 0; row < it->m && !floats; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
-            if (it->types[0] == B1) /* how many bits are in both, or with the flag in one alone */
+            if (it->types[0] == B1) /* bits set in both, or with the flag in exactly one */
                 for (uint32_t k = 0; k < it->k; k++)
                     sum += it->flag ? a[row * it->k + k] != b[k * it->n + column]
                                     : a[row * it->k + k] * b[k * it->n + column];
@@ -239,7 +239,7 @@ static void multiply_quads(struct warp *w, const struct matrix *it) {
     }
 }
 
-/* movmatrix: of 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
+/* movmatrix: 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
 static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
     const uint32_t *from = u32_of(w, it->units[1]);
     uint32_t out[LANES], *to = u32_of(w, it->units[0]);
@@ -252,7 +252,8 @@ static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
         if (mask >> i & 1) to[i] = out[i];
 }
 
-/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to spare. */
+/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to
+ * spare. */
 static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
     bool stores = it->kind == STORE_FRAGMENT;
     uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
@@ -263,7 +264,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
     struct matrix words;
-    if (bits < 8) { /* words, along rows of A and columns of B, as neither is stored otherwise */
+    if (bits < 8) { /* as words along rows of A and columns of B, the only layouts */
         words = *it;
         words.kind = LOAD_FRAGMENT;
         words.m = which == OPERAND_B ? it->n : it->m;
@@ -286,7 +287,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     one.wide = 2;
     one.flags = 0;
     one.b = one.c = one.e = NONE;
-    /* addresses lie in two units of their own, behind the one for values */
+    /* the two units after the one for values hold addresses */
     uint64_t *addresses = u64_of(w, r->e + 2);
     struct profile *profile = w->block->launch->profile; /* it counts as one access */
     w->block->launch->profile = NULL;
@@ -320,7 +321,8 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     return 0;
 }
 
-/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags above. */
+/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags
+ * above. */
 static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     uint64_t room[LANES];

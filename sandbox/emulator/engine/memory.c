@@ -1,4 +1,4 @@
-/* Loads, stores and atomics: every address is looked up, so nothing outside of what a kernel was given is touched. */
+/* Loads, stores and atomics. Every address is looked up, so a kernel touches only its own memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "numbers.h"
 
 #define FAR (64ull << 20)
-#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads so far away from a large array */
+#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads this far from a large array */
 
-/* The region that an address belongs to or, for a message, the nearest one. */
+/* The region of an address or, for a message, the nearest one. */
 static struct region *nearest(struct engine *engine, uint64_t address) {
     struct region *best = NULL;
     uint64_t least = ~0ull;
@@ -180,7 +180,7 @@ static bool in_a_row(const uint64_t *offsets, uint32_t size) {
     return wrong == 0;
 }
 
-/* Lanes of which a byte was never written; each byte of ``valid`` is 0 or 1. */
+/* Lanes that access an unwritten byte; each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
     if (size == 4) {
@@ -307,7 +307,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
         if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask);
         else w->moved = true;
-        /* before the store: a store of what is there already is no race */
+        /* before the store: storing the same value is no race */
         if (check && p.region && p.region->written && !(r->flags & STRONG))
             check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
@@ -394,13 +394,13 @@ static uint64_t value_of(struct warp *w, uint32_t operand, uint32_t size, int la
 }
 
 #define MOST_ELEMENTS 8
-/* Of an atomic: what each lane gives, which lanes' value nobody wrote, and where goes what was there before. */
+/* An atomic's element: values of lanes, lanes whose value is undefined, and the unit for old values. */
 struct element {
     uint64_t values[LANES];
     uint32_t undefined, before;
 };
 
-/* A vector's units lie in the pool, from word ``spare`` on: values, then results. Results may be the same registers. */
+/* A vector's units are in the pool at word ``spare``: values, then results, which may be the same registers. */
 static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, struct element *elements) {
     const uint32_t one[2] = {r->b, r->d}, *units = r->count > 1 ? (const uint32_t *)w->pool + r->spare : one;
     for (uint32_t k = 0; k < r->count; k++) {
@@ -417,7 +417,7 @@ static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, 
         if (elements[k].before != NONE) w->undefined[elements[k].before] &= ~mask;
 }
 
-/* One element, ``ahead`` bytes behind the first. Lanes that changed it. */
+/* Changes one element, ``ahead`` bytes after the first. Returns the lanes that changed it. */
 static uint32_t change(
         struct warp *w, const struct row *r, const struct place *p, uint32_t ahead, const struct element *it) {
     uint32_t how = r->e & 255, type = r->e >> 8, changed = 0;
@@ -432,7 +432,7 @@ static uint32_t change(
             w->any_undefined |= 1;
             w->undefined[w->block->launch->kernel->units] = r->line;
         }
-        /* else it stays as it is: what is added to nothing is nothing */
+        /* otherwise it stays: an undefined value plus any value is undefined */
         if (valid && (how == ATOMIC_EXCH || undefined)) memset(valid, !undefined, r->size);
 #define EXCHANGE(T) \
     do { \

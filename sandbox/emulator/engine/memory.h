@@ -3,7 +3,7 @@
 #define MEMORY_H
 #include "engine.h"
 
-/* What part of ``mask`` lies in one place, beginning with its first lane: its memory, and offsets into it. */
+/* The lanes of ``mask`` that access the same memory as the first one, and their offsets. */
 struct place {
     struct region *region;
     uint8_t *data, *valid;

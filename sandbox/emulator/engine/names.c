@@ -1,4 +1,4 @@
-/* The names of names.h as this library was built with them, so Python sees whether its own are the same. */
+/* The lists of names.h that this library was built with, which Python compares with its own. */
 #include "names.h"
 
 #define SHOWN(name, ...) #name __VA_OPT__("=" #__VA_ARGS__) " "

@@ -4,14 +4,14 @@
 #ifndef NAMES_H
 #define NAMES_H
 
-/* In an enum of C: the names as they are. */
+/* For an enum of C with the plain names. */
 #define NUMBERED(name, ...) name __VA_OPT__(= __VA_ARGS__),
 
 #define CONSTANT 0x80000000u /* an operand of the kernel's pool, not of the warp's file */
 #define NONE 0x7fffffffu
 #define EVERY 0xffffffffu
 
-/* Windows of the generic address space; all else is global memory, which lies between the two addresses. */
+/* Windows of the generic address space. Global memory is between the last two addresses. */
 #define SHARED_BASE 0x0002000000000000ull
 #define LOCAL_BASE 0x0004000000000000ull
 #define FUNCTION_BASE 0x0008000000000000ull
@@ -33,23 +33,24 @@
 
 /* Operations that are not alu.ops': control, memory, and what a warp does together. */
 #define OPERATIONS(X) \
-    X(NOP) X(BRANCH) X(BRANCH_INDEX) X(EXIT) X(CALL) X(CALL_INDIRECT) X(RETURN) X(TRAP) X(BARRIER) X(WARP_BARRIER) X(FENCE) \
-    X(LOAD) X(STORE) X(ATOMIC) X(SHUFFLE) X(VOTE) X(MATCH) X(REDUX) X(ACTIVE_MASK) X(ELECT) X(COPY_LATE) X(COMMIT) \
-    X(WAIT_GROUP) X(LOCAL_ADDRESS) X(CLOCK) X(PRINT) X(ASSERT) X(MATRIX) X(POP) X(ASYNC) X(HEAP) X(TEXTURE)
-/* Of atomics, for profile.c. COUNTS_UP: a constant is added, and nobody uses the old value; RETRIED: in shared memory, a card
- * repeats it until no other thread came between. */
+    X(NOP) X(BRANCH) X(BRANCH_INDEX) X(EXIT) X(CALL) X(CALL_INDIRECT) X(RETURN) X(TRAP) X(BARRIER) X(WARP_BARRIER) \
+    X(FENCE) X(LOAD) X(STORE) X(ATOMIC) X(SHUFFLE) X(VOTE) X(MATCH) X(REDUX) X(ACTIVE_MASK) X(ELECT) X(COPY_LATE) \
+    X(COMMIT) X(WAIT_GROUP) X(LOCAL_ADDRESS) X(CLOCK) X(PRINT) X(ASSERT) X(MATRIX) X(POP) X(ASYNC) X(HEAP) X(TEXTURE)
+/* Of atomics, for profile.c. COUNTS_UP: a constant is added, and nobody uses the old value; RETRIED: in shared
+ * memory, a card repeats it until no other thread interferes. */
 #define FLAGS(X) \
     X(NEGATED, 1) X(JOIN, 2) X(ROUNDED, 4) X(STRONG, 8) X(SIGNED, 16) X(RECURSIVE, 32) X(CLUSTER, 64) X(RELEASES, 128) \
     X(COUNTS_UP, 16) X(RETRIED, 8)
 #define SPACES(X) X(GENERIC) X(GLOBAL) X(SHARED) X(LOCAL) X(CONST)
-/* The size of an OP_NOP. SLEEPS: others have a turn; PREFETCHES: one byte at a; PREFETCHES_BULK: as many bytes as b says. */
+/* The size of an OP_NOP. SLEEPS: others have a turn; PREFETCHES: one byte at a; PREFETCHES_BULK: as many bytes as b
+ * says. */
 #define NOPS(X) X(SLEEPS, 1) X(PREFETCHES) X(PREFETCHES_BULK)
 #define SPECIALS(X) \
     X(TID_X) X(TID_Y) X(TID_Z) X(NTID_X) X(NTID_Y) X(NTID_Z) X(CTAID_X) X(CTAID_Y) X(CTAID_Z) X(NCTAID_X) X(NCTAID_Y) \
-    X(NCTAID_Z) X(LANEID) X(WARPID) X(NWARPID) X(LANEMASK_EQ) X(LANEMASK_LE) X(LANEMASK_LT) X(LANEMASK_GE) X(LANEMASK_GT) \
-    X(SMID) X(NSMID) X(DYNAMIC_SMEM_SIZE) X(TOTAL_SMEM_SIZE) X(CLUSTER_CTAID_X) X(CLUSTER_CTAID_Y) X(CLUSTER_CTAID_Z) \
-    X(CLUSTER_NCTAID_X) X(CLUSTER_NCTAID_Y) X(CLUSTER_NCTAID_Z) X(CLUSTER_CTARANK) X(CLUSTER_NCTARANK) X(CLUSTERID_X) \
-    X(CLUSTERID_Y) X(CLUSTERID_Z) X(NCLUSTERID_X) X(NCLUSTERID_Y) X(NCLUSTERID_Z)
+    X(NCTAID_Z) X(LANEID) X(WARPID) X(NWARPID) X(LANEMASK_EQ) X(LANEMASK_LE) X(LANEMASK_LT) X(LANEMASK_GE) \
+    X(LANEMASK_GT) X(SMID) X(NSMID) X(DYNAMIC_SMEM_SIZE) X(TOTAL_SMEM_SIZE) X(CLUSTER_CTAID_X) X(CLUSTER_CTAID_Y) \
+    X(CLUSTER_CTAID_Z) X(CLUSTER_NCTAID_X) X(CLUSTER_NCTAID_Y) X(CLUSTER_NCTAID_Z) X(CLUSTER_CTARANK) \
+    X(CLUSTER_NCTARANK) X(CLUSTERID_X) X(CLUSTERID_Y) X(CLUSTERID_Z) X(NCLUSTERID_X) X(NCLUSTERID_Y) X(NCLUSTERID_Z)
 /* imm of a rounded operation of alu.ops, or of a conversion; and what else a conversion's imm says. */
 #define ROUNDINGS(X) X(NEAREST) X(TO_ZERO) X(DOWN) X(UP)
 #define CONVERSIONS(X) X(FINITE, 4) X(NOT_NEGATIVE, 8) X(TIES_AWAY, 16)
@@ -72,7 +73,8 @@
 #define ELEMENTS(X) X(F16) X(BF16) X(TF32) X(F32) X(F64) X(S8) X(U8) X(S32) X(S4) X(U4) X(B1) X(E4M3) X(E5M2)
 /* Kinds of struct matrix. */
 #define MATRICES(X) \
-    X(LOAD_FRAGMENT) X(STORE_FRAGMENT) X(MULTIPLY_WMMA) X(MULTIPLY_MMA) X(TRANSPOSE) X(MULTIPLY_QUADS) X(MULTIPLY_SPARSE)
+    X(LOAD_FRAGMENT) X(STORE_FRAGMENT) X(MULTIPLY_WMMA) X(MULTIPLY_MMA) X(TRANSPOSE) X(MULTIPLY_QUADS) \
+    X(MULTIPLY_SPARSE)
 /* Its matrices. */
 #define OPERANDS(X) X(OPERAND_A) X(OPERAND_B) X(OPERAND_D)
 /* The size of a row of ldmatrix or stmatrix. */
@@ -96,8 +98,9 @@
 /* The size of an OP_ASYNC. */
 #define ASYNCS(X) \
     X(MBARRIER_INIT) X(MBARRIER_INVAL) X(MBARRIER_ARRIVE) X(MBARRIER_DROP) X(MBARRIER_EXPECT) X(MBARRIER_COMPLETE) \
-    X(MBARRIER_TEST) X(MBARRIER_TRY) X(COPIES_ARRIVE) X(CLUSTER_ARRIVE) X(CLUSTER_WAIT) X(MAP_RANK) X(RANK_OF) X(PROXY_FENCE) \
-    X(BULK_COPY) X(BULK_COMMIT) X(BULK_WAIT) X(BULK_WAIT_READ) X(PRODUCT_FENCE) X(PRODUCT) X(PRODUCT_COMMIT) X(PRODUCT_WAIT)
+    X(MBARRIER_TEST) X(MBARRIER_TRY) X(COPIES_ARRIVE) X(CLUSTER_ARRIVE) X(CLUSTER_WAIT) X(MAP_RANK) X(RANK_OF) \
+    X(PROXY_FENCE) X(BULK_COPY) X(BULK_COMMIT) X(BULK_WAIT) X(BULK_WAIT_READ) X(PRODUCT_FENCE) X(PRODUCT) \
+    X(PRODUCT_COMMIT) X(PRODUCT_WAIT)
 /* Its count, of mbarriers. */
 #define ARRIVALS(X) X(EXPECTS, 1) X(PARITY, 2) X(NO_COMPLETE, 4) X(RELAXED, 8)
 /* Its count, of COPIES_ARRIVE: whether the mbarrier counts the arrival from now on, or counted it beforehand. */
@@ -111,10 +114,11 @@
 /* What ends a launch early. OVER_BUDGET: of a sample. */
 #define STOPS(X) X(FAULTED, 1) X(NO_MEMORY) X(OVER_BUDGET)
 #define FINDING_KINDS(X) \
-    X(OUT_OF_BOUNDS, 1) X(MISALIGNED) X(UNWRITTEN) X(SHARED_RACE) X(GLOBAL_RACE) X(BARRIER_PLACES) X(BARRIER_EXITED) X(DEADLOCK) \
-    X(USE_AFTER_FREE) X(READ_ONLY) X(TRAPPED) X(ASSERTED) X(STACK_OVERFLOW) X(BAD_CALL) X(LIMIT) X(WARP_RACE) X(ASYNC_RACE) \
-    X(NO_PROXY_FENCE) X(MBARRIER_UNINITIALISED) X(MBARRIER_OVERRUN) X(MBARRIER_BYTES) X(CLUSTER_EXITED) X(EARLY_RESULT) \
-    X(BAD_DESCRIPTOR) X(BULK_UNWAITED) X(BAD_FREE) X(BAD_MASK) X(SHUFFLED) X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS)
+    X(OUT_OF_BOUNDS, 1) X(MISALIGNED) X(UNWRITTEN) X(SHARED_RACE) X(GLOBAL_RACE) X(BARRIER_PLACES) X(BARRIER_EXITED) \
+    X(DEADLOCK) X(USE_AFTER_FREE) X(READ_ONLY) X(TRAPPED) X(ASSERTED) X(STACK_OVERFLOW) X(BAD_CALL) X(LIMIT) \
+    X(WARP_RACE) X(ASYNC_RACE) X(NO_PROXY_FENCE) X(MBARRIER_UNINITIALISED) X(MBARRIER_OVERRUN) X(MBARRIER_BYTES) \
+    X(CLUSTER_EXITED) X(EARLY_RESULT) X(BAD_DESCRIPTOR) X(BULK_UNWAITED) X(BAD_FREE) X(BAD_MASK) X(SHUFFLED) \
+    X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS)
 #define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
 /* Of races: two threads write one place from this line; some read it and some write it from this line. */
 #define TOGETHER(X) X(TOGETHER_WRITE, 1) X(TOGETHER_UPDATE)
@@ -124,15 +128,15 @@
 /* What an instruction asks of a multiprocessor, see model.py. */
 #define CLASSES(X) \
     X(FREE) X(INTEGER) X(FLOAT) X(DOUBLE) X(SPECIAL) X(CONVERT) X(MEMORY) X(SHUFFLE) X(SYNC) X(MATRIX) X(BRANCH)
-/* What a block asks of its multiprocessor, after slots of each class: slots of issue, 65536ths of cycles of tensor cores,
- * quarters of lines of the first-level cache, passes through banks, sectors of the second-level cache. */
+/* What a block asks of its multiprocessor, after slots of each class: slots of issue, 65536ths of cycles of tensor
+ * cores, quarters of lines of the first-level cache, passes through banks, sectors of the second-level cache. */
 #define NEEDS(X) X(ISSUE, 11) X(TENSOR) X(LINES) X(BANKS) X(FROM_L2)
 /* What the assembler makes of a branch, and of accesses that it makes one of: see struct profile. */
 #define BRANCHES(X) X(PREDICATED_BRANCH, 1) X(UNROLLED_LOOP, 2) X(IN_ORDER, 4)
 #define WIDTHS(X) X(WIDE_PLACE, 16) X(WIDE_FIRST, 128)
 #define COUNTS(X) \
     X(ISSUED) X(LANES) X(GUARDED) X(DIVERGENT) X(WAITED) X(REQUESTS) X(SECTORS) X(IDEAL_SECTORS) X(L2) X(DRAM) X(SAME) \
-    X(SHARED_REQUESTS) X(PASSES) X(IDEAL_PASSES) X(CONSTANT_REQUESTS) X(CONSTANT_PASSES) X(LOCAL_REQUESTS) X(LOCAL_SECTORS) \
-    X(LINES) X(STEPS) X(REGULAR)
+    X(SHARED_REQUESTS) X(PASSES) X(IDEAL_PASSES) X(CONSTANT_REQUESTS) X(CONSTANT_PASSES) X(LOCAL_REQUESTS) \
+    X(LOCAL_SECTORS) X(LINES) X(STEPS) X(REGULAR)
 /* clang-format on */
 #endif

@@ -1,8 +1,8 @@
-/* What a call's launches and copies know of each other: work in one stream comes in its order, in two streams in none,
- * unless the host's part says so.
+/* The order of a call's launches and copies: work of one stream is in order, work of two streams only if the host
+ * code orders it.
  *
- * Each work has a stream and a place in it, and knows of every stream how far that had come, at least, when it began. What
- * was given no order is of stream 0 and knows of all before it, as where a program has one stream. */
+ * Each work has a place in a stream and knows how far every stream had come, at least, when it began. Work without a
+ * given order is in stream 0 and after all earlier work, as in a program with one stream. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ void engine_order_begins(struct engine *engine) {
     engine->order = (struct order){0};
 }
 
-/* Of the next launch or copy; ``known``: by stream, its own place among them. 0: there is no such stream. */
+/* Sets the order of the next launch or copy. ``known``: places by stream, including its own. 0: no such stream. */
 uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *known) {
     if (stream >= STREAMS) return 0;
     engine->order = (struct order){.given = true, .stream = stream};
@@ -26,7 +26,7 @@ uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *kn
 
 void order_forget_segments(struct engine *engine) { engine->works_from = engine->work_count; }
 
-/* Takes up the next work: its order, and from which segment on it may meet what it does not know of. */
+/* Begins the next work. ``floor``: the first segment that may be of unordered work. */
 struct order order_next(
         struct engine *engine, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor) {
     struct order order = engine->order;
@@ -57,7 +57,7 @@ struct order order_next(
     return order;
 }
 
-/* The last one whose segments begin at or before it; -1: it is not known any more. */
+/* The work of a segment; -1: unknown. */
 static int64_t work_of(const struct engine *engine, uint32_t segment) {
     uint32_t low = engine->works_from, high = engine->work_count;
     while (low < high) {

@@ -26,7 +26,7 @@ static void append(struct engine *engine, const char *text, size_t size) {
     atomic_flag_clear(&engine->print_lock);
 }
 
-/* A text of the kernel's memory, at most ``most`` bytes of it with its end. */
+/* Reads a string of the kernel's memory, at most ``most`` bytes with the end. */
 static bool text_at(struct warp *w, const struct row *r, uint64_t address, int lane, char *into, size_t most) {
     struct row read = *r;
     read.space = GENERIC;
@@ -40,7 +40,7 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     return true;
 }
 
-/* At most 400 characters with their end; how many there are. */
+/* Formats at most 400 bytes with the end. Returns the length. */
 static int bounded(char *into, const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -49,7 +49,7 @@ static int bounded(char *into, const char *format, ...) {
     return wanted < 0 ? 0 : wanted < 400 ? wanted : 399;
 }
 
-/* a: the format's address, b: where the arguments lie (each at a multiple of its size), d: what it returns. */
+/* a: the format's address, b: the address of the arguments (each at a multiple of its size), d: the result. */
 int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left), printed = 0;

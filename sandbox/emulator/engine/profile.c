@@ -1,6 +1,6 @@
-/* Counts what a launch asks of a GPU, row by row, and how long a block takes if nothing but latency holds it up.
+/* Counts what a launch needs from a GPU, row by row, and how long its blocks take by latency alone.
  *
- * One thread runs a launch that is counted, so its blocks and warps come in the same order each time. */
+ * One host thread runs a counted launch, so its blocks and warps run in the same order each time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
-/* Atomics to so many bytes are one unit's of the second-level cache. */
+/* One unit of the second-level cache handles atomics to this many bytes. */
 enum { PLACE = 256, PLACES = 1 << 16 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
@@ -33,8 +33,9 @@ enum {
     BARRIER_CYCLES = 20,
     CLUSTER_CYCLES = 190
 };
-/* As an H100 showed (benchmarks/gpu/rates.py): a match by the values that its lanes have; atomics of shared memory that
- * are loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, beside one for each lane. */
+/* Measured on an H100 (benchmarks/gpu/rates.py): a match by its distinct values; shared-memory atomics that are
+ * loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, in addition to one for
+ * each lane. */
 enum {
     MATCH_CYCLES = 34,
     MATCH_CYCLES_EACH = 11,
@@ -45,16 +46,16 @@ enum {
 };
 /* Of a multiprocessor, and multiprocessors. */
 enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
-/* A loop that only looks has no more rows. */
+/* The most rows of a loop that only looks. */
 enum { MOST_POLL_ROWS = 256 };
 
-/* A cache of lines of four sectors; the line that was not used for longest makes room. */
+/* A cache of lines of four sectors, with least-recently-used replacement. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
     uint8_t *sectors, *dirty;
-    /* Of the second level: the block that used a line last, and how many lines that block had asked for by then; and which
-     * sectors have yet to be written to memory. */
+    /* Second level: the block that used a line last, and the lines that the block had requested by then; and sectors
+     * that are not written to memory yet. */
     uint64_t *owner, *touched;
 };
 /* How many updates places had. */
@@ -103,7 +104,7 @@ static void cache_clear(struct cache *it) {
     memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
 }
 
-/* Whether the sector was there; it is now. */
+/* True if the sector was in the cache; adds it. */
 static bool cache_has(struct cache *it, uint64_t sector) {
     uint64_t line = sector / (LINE / SECTOR);
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR));
@@ -124,10 +125,10 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
-/* Whether the second-level cache had the sector for a block; it has now. ``dram``: sectors that memory sends, with its
- * neighbour where it reads, and that it is sent once they are written for the first time. The engine runs few blocks at a
- * time and a card hundreds, so what a block used itself it finds only if all of those, bringing as much, have not driven
- * it out since; what another block used last, if the cache still has it. */
+/* True if the second-level cache had the sector; adds it. ``dram``: sectors read from memory, with a neighbour, or
+ * written for the first time. The engine runs few blocks at a time and a card hundreds. So a block finds its own
+ * sector only if that many blocks, each bringing as much, would not have evicted it since. It finds another block's
+ * sector if it is still in the cache. */
 static bool second_has(struct block *block, uint64_t sector, enum access access, uint64_t *dram) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
@@ -168,7 +169,7 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     return there;
 }
 
-/* So many updates of the sectors of one place. */
+/* Adds updates of the sectors of one place. */
 static void update_place(struct launch *launch, uint64_t place, uint64_t updates) {
     struct places *it = launch->engine->places;
     size_t at = (place * 0x9e3779b97f4a7c15ull >> 40) % PLACES;
@@ -180,7 +181,7 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
     if (it->count[at] > launch->profile->updates_most) launch->profile->updates_most = it->count[at];
 }
 
-/* Of the row that the warp is at. */
+/* Counts of the warp's present row. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
 static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
@@ -191,17 +192,17 @@ static void pass(struct warp *w, uint64_t passes) {
     ask(w, NEED_BANKS, passes);
 }
 
-/* An atomic's values and results, where it is of a vector: they lie in the pool. */
+/* Units of a vector atomic's values and results, in the pool. */
 static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
     return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
 }
 
-/* Whether d, b, c and e are all results. */
+/* True if d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
-/* Which multiprocessor has which blocks: the first ones one after the other, as many as there is room for, and each that
- * follows where a block is over first. ``places``: for blocks, of all multiprocessors, that of multiprocessor m being m,
- * m + their number and so on; ``heap``: places that had a block, by when they are free again. */
+/* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
+ * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
+ * when they are free. */
 struct schedule {
     uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
     uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
@@ -225,7 +226,7 @@ static bool is_before(const struct schedule *it, uint32_t one, uint32_t other) {
     return it->free_at[one] != it->free_at[other] ? it->free_at[one] < it->free_at[other] : one < other;
 }
 
-/* A place for the next block, that is over ``cycles`` after it began. */
+/* A place for the next block, which takes ``cycles``. */
 static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     uint32_t at, place;
     if (it->used < it->places) {
@@ -249,8 +250,7 @@ static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     return place;
 }
 
-/* ``chain``: the block's cycles, if nothing but latency holds it up. Beside others of its multiprocessor it has a part of
- * each unit. */
+/* ``chain``: the block's cycles by latency alone. It shares each unit with the other blocks of its multiprocessor. */
 static void schedule_block(const struct block *block, uint64_t chain) {
     struct profile *profile = block->launch->profile;
     struct schedule *it = block->launch->engine->schedule;
@@ -271,7 +271,7 @@ static void schedule_block(const struct block *block, uint64_t chain) {
     if (it->chain[place] > profile->chain) profile->chain = it->chain[place];
 }
 
-/* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
+/* Before the launch's first block. The second-level cache keeps the contents of earlier launches of the call. */
 bool profile_begin(struct engine *engine, struct profile *profile) {
     if (!engine->second) engine->second = second_new();
     if (!engine->places) engine->places = allocate(1, sizeof *engine->places);
@@ -280,7 +280,7 @@ bool profile_begin(struct engine *engine, struct profile *profile) {
         cache_clear(engine->second);
         memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS);
     }
-    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
+    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* blocks of other launches do not count */
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
 }
@@ -325,7 +325,7 @@ static void will_be(struct warp *w, uint32_t operand, uint64_t at) {
     if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at;
 }
 
-/* The row has its operands at ``begins``; those before it in program order had theirs by the horizon. */
+/* The row has its operands at ``begins``; all rows before it had theirs by the horizon. */
 static void begins(struct warp *w, struct counts *counts, uint64_t at) {
     w->timing.begins = at;
     later(&w->timing.horizon, w->timing.clock);
@@ -335,11 +335,11 @@ static void begins(struct warp *w, struct counts *counts, uint64_t at) {
     }
 }
 
-/* What follows is issued when all rows so far had their operands. */
+/* Later rows are issued after all rows so far had their operands. */
 static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
-/* A basic block ends. The assembler puts the loads of one ahead of what uses them, and unrolls short loops: such a loop
- * waits for the round before the last few. */
+/* A basic block ends. ptxas moves loads of a block ahead of their uses, and unrolls short loops: such a loop waits
+ * for the round before the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
     if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
@@ -363,7 +363,8 @@ static bool is_guarded(const struct warp *w) {
     return w->pc > w->timing.guarded_from && w->pc < w->timing.guarded_until;
 }
 
-/* A branch becomes a predicate of the rows that it skips. Where there are more than predicates, each waits for those before. */
+/* A branch becomes a predicate of the rows that it skips. If there are more than predicates, each waits for the
+ * earlier ones. */
 static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     bool within = is_guarded(w);
     if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) {
@@ -379,8 +380,8 @@ static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     if ((uint32_t)r->imm > w->timing.guarded_until) w->timing.guarded_until = (uint32_t)r->imm;
 }
 
-/* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
- * which the engine runs warps. Who did something else in between does not only look. */
+/* Polling for another thread's write takes no extra time, because the time of the write depends on the order in
+ * which the engine runs warps. A warp that did something else in between is not polling. */
 static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
     struct look *it = &w->timing.past_looks[w->pc % PAST_LOOKS];
     uint64_t where = mask;
@@ -411,7 +412,7 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
     return found;
 }
 
-/* Registers that an instruction waits for which its row does not name: how many, and which. */
+/* Registers that an instruction waits for but its row does not name. Returns their number. */
 enum { MOST_SOURCES = 16 };
 static uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
     const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
@@ -492,7 +493,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
     uint32_t sources[MOST_SOURCES], source_count = described_sources(w, r, sources);
     for (uint32_t k = 0; k < source_count; k++) later(&at, when(w, sources[k]));
-    /* An arrival is an atomic of each lane, a look one of all. */
+    /* An arrival is an atomic of each lane, a test one of all lanes. */
     if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY)
         pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
     if (class == CLASS_FREE) {
@@ -513,7 +514,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
-/* Sectors that the first-level cache did not have. ``latency``: grows to what the last of them takes. */
+/* A sector that the first-level cache did not have. ``latency``: grows to the slowest. */
 static void ask_second(struct warp *w, uint64_t sector, enum access access, uint64_t *latency) {
     struct counts *counts = counts_of(w);
     bool there = second_has(w->block, sector, access, &counts->dram);
@@ -522,7 +523,7 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
-/* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
+/* A bulk copy of ``size`` bytes: around the first-level cache, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
     if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
@@ -534,7 +535,7 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
     return w->timing.clock + latency + size / 64;
 }
 
-/* A product of ``size`` multiplications a row: of a multiprocessor's tensor cores, each warp of a group has one. */
+/* A product of ``size`` multiplications in a row. Each warp of a group uses one tensor core of the multiprocessor. */
 void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
     uint64_t begins = w->timing.product_ready > w->timing.clock ? w->timing.product_ready : w->timing.clock;
     w->timing.product_ready = begins + size * 16 / 256;
@@ -545,7 +546,7 @@ void profile_product_waits(struct warp *w) {
         w->timing.clock = w->timing.product_ready + LATENCY[CLASS_MATRIX];
 }
 
-/* It was not issued after all: it waits. */
+/* It was not issued after all, because it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
     struct counts *counts = counts_of(w);
     const struct weight *weight = &w->block->launch->profile->weights[w->pc];
@@ -567,12 +568,12 @@ static void results_at(struct warp *w, const struct row *r, uint64_t at) {
     }
 }
 
-/* A warp took both ways of the branch that it is at. */
+/* The present branch divides the warp. */
 void profile_split(struct warp *w) {
     if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++;
 }
 
-/* Notes how far apart the addresses of neighbouring lanes are. */
+/* Notes the distance of neighbouring lanes' addresses. */
 static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
     if (counts->regular == 2 || !(mask & (mask - 1))) return;
     int last = __builtin_ctz(mask);
@@ -597,7 +598,7 @@ static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_
     counts->steps = (uint64_t)step;
 }
 
-/* Whether neighbouring lanes want the same, in one of two ways: their results share a register's way back. */
+/* True if neighbouring lanes read the same, in one of two patterns: their results return together. */
 static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     bool near = true, next = true;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -608,8 +609,8 @@ static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     return near || next;
 }
 
-/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts.
- * ``each``: lanes that want one word take turns as well. */
+/* Passes through shared memory's 32 banks; a wide access serves fewer lanes at a time. ``ideal``: without conflicts.
+ * ``each``: lanes that access one word also take turns. */
 static uint32_t passes_of(
         const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool each, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
@@ -638,7 +639,7 @@ static uint32_t passes_of(
     return all;
 }
 
-/* Counting up by one: lanes that want one word are counted first (ATOMS.POPC.INC). */
+/* Increments by one: lanes that access one word are counted first (ATOMS.POPC.INC). */
 static bool counts_up(const struct warp *w, const struct row *r) {
     return r->flags & COUNTS_UP && u32_of(w, r->b)[0] == 1;
 }
@@ -690,7 +691,7 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
 }
 
 enum { MOST_ADDRESSES = 8 * LANES };
-/* Different sectors that ``size`` bytes at each address lie in; at most two of one. */
+/* Distinct sectors of ``size`` bytes at each address; at most two for each. */
 static uint32_t sectors_of(
         const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
     uint32_t found = 0;
@@ -714,7 +715,7 @@ static uint32_t lines_of(const uint64_t *sectors, uint32_t count) {
     return found;
 }
 
-/* A request for sectors of global memory. Until they are there. */
+/* A request for sectors of global memory. Returns the latency. */
 static uint64_t ask_first(
         struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
     struct counts *counts = counts_of(w);
@@ -747,7 +748,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
     uint64_t latency =
             ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
-    if (access == UPDATES) { /* lanes that change one word do so one after the other */
+    if (access == UPDATES) { /* lanes change one word in turn */
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
             uint32_t times = 0, k = 0;
@@ -768,8 +769,8 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
     if (access != WRITES && access != FETCHES) results_at(w, r, w->timing.begins + latency + count);
 }
 
-/* Each lane's words lie beside those of its neighbours, and in the place that a block's predecessor had there. What is
- * stored stays in the caches. */
+/* Each lane's words are next to its neighbours', at the place that the previous block used. Stores stay in the
+ * caches. */
 void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size,
         enum access access) {
     const struct block *block = w->block;
@@ -800,7 +801,7 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
     if (access != WRITES) results_at(w, r, w->timing.begins + latency);
 }
 
-/* A function that calls itself keeps ``units`` of registers in local memory, and takes them back. */
+/* A recursive function saves ``units`` of registers in local memory, and restores them. */
 void profile_frame(struct warp *w, uint32_t units) {
     struct counts *counts = counts_of(w);
     counts->local_requests += units;
@@ -811,7 +812,7 @@ void profile_frame(struct warp *w, uint32_t units) {
     w->timing.worked = w->timing.issued;
 }
 
-/* To or from shared memory of another block of the cluster. */
+/* An access to another block's shared memory. */
 void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
     if (access != WRITES) results_at(w, r, w->timing.begins + CLUSTER_CYCLES);
@@ -824,12 +825,12 @@ void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, 
     uint64_t bytes = (uint64_t)__builtin_popcount(mask) * size;
     if (!count) return;
     uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
-    counts_of(w)->regular = 2; /* in no order that a step could tell */
+    counts_of(w)->regular = 2; /* in no regular order */
     for (uint32_t i = 0; !stores && i < unit_count; i++)
         if (units[i] != NONE) will_be(w, units[i], w->timing.begins + latency + found);
 }
 
-/* What kernels allocate comes from one list. */
+/* malloc of kernels uses one list. */
 void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t address) {
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     counts_of(w)->same += lanes;
@@ -837,8 +838,8 @@ void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t a
     will_be(w, r->d, w->timing.begins + ATOMIC_CYCLES + lanes);
 }
 
-/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. Eight rows at a time, each by
- * four lanes that have ``own`` bytes: accesses of their own to global memory, and one request to shared memory. */
+/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes apart. Eight rows at a time, each by four lanes
+ * with ``own`` bytes: separate accesses to global memory, or one request to shared memory. */
 void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address,
         uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores) {
     struct row none = *r;
@@ -863,7 +864,7 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
         for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->timing.begins + latency);
 }
 
-/* cp.async: wait until at most ``left`` groups are under way. */
+/* cp.async: waits until at most ``left`` groups are pending. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
     in_order(w);
@@ -873,7 +874,7 @@ void profile_waits(struct warp *w, uint32_t left) {
     counts_of(w)->waited += w->timing.clock - begin;
 }
 
-/* Behind a barrier, it goes on when the last one has come. */
+/* After a barrier, a warp continues when the last one arrived. */
 void profile_resumes(struct warp *w) {
     uint64_t released = w->block->released;
     if (w->timing.clock >= released) return;

@@ -1,13 +1,13 @@
-/* Whether a launch has an end: told from slow work by what it does.
+/* Finds launches that never end.
  *
- * Two rules. A warp that comes to a state in which it was, with nothing changed in memory since, does the same for ever. And
- * who runs hundreds of millions of instructions without changing memory or using any for the first time, while no thread
- * ends, is in a loop that leads nowhere; a right kernel does not compute for so long between two of these. */
+ * Two rules. A warp that returns to an earlier state, with memory unchanged since, repeats forever. And a host
+ * thread that runs hundreds of millions of instructions, without changing memory, using new memory or ending a
+ * thread of the kernel, is in an endless loop; a right kernel does not compute that long without one of these. */
 #include <string.h>
 
 #include "engine.h"
 
-#define SUSPECT 2000000ull /* instructions of a thread of the host; only then is it watched, which costs time */
+#define SUSPECT 2000000ull /* instructions of a host thread before it is watched, which costs time */
 #define MOST_STALE 400000000ull
 
 static uint64_t mixed(uint64_t hash, const void *data, size_t size) {
@@ -46,7 +46,7 @@ void progress_repeats(struct warp *w) {
         w->states++;
         return;
     }
-    /* who is not watched changed what it reads: it goes on */
+    /* an unwatched thread changed what it reads, so it goes on */
     if (w->repeats) {
         w->repeats = false;
         w->states = 0;
@@ -89,7 +89,7 @@ void progress_stores(struct warp *w, const struct row *r, const uint8_t *data, c
 bool progress_goes_on(struct worker *worker, struct block *block, const struct warp *ran, bool looks) {
     struct launch *launch = worker->launch;
     uint64_t now = worker->instructions, advances = atomic_load(&launch->advances);
-    /* what waits for slow work is no loop by itself */
+    /* waiting for slow work is not a loop */
     if (!looks || !worker->watched) worker->stale += now - worker->counted;
     worker->counted = now;
     bool goes_on = worker->watched && worker->advanced;

@@ -1,4 +1,4 @@
-/* Memory that the host gave: regions by address, what is known of their bytes, and pages that are filled when touched. */
+/* Memory that the host gave: regions by address, the state of their bytes, and pages that are filled when touched. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -52,19 +52,20 @@ void region_fill(struct engine *engine, struct region *region, uint64_t offset, 
     }
 }
 
-/* What is reserved for a large region is shared, because private memory counts against a box's RLIMIT_DATA untouched. */
+/* Large reservations are MAP_SHARED, because private memory counts against a box's RLIMIT_DATA even if untouched. */
 static void *reserved(size_t size) {
     int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
     void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return made == MAP_FAILED ? NULL : made;
 }
 
-/* Makes reserved memory zeros, and gives it back. */
+/* Zeros reserved memory and gives its pages back. */
 static void forget(void *reserved, size_t size) {
     madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED);
 }
 
-/* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
+/* Adds a region, ``misalign`` bytes past a multiple of 512, like an array within a buffer. Returns its address; 0:
+ * no room. */
 uint64_t engine_add(
         struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
     if (engine->region_count == engine->region_room) {
@@ -91,7 +92,7 @@ uint64_t engine_add(
     return region.address;
 }
 
-/* What is added next lies so much further away. */
+/* Leaves a gap before the next region. */
 void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
 
 uint32_t engine_number_of(struct engine *engine, uint64_t address) {
@@ -99,7 +100,7 @@ uint32_t engine_number_of(struct engine *engine, uint64_t address) {
     return found ? found->number : 0;
 }
 
-/* Forgets what it knew about a region, and keeps its address so that a later use of it is named; 0: there is none. */
+/* Removes a region. ``keep``: keeps its address, so a later use is reported. Returns its number; 0: there is none. */
 uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     for (uint32_t i = 0; i < engine->region_count; i++) {
         struct region *it = &engine->regions[i];
@@ -125,15 +126,15 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     return 0;
 }
 
-/* Says that bytes were written by a copy or a memset. */
+/* Marks bytes that a copy or memset wrote. */
 void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *it = region_of(engine, address);
     if (it && it->valid && address - it->address + size <= it->size)
         memset(it->valid + (address - it->address), 1, size);
 }
 
-/* Says that groups of ``length`` bytes were not written that hold ``pattern``, as new memory of the host's does. A last
- * one of fewer than four bytes may hold it by chance. */
+/* Marks groups of ``length`` bytes that hold ``pattern``, as new host memory does, as unwritten. A last group of
+ * fewer than four bytes may hold it by chance. */
 void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
     struct region *it = region_of(engine, address);
     if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
@@ -144,14 +145,14 @@ void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const
     }
 }
 
-/* Has a region be filled as it is touched. */
+/* Makes a region lazy. */
 uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
     struct region *region = region_of(engine, address);
     if (region) region->lazy = lazy;
     return region != NULL;
 }
 
-/* Fills what the host is about to read or write. */
+/* Fills lazy bytes that the host is about to use. */
 void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *region = region_of(engine, address);
     if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);

@@ -1,6 +1,6 @@
 /* Textures and surfaces: elements of arrays by coordinates.
  *
- * A linear filter weighs by 8 bits of a fraction, as cards do. Every element is looked up like any other access. */
+ * A linear filter uses 8 bits of a fraction, as cards do. Every element is checked like any other access. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ void textures_delete(struct textures *all) {
     free(all);
 }
 
-/* Where a coordinate of an axis of ``size`` elements lies; -1: beyond, where there is a border. */
+/* The element of a coordinate on an axis of ``size`` elements; -1: the border. */
 static int64_t placed(int64_t at, int64_t size, uint32_t mode) {
     if (at >= 0 && at < size) return at;
     if (mode == BORDER) return -1;
@@ -58,7 +58,7 @@ static int64_t floored(float value) {
     return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value);
 }
 
-/* Where the lanes of a warp find their elements, for who counts it. */
+/* Addresses of a warp's elements, for the profile. */
 struct found {
     uint64_t addresses[8 * LANES];
     uint32_t count, size;
@@ -68,7 +68,7 @@ static void note(struct found *found, uint64_t address, uint32_t size) {
     found->size = size;
 }
 
-/* An element's channels: floats or, of integers that stay such, their bits. False: a fault. */
+/* Reads an element's channels as floats, or as bits of integers. False: a fault. */
 static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane,
         float values[4], uint32_t raw[4], struct found *found) {
     bool integers = t->kind != 2 && !t->fractions;

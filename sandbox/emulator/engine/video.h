@@ -12,10 +12,10 @@ enum video_operation { VIDEOS(NUMBERED_VIDEO) };
 enum video_comparison { COMPARISONS(NUMBERED_COMPARE) };
 enum video_second { VIDEO_SECONDS(NUMBERED_SECOND) };
 enum video_mad { VIDEO_MADS(NUMBERED) };
-/* As lower.py writes it into the pool. lanes: 1, 2 or 4. Selectors of one lane: bits (8, 16 or 32) | place << 8; of more, for
- * each lane a place in both registers together, 4 bits each. second: 0, or one of enum video_second. into: as a selector, 32
- * where the result is not merged into c; of more lanes, a mask of those written. mad: flags of enum video_mad,
- * of which the last two shift to the right. wraps: shifts are by their number modulo 32. */
+/* In the pool; lower/video.py writes it. lanes: 1, 2 or 4. Selectors of one lane: bits (8, 16 or 32) | place << 8;
+ * of more, for each lane a place in both registers together, 4 bits each. second: 0, or one of enum video_second.
+ * into: a selector, 32 if the result is not merged into c; for more lanes, a mask of written lanes. mad: flags of
+ * enum video_mad, of which the last two shift to the right. wraps: shifts are by their number modulo 32. */
 struct video {
     uint32_t operation, lanes, d_signed, a_signed, b_signed, saturates, second, a_from, b_from, into, compare, mad,
             wraps;

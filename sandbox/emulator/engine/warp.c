@@ -1,8 +1,8 @@
-/* How a warp runs: its lanes stay together while they agree, part where a branch divides them, and meet again.
+/* Runs a warp: its lanes stay together until a branch divides them, and meet again.
  *
- * Lanes that parted are groups. The group at the lowest place in the code runs first and takes in those it comes to;
- * nvcc lays code out so that this joins them where the paths join. A group that loops gives others a turn, so that a lane
- * may wait for another lane of its own warp. */
+ * Divided lanes are groups. The group at the lowest row runs first and joins the groups that it reaches; with nvcc's
+ * layout, that is where paths join. A group that loops gives others a turn, so a lane may wait for another lane of
+ * its warp. */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void park(struct warp *w, uint32_t waits) {
     w->active = 0;
 }
 
-/* At a place where paths may join: take in who waits here, and let who is further behind go first. */
+/* Where paths may join: takes in groups that wait here, and lets a group at a lower row go first. */
 static void join(struct warp *w) {
     uint32_t behind = NONE;
     for (uint32_t i = 0; i < w->group_count;) {
@@ -50,7 +50,7 @@ static void join(struct warp *w) {
         if (it->waits == 0 && it->pc < w->pc && (behind == NONE || it->pc < w->groups[behind].pc)) behind = i;
         i++;
     }
-    if (w->turn) w->turn--; /* it was given for whoever is behind waits for this one */
+    if (w->turn) w->turn--; /* groups behind may wait for this one */
     else if (behind != NONE) {
         struct group swap = w->groups[behind];
         w->groups[behind] = (struct group){w->pc, w->active, 0};
@@ -59,7 +59,7 @@ static void join(struct warp *w) {
     }
 }
 
-/* For an instruction that ``members`` execute together: false where the group must wait for more of them. */
+/* For an instruction that ``members`` execute together. False: the group must wait for more of them. */
 static bool together(struct warp *w, uint32_t members) {
     for (uint32_t i = 0; i < w->group_count;) {
         struct group *it = &w->groups[i];
@@ -79,8 +79,8 @@ static bool together(struct warp *w, uint32_t members) {
     return true;
 }
 
-/* Of an instruction that lanes execute in sets: each lane names its set by a mask. All that are named; and those of
- * ``mask`` that name the same as its first. */
+/* For an instruction that lanes execute in sets, each naming its set by a mask: all named lanes, and lanes of
+ * ``mask`` that name the same set as its first. */
 static uint32_t members_of(const struct warp *w, uint32_t unit, uint32_t mask) {
     uint32_t all = 0;
     for (int i = 0; i < LANES; i++) all |= mask >> i & 1 ? u32_of(w, unit)[i] : 0;
@@ -120,7 +120,7 @@ static void release(struct block *block, uint32_t number) {
     block->interval_first = atomic_load(&block->launch->engine->next_segment);
 }
 
-/* Lets go whoever waits at a barrier that is complete. */
+/* Releases complete barriers. */
 static void complete_barriers(struct block *block, const struct row *r, struct warp *w) {
     for (uint32_t number = 0; number < 16; number++) {
         struct barrier *barrier = &block->barriers[number];
@@ -159,7 +159,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
         it->mixed = false;
     } else if (it->line != r->line) it->mixed = true;
     it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
-    /* By whole warps where a number is given; lanes that exited or wait elsewhere in it count as they come. */
+    /* A given number counts whole warps; lanes that exited or wait elsewhere count when they arrive. */
     it->arrived += (uint32_t)__builtin_popcount(mask);
     if (r->imm >= BARRIER_POPC) {
         uint32_t truth = *u32_of(w, r->c);
@@ -191,7 +191,7 @@ static void leave(struct warp *w, const struct row *r, uint32_t mask) {
     complete_barriers(w->block, r, w);
 }
 
-/* The group waits for others: another of the warp has a turn. False: there is none that had none. */
+/* The group waits, so another of the warp has a turn. False: all had one. */
 static bool give_way(struct warp *w) {
     if (w->blocked++ > w->group_count) return false;
     for (uint32_t i = 0; i < w->group_count; i++)
@@ -253,7 +253,7 @@ static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
     }
 }
 
-/* Each lane that is here is to be in its own mask, and each that a mask names and has not ended is to be here. */
+/* Each lane here must be in its own mask, and each live lane of a mask must be here. */
 static void check_mask(struct warp *w, const struct row *r, uint32_t operand, uint32_t mask) {
     const uint32_t *masks = u32_of(w, operand);
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -349,7 +349,7 @@ CHECKED static bool save_frame(struct warp *w, const struct row *r, uint32_t mas
     return true;
 }
 
-/* Words of 4 bytes: a 64-bit register's lanes lie two units wide, so lanes are restored by what each unit is part of. */
+/* A 64-bit register takes two units, so lanes are restored by the kind of each unit. */
 static void restore_frame(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t at = w->saved_count; at-- > 0 && mask;) {
         struct saved *it = &w->saved[at];
@@ -435,14 +435,14 @@ static void spread_undefined(struct warp *w, const struct row *r, uint32_t mask)
     if (r->d < w->block->launch->kernel->units) w->undefined[r->d] = (w->undefined[r->d] & ~mask) | (bad & mask);
 }
 
-/* It may be in a loop: now and then another group of the warp has a turn. False: so have others of the block. */
+/* Possibly in a loop: sometimes gives another group of the warp a turn. False: other warps have a turn. */
 static bool loops_on(struct warp *w, enum status *status) {
     if (++w->loops % TURN) return true;
     if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) {
         *status = STOPPED;
         return false;
     }
-    /* the one that had no turn for longest */
+    /* the one that waits longest */
     for (uint32_t i = 0; i < w->group_count; i++)
         if (w->groups[i].waits == 0) {
             struct group turn = w->groups[i];
@@ -546,7 +546,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 goto out;
             }
             w->pc++;
-            /* its caches see the block's warps in turns */
+            /* so caches see the block's warps in turn */
             if (profile && !(r->flags & STRONG) && r->space <= GLOBAL) goto out;
             break;
         case OP_STORE:
@@ -677,7 +677,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             uint64_t target = u64_of(w, r->e)[__builtin_ctz(mask)];
             uint32_t same = 0;
             for (int i = 0; i < LANES; i++) same |= (uint32_t)(u64_of(w, r->e)[i] == target) << i;
-            /* a: where the rows of functions begin in the pool; b: how many */
+            /* a: place in the pool of the functions' rows; b: their number */
             const uint32_t *table = (const uint32_t *)w->pool + r->a;
             if (target < FUNCTION_BASE || target - FUNCTION_BASE >= r->b || table[target - FUNCTION_BASE] == NONE) {
                 fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false);
@@ -711,7 +711,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 }
             w->pc++;
             break;
-        case OP_BRANCH_INDEX: { /* b: where the table of rows begins in the pool; c: how many */
+        case OP_BRANCH_INDEX: { /* b: place in the pool of the table of rows; c: its length */
             const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;
             uint32_t left = mask, places = w->group_count, from = w->pc;
             if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};

@@ -1,8 +1,8 @@
 /* Products of a warp group: D = A * B + D, of which each of its four warps computes its own 16 rows.
  *
- * A and B lie in shared memory as descriptors say: in blocks of 8 rows by 16 bytes, which lie apart or are swizzled. What
- * they are is read when the product is asked for; that nobody changes it, and that nobody uses D, before the product is
- * waited for is checked. */
+ * Descriptors define the layout of A and B in shared memory: blocks of 8 rows by 16 bytes, apart or swizzled. They
+ * are read when the product starts; the checks report a change of them, or a use of D, before a wait for the
+ * product. */
 #include <string.h>
 
 #include "async.h"
@@ -11,7 +11,7 @@
 
 enum { ROWS = 16, MOST_N = 256, MOST_K = 32, BYTES = 32 };
 
-/* As hopper.py writes it into the pool, at word r->imm. a_count: registers of A; 0: it is described. */
+/* In the pool, at word r->imm; lower/products.py writes it. a_count: registers of A; 0: A has a descriptor. */
 struct product {
     uint32_t n, k, types[3], transposed[2], negated[2], saturates, d_count, a_count, a_units[4], d_units[128];
 };
@@ -31,7 +31,8 @@ static double element(const uint8_t *at, uint32_t type) {
 }
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
 
-/* Rows of M or N, from ``first`` on, as 32 bytes each of K; or, transposed, 16 of K with ``rows`` elements of 2 bytes each. */
+/* Rows of M or N, from ``first`` on, as 32 bytes each of K; or, transposed, 16 of K with ``rows`` elements of 2
+ * bytes each. */
 static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bool transposed, uint32_t first,
         uint32_t rows, int lane, uint32_t segment, uint8_t *into) {
     static const uint32_t WIDTHS[4] = {16, 128, 64, 32}, MASKS[4] = {0, 7, 3, 1};

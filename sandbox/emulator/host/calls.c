@@ -1,4 +1,4 @@
-/* A call of the student's: where it was made, what went wrong with it, and errors by name. */
+/* Runtime calls: the place of the call, its error, and errors by name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

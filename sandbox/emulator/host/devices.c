@@ -1,4 +1,4 @@
-/* What programs ask and tell the device about itself. */
+/* Properties and settings of the device. */
 #include <stdio.h>
 
 #include "runtime.h"
@@ -21,7 +21,7 @@ API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
     return OK;
 }
 
-/* cudaDeviceProp, whose fields lie where CUDA 13 has them. */
+/* cudaDeviceProp with the layout of CUDA 13. */
 API error cudaGetDeviceProperties(uint8_t *into, int device) {
     static const struct {
         uint32_t offset;
@@ -155,7 +155,8 @@ API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *
             device ? 0 : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
-/* What is registered: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), from when that is asked for. */
+/* Registered memory: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made
+ * when a program asks for it. */
 struct registered {
     char *pointer;
     size_t size;

@@ -1,6 +1,6 @@
-/* What programs use of CUDA's driver beside its runtime: maps of tensors, and how to find them.
+/* The part of CUDA's driver that programs use: tensor maps, and their entry points.
  *
- * A map is opaque to programs. Its bytes here are those that engine/bulk.c reads. */
+ * A map is opaque to programs; engine/bulk.c reads its bytes. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>

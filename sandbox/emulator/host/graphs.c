@@ -1,4 +1,4 @@
-/* Graphs: what a stream captured, or nodes one by one, kept in the order in which they were made. */
+/* Graphs: captured streams or single nodes, kept in the order in which they were made. */
 #include "runtime.h"
 
 API error cudaStreamBeginCapture(void *stream, int mode) {
@@ -83,7 +83,7 @@ API error cudaGraphExecDestroy(void *executable) {
     return OK;
 }
 
-/* A node is what a call asks for while the graph captures. */
+/* A node is the request of a call while the graph captures. */
 static struct graph *interrupted;
 static void begin(void *graph, void *const *after, size_t count) {
     interrupted = capturing;
@@ -150,7 +150,7 @@ API error cudaGraphAddChildGraphNode(void **node, void *graph, void *const *afte
     begin(graph, after, count);
     return end(node, cudaGraphLaunch(child, NULL));
 }
-/* A node is made after those it depends on, as good as always; so their order is enough. */
+/* A node is almost always made after those it depends on, so that order is enough. */
 API error cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count) {
     (void)edges;
     for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
-/* The process of a student's host code: loads the library, and calls its entry point when the device says so.
+/* The process of a student's host code: loads the library, and calls its entry point on request of the device.
  *
  *     host SOCKET LIBRARY
  *
- * It has no data but what the library asks the device for. */
+ * It has only data that the library requests from the device. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -19,7 +19,7 @@ typedef int entry_point(void **);
 
 static const void *library_begins;
 
-/* Where in the library an address is, or 0. */
+/* The offset of an address in the library, or 0. */
 static uint32_t place_of(const void *address) {
     Dl_info it;
     return dladdr(address, &it) && it.dli_fbase == library_begins
@@ -27,9 +27,9 @@ static uint32_t place_of(const void *address) {
             : 0;
 }
 
-/* The host's code touched memory of the device's: says so, and where, before the process ends as it would have. */
+/* The host code touched device memory: reports the place before the process ends as usual. */
 static void touched(int number, siginfo_t *info, void *context) {
-    signal(number, SIG_DFL); /* the access is tried again when this returns */
+    signal(number, SIG_DFL); /* the access repeats when this returns */
     if (info->si_code <= 0 || !on_device(info->si_addr)) return;
     const ucontext_t *at = context;
     struct misused message = {.which = ON_HOST, .numbers = {(uint64_t)info->si_addr, ACCESSES}};
@@ -50,7 +50,7 @@ static void watch(const void *entry) {
     Dl_info it;
     void *callers[1];
     if (dladdr(entry, &it)) library_begins = it.dli_fbase;
-    backtrace(callers, 1); /* loads what it needs, which a handler must not do */
+    backtrace(callers, 1); /* loads its library, which a handler must not do */
     sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = touched, .sa_flags = SA_SIGINFO}, NULL);
 }
 

@@ -1,7 +1,7 @@
-/* What comes before what: streams, events, what the host waited for, and the nodes of graphs.
+/* The order of work: streams, events, waits of the host, and nodes of graphs.
  *
- * Each stream counts its work. A clock says of every stream how much of its work lies surely before something. The device
- * is told the clock of each launch, copy and memset, and so knows which two of them nothing orders. */
+ * Each stream counts its work. A clock has, for every stream, how much of its work certainly comes before. The
+ * device gets the clock of each launch, copy and memset, so it knows which of them are unordered. */
 #include "runtime.h"
 
 struct stream legacy = {.apart = true, .waits = true}, per_thread = {.next = &legacy}, *streams = &per_thread;
@@ -9,7 +9,7 @@ struct graph *capturing;
 
 static struct clock host; /* what it waited for */
 static uint32_t given[STREAMS], slots = 1, calls;
-static bool told; /* the device is told of orders: there is more than one stream */
+static bool told; /* the device gets orders, because there is more than one stream */
 
 void order_begins(void) {
     calls++;
@@ -30,7 +30,7 @@ static void join(struct clock *into, const struct clock *other) {
         if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
 }
 
-/* The last one is shared by all for which there is none of their own. */
+/* Streams without a slot share the last one. */
 static uint32_t new_slot(void) {
     told = true;
     return slots < STREAMS ? slots++ : STREAMS - 1;
@@ -45,7 +45,7 @@ struct stream *stream_named(void *stream) {
     return (uint64_t)stream <= 1 ? &legacy : stream == PER_THREAD ? &per_thread : stream;
 }
 
-/* What lies before what is put into a stream now. The default stream and all that are not apart wait for each other. */
+/* The clock of new work in a stream. The default stream and all that are not apart wait for each other. */
 static struct clock *known_by(struct stream *stream) {
     join(&stream->clock, &host);
     if (stream == &legacy) {
@@ -122,7 +122,7 @@ void order_place(struct graph *graph, struct node *const *after, size_t count) {
 
 struct order order_node(struct graph *graph, void *on) {
     struct stream *stream = stream_named(on);
-    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* of a stream that takes no part */
+    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* the stream is not captured */
     uint32_t chain = graph->placed ? graph->chain : stream->chain;
     struct clock *before = graph->placed ? &graph->before : &stream->before;
     before->at[chain] = ++graph->lengths[chain];
@@ -136,7 +136,7 @@ void order_depends(const struct node *from, struct node *to) {
             join(&it->order.known, &to->order.known);
 }
 
-/* Each chain but the first runs in a stream of its own, which begins behind ``on`` and which ``on`` waits for. */
+/* Each chain but the first runs in a new stream, which begins after ``on`` and which ``on`` waits for. */
 void order_launch(struct graph *graph, void *on, struct launched *launched) {
     struct stream *stream = stream_named(on);
     uint32_t slot = slot_of(stream);

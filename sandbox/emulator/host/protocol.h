@@ -1,5 +1,5 @@
-/* Between a student's process and the process that is the GPU, over a socket: a header, then ``size`` bytes.
- * Every request has one reply. ``device.py`` is the other end. */
+/* The protocol between a student's process and the GPU's process (device.py), over a socket: a header, then ``size``
+ * bytes. Every request has one reply. */
 #ifndef PROTOCOL_H
 #define PROTOCOL_H
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "../engine/names.h"
 
-/* What each asks for is below; names.py reads the two lists.
+/* Bodies of requests, and replies. names.py reads the lists.
  *
  * MODULE: a fatbin; reply: u32 number
  * KERNEL: u32 module, name; reply: struct kernel_facts, then pairs of offset and size
@@ -18,7 +18,7 @@
  * SET: struct set
  * LAUNCH: struct launching, the arguments; reply: u64 instructions of its warps
  * LOADED: an error's text, or nothing; no reply but the first call
- * RETURNED: i32 what the entry point returned, i32 how much of its work nobody waited for; reply: the next call's values
+ * RETURNED: i32 result of the entry point, i32 works that nothing waited for; reply: the next call's values
  * PUSH: of managed memory, again and again: struct range, and its bytes
  * PULL: struct range; reply: its bytes, or nothing if they did not change
  * HEAP: u64 bytes that malloc of kernels may give out
@@ -40,15 +40,15 @@ struct reply {
 };
 /* ptx: the architecture that it was compiled for, such as 80 */
 struct kernel_facts { uint32_t shared, local, threads, registers, ptx, count; };
-/* at: where in the library the request was made, from its beginning; 0: not known */
+/* at: offset in the library of the call; 0: unknown */
 /* kind: as cudaMemcpyKind: 1 to, 2 from the device, 3 within */
 struct copy {
     uint64_t to, from, size;
     uint32_t kind, at;
 };
 struct range { uint64_t address, size; };
-/* Of a texture or a surface. ``bits`` of each channel, ``kind``: 0 signed, 1 unsigned, 2 float. modes, of each axis: 0 wrap,
- * 1 clamp, 2 mirror, 3 border. engine/texture.c has the same. */
+/* A texture or surface, as in engine/texture.c. ``bits`` of each channel; kind: 0 signed, 1 unsigned, 2 float; modes
+ * of each axis: 0 wrap, 1 clamp, 2 mirror, 3 border. */
 struct texture {
     uint64_t address, pitch;
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
@@ -61,12 +61,12 @@ struct set {
 /* cluster: zeros: as compiled */
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; };
 struct clock { uint32_t at[STREAMS]; };
-/* A work's stream, and what it comes after of each: itself, too. */
+/* A work's stream, and its clock, which includes itself. */
 struct order {
     uint32_t stream;
     struct clock known;
 };
-/* What numbers of struct misused say.
+/* Numbers of struct misused.
  *
  * TOO_MUCH_SHARED: dynamic bytes, static bytes, what both may be
  * SYMBOL_TOO_SMALL: bytes of the copy, its offset, bytes of the variable

@@ -1,7 +1,7 @@
-/* The CUDA runtime of the emulated GPU, as far as programs use it: every call becomes a request to the device's process.
+/* The CUDA runtime of the emulated GPU: every call becomes a request to the device's process.
  *
- * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
- * are those of CUDA 13's runtime API; no header of it is needed. */
+ * Work is done at once, except in streams that are not ordered with the default one. Layouts and numbers are those
+ * of CUDA 13's runtime API, whose headers are not needed. */
 #include "runtime.h"
 
 typedef struct {
@@ -31,11 +31,11 @@ static size_t function_count, variable_count;
 
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
- * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
+ * Such a stream's work is done when something waits for it, which exposes a forgotten wait. */
 static uint64_t instructions; /* of all launches: what events measure */
 static uint64_t asked; /* what waits, or did */
 
-/* The default stream waits only where the host may see what it does by itself: in managed memory. */
+/* The default stream's work waits only if there is managed memory, in which the host may see results. */
 struct stream *own_stream(void *stream) {
     struct stream *it = stream_named(stream);
     if (it != &legacy && it->waits) return it;
@@ -90,7 +90,7 @@ static error perform(const struct order *order, uint32_t kind, const void *a, si
     return code;
 }
 
-/* Does what a stream was given, up to the piece number ``until``. */
+/* Does the work of a stream up to number ``until``. */
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
@@ -113,7 +113,7 @@ error catch_up_all(void) {
     return lost;
 }
 
-/* Work that nobody waited for when the entry point returned; it is not done any more. What is to be freed is. */
+/* Drops work that nothing waited for when the entry point returned, except releases of memory. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     finish(&legacy);
@@ -142,7 +142,7 @@ error ask_in_order(void *on, const struct order *order, uint32_t kind, const voi
     }
     finish(stream);
     error code = perform(order, kind, a, a_size, b, b_size, answer, room);
-    /* into memory that can be paged, as it mostly is, a copy is done when the call returns */
+    /* a copy to pageable memory is done when the call returns */
     if (fetches) order_waited(on);
     return code;
 }
@@ -166,7 +166,7 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-/* What the toolkit's header declares and nothing here defines: compile.py makes a function of each that comes here. */
+/* For calls that the toolkit's header declares and nothing here defines: compile.py makes a function for each. */
 API error grader_not_here(const char *name, void *caller) {
     came_from(caller);
     tell(NOT_HERE, (uint64_t[6]){0}, name);
@@ -399,7 +399,7 @@ API error cudaFree(void *pointer) {
         uint32_t at, spare;
     } given = {(uint64_t)pointer, called_at, 0};
     if (!pointer) return lost;
-    managed_pull(catch_up_all()); /* it waits for all that the device was given */
+    managed_pull(catch_up_all()); /* cudaFree waits for all work of the device */
     error code = ask(RELEASE, &given, sizeof given, NULL, 0, NULL, 0);
     if (code == OK) managed_release(pointer);
     return code;
@@ -439,7 +439,7 @@ API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
     return managed_allocate(pointer, size);
 }
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
-/* Memory of the host's that kernels reach at its own address is managed memory here. */
+/* Host memory that kernels reach at its own address is managed memory here. */
 API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
     CALLED;
     return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size);
@@ -455,7 +455,8 @@ int on_device(const void *pointer) {
     uint64_t a = (uint64_t)pointer;
     return a >= FIRST_ADDRESS && a < LAST_ADDRESS;
 }
-/* With unified addressing, a pointer of the device's is one whatever was stated. One of the host's in its place is refused. */
+/* With unified addressing, a device pointer counts as one whatever the call states. A host pointer in its place is
+ * refused. */
 int direction(const void *to, const void *from, int kind) {
     bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
     bool out_of = on_device(managed_on_device(from)) || kind == FROM_DEVICE || kind == ON_DEVICE;
@@ -481,7 +482,7 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0,
             kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
-/* A call that waits, if the host takes part. */
+/* A call that waits if the host takes part. */
 error waited_on(void *stream, error code, int kind) {
     if (capturing) return code;
     code = managed_pull(code ? code : finish(own_stream(stream)));
@@ -563,7 +564,7 @@ API error cudaGetSymbolSize(size_t *size, const void *host) {
     *size = bytes;
     return code;
 }
-/* Copies to a variable, or from it; ``waits``: as cudaMemcpy does. */
+/* Copies to or from a variable; ``waits``: like cudaMemcpy. */
 static error copy_of_symbol(
         void *stream, bool waits, const void *host, void *to, const void *from, size_t size, size_t offset, int kind) {
     uint64_t address, bytes;

@@ -1,4 +1,4 @@
-/* What the parts of the CUDA runtime share. Names that a student's library may see are marked API; all others are hidden from it. */
+/* Shared by the files of the CUDA runtime. A student's library sees only names that are marked API. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 #include <stdbool.h>
@@ -31,7 +31,7 @@ enum { HOST_TO_HOST, TO_DEVICE, FROM_DEVICE, ON_DEVICE, AS_POINTERS_SAY };
 typedef int error;
 typedef struct { uint32_t x, y, z; } dim3;
 
-/* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
+/* A waiting request of a graph or a stream; ``to``: for its answer. CALL_HOST is a host function. */
 enum { CALL_HOST = 1000 };
 struct node {
     uint32_t kind, at;
@@ -43,7 +43,7 @@ struct node {
     struct order order;
     uint64_t asked;
 };
-/* ``placed``: of the next node, its chain and what lies before it; else a stream that is captured says so. */
+/* ``placed``: chain and clock of the next node are set; else the captured stream has them. */
 struct graph {
     struct node *first, **end, *last;
     uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain;
@@ -75,20 +75,20 @@ struct call_host {
 /* calls.c */
 extern error lost; /* a fault that ended the context */
 error failed(error code);
-/* Tells the device what to say about a call that is not done as the student asked for. */
+/* Reports a call that is not done as asked. */
 void tell(uint32_t which, const uint64_t numbers[6], const char *name);
 #define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
-/* A request that is no work of the device's. */
+/* A request that is not work of the device. */
 error request_plain(uint32_t kind, const void *a, size_t a_size, void *answer, size_t room);
-/* Where the call that is answered was made, in the student's library; a call from here keeps the place. */
+/* The place of the present call in the student's library; calls from here keep it. */
 #define CALLED came_from(__builtin_return_address(0))
 extern uint32_t called_at;
 void came_from(void *address);
 
 /* runtime.c */
-/* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
+/* The queue of a stream whose work is done when something waits for it; NULL: work is done at once. */
 struct stream *own_stream(void *stream);
-/* As ask_on, for what has its order already. */
+/* Like ask_on, for work that has its order. */
 error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b,
         size_t b_size, void *answer, size_t room);
 error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
@@ -98,7 +98,7 @@ error finish(struct stream *);
 error catch_up_all(void);
 error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
-/* The direction of a copy, by where its pointers lie. */
+/* The direction of a copy, by its pointers. */
 int direction(const void *to, const void *from, int kind);
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
 error set_on(void *stream, void *to, int value, size_t size);
