@@ -707,7 +707,7 @@ class CudaMistakes:
     def _guard(self, line: int, message: str) -> str:
         """What is wrong with the condition around an access past the end, or that there is none."""
         kernel, said = self.source.kernel_at(line), message.split("\n")[0]
-        if kernel is None or "behind the end" not in said or "of the shared array" in said:
+        if kernel is None or "past the end" not in said or "of the shared array" in said:
             return ""
         here = [it for it in kernel.accesses if it.line == line and re.fullmatch(r"[A-Za-z_]\w*", it.index)]
         if not here or len({it.index for it in here}) != 1:

@@ -1,10 +1,11 @@
 """The emulated GPU: runs the PTX that real compilers make, warp by warp, on the host's processor.
 
-``ptx`` parses, ``lower`` turns instructions into the rows that the C engine (``engine/``) executes, ``engine`` loads
-and drives it, ``device`` is the GPU that a process of a box owns, ``host/`` the program of that process' client: a
-student's host code. ``explain`` makes sentences of what was found. ``build.sh`` builds what is in C.
+``ptx`` parses, ``lower`` turns instructions into rows for the C engine (``engine/``), ``engine`` loads and drives it,
+``device`` is the GPU that a process in a box owns, and ``host/`` is the program that runs a student's host code as its
+client. ``names`` has the numbers that C and Python share. ``explain`` turns findings into sentences. ``build.sh``
+builds the C.
 
-Imports nothing of the rest of the project: it runs inside boxes.
+Imports nothing from the rest of the project, because it runs inside boxes.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent
-# What ``build.sh`` made here for this very processor; what the package brings, for every processor of its kind.
+# Built here by ``build.sh`` for this processor; shipped in the package for every processor of its kind.
 BUILT, PREBUILT = _FOLDER / "built", _FOLDER / "prebuilt"
-# What to do where there is neither.
+# Advice if neither exists.
 BUILD = (
     "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev), then "
     f"`sh {_FOLDER / 'build.sh'}`; or install a wheel of Linux on x86-64 or aarch64."
 )
-# The prebuilt library for x86-64-v3: processors that have all of these.
+# Processor flags that x86-64-v3 needs.
 _V3 = frozenset("avx avx2 bmi1 bmi2 f16c fma movbe abm".split())
 
 
@@ -33,10 +34,10 @@ def _processor_flags() -> set[str]:
 
 
 def _files() -> tuple[Path, Path]:
-    """The engine's library and the host program to use; those of ``build.sh`` where there are none."""
+    """The engine's library and host program to use; the paths of ``build.sh`` if there are none."""
     own = BUILT / "libengine.so", BUILT / "host"
     prebuilt = PREBUILT / "libengine.so", PREBUILT / "host"
-    if all(it.exists() for it in own) or not all(it.exists() for it in prebuilt):
+    if all(path.exists() for path in own) or not all(path.exists() for path in prebuilt):
         return own
     faster = PREBUILT / "libengine-v3.so"
     return (faster, prebuilt[1]) if faster.exists() and _processor_flags() >= _V3 else prebuilt
@@ -50,7 +51,7 @@ def is_built() -> bool:
 
 
 def origin() -> str:
-    """Where the engine in use comes from, in words."""
+    """Says where the engine in use comes from."""
     if LIBRARY.parent == BUILT:
         return f"built here: {LIBRARY}"
     return f"prebuilt, in this package: {LIBRARY}"

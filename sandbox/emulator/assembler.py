@@ -1,4 +1,4 @@
-"""How many registers a kernel takes, as NVIDIA's assembler says: for PTX that comes without machine code."""
+"""Register counts from NVIDIA's assembler, for PTX that comes without machine code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-# A kernel that takes it longer counts as if it had as many as there are.
+# After this long, a kernel counts as using all registers.
 _SECONDS = 30.0
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)", re.MULTILINE)
 _ENTRY = re.compile(r"ptxas[\w-]* info\s*: Compiling entry function '(\w+)' for ")
@@ -16,16 +16,16 @@ _USED = re.compile(r"ptxas[\w-]* info\s*: Used (\d{1,3}) registers")
 
 
 def tritons_ptxas() -> Path | None:
-    """The assembler that Triton brings along for what it compiles here: of two, that for sm_90 and newer."""
+    """Triton's own ptxas: of two, the one for sm_90 and newer."""
     found = importlib.util.find_spec("triton")
     folders = (found.submodule_search_locations or []) if found is not None else []
     names = ("ptxas-blackwell", "ptxas")
-    paths = (Path(it, "backends", "nvidia", "bin", name) for name in names for it in folders)
-    return next((it for it in paths if os.access(it, os.X_OK)), None)
+    paths = (Path(folder, "backends", "nvidia", "bin", name) for name in names for folder in folders)
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:
-    """Registers of a thread by kernel; nothing where ``ptxas`` is not there or does not take ``text``."""
+    """Registers of a thread by kernel. Empty if ``ptxas`` is missing or rejects ``text``."""
     target = _TARGET.search(text)
     if target is None:
         return {}

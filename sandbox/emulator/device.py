@@ -1,13 +1,12 @@
 """The emulated GPU as a device: it owns memory and modules, and answers the process that runs a student's host code.
 
-That process (``host/``) has no memory of the device and no word of the judge: device pointers are numbers to it, and
-each of its requests is checked here, as a driver checks them.
+That process (``host/``) sees neither the device's memory nor the judge: device pointers are plain numbers to it. This
+module checks each of its requests, as a driver does.
 """
 
 from __future__ import annotations
 
 import ctypes
-import enum
 import itertools
 import os
 import re
@@ -22,29 +21,28 @@ from typing import Any
 
 from . import HOST
 from .assembler import registers_of_ptx
-from .engine import MOST_GRID, MOST_THREADS, STREAMS, Engine, Fault, Finding, LaunchRefused, Loaded
+from .engine import MOST_GRID, MOST_THREADS, Engine, Fault, Finding, LaunchRefused, Loaded
 from .explain import array_name
 from .fatbin import ptx_of, registers_of
 from .host_lines import HostLines
 from .lower import Unsupported
 from .model import Launch, seconds_of
+from .names import MESSAGE, MISUSE, STREAMS
 from .profile import profile_of
 from .ptx import BadPtx
 from .sample import ENOUGH_BYTES
 
-# What the device has, in bytes, beside the buffers of a call.
+# Bytes that programs may allocate in a call.
 MEMORY_BYTES = 2 << 30
-# What else programs may allocate in a call of which a sample runs: as the card would let them. Little of it is touched.
+# Additional bytes in a sampled call, as a real card would allow. Little of it is touched.
 SAMPLED_BYTES = 64 << 30
-MODULE, KERNEL, SYMBOL, ALLOCATE, RELEASE, COPY, SET, LAUNCH, LOADED, RETURNED = range(1, 11)
-ALLOCATE_MANAGED, PUSH, PULL, HEAP, TEXTURE, MISUSED = range(16, 22)
-# Of the next launch, copy or memset: struct order of protocol.h.
-ORDER = 40
+# Requests that the runner sends, too; ``MESSAGE`` has them all.
+MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN = (
+    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN".split()
+)
+# As struct order of protocol.h.
 ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
-# u32 1: begin to count launches, for a time of them alone; u32 0: end, reply: f64 seconds by the model.
-TIME = 32
-# A range, and what the host's memory holds there where nothing was written.
-UNWRITTEN, UNWRITTEN_PATTERN_BYTES = 33, 16
+UNWRITTEN_PATTERN_BYTES = 16
 _SAID, _MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
 COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
@@ -55,26 +53,12 @@ COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
 RANGE = struct.Struct("<QQ")
 # Address, pitch; width, height, depth, element, bits of channels, kind, modes, three flags; border.
 TEXTURE_OF = struct.Struct("<QQ15I4f4x")
-# Bytes of managed memory that the host sees in a call whose work is counted, as a flag or a count needs them.
+# In a counted call the host sees this many changed bytes of managed memory, enough for a flag or a count.
 MANAGED_TAKEN = 256
-# What is asked with a place of the host code behind it.
+# A number, and the place in the host code that asks.
 _PLACED = struct.Struct("<QI")
-# As struct misused: which, at, and numbers; a name follows.
+# As struct misused; a name follows.
 MISUSED_HEAD = struct.Struct("<II6Q")
-
-
-class _Misused(enum.IntEnum):
-    """enum misuse of protocol.h."""
-
-    TOO_MUCH_SHARED = 1
-    SYMBOL_TOO_SMALL = 2
-    NO_SUCH_KERNEL = 3
-    NO_SUCH_SYMBOL = 4
-    BAD_SHAPE = 5
-    OTHER_DIRECTION = 6
-    NOT_WAITED_FOR = 7
-    ON_HOST = 8
-    NOT_HERE = 9
 
 
 # By cudaMemcpyKind.
@@ -83,15 +67,15 @@ _DIRECTIONS = (
 )  # fmt: skip
 _FROM_THE_HOST = (0, 1)
 _ACCESSES = ("accesses", "reads", "writes")
-# As struct kernel_facts: what the reply to KERNEL begins with.
+# As struct kernel_facts, at the start of the reply to KERNEL.
 KERNEL_FACTS = struct.Struct("<6I")
-# So many misuses of one call are kept.
+# Misuses kept of one call.
 _MOST_MISUSES = 16
 # Of a thread, as PTX is assembled for sm_90.
 MOST_REGISTERS = 255
 # The largest request.
 MOST_BYTES = (1 << 31) + 4096
-# What PTX begins with that comes as text, and not in a fat binary.
+# PTX that comes as text, not in a fat binary, begins with this.
 _PLAIN = b"//"
 # CUDA's numbers of errors.
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX, _UNKNOWN = 1, 2, 98, 218, 999
@@ -112,12 +96,12 @@ _ILLEGAL_ADDRESS = 700
 
 
 def hide() -> None:
-    """Lets no other process of this user read or change the memory of this one, nor follow what it does."""
+    """Keep other processes of this user from reading, changing or tracing this process."""
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 class HostEnded(Exception):
-    """The process of the host code is gone. ``status``: as ``subprocess.Popen.returncode``."""
+    """The host code's process ended. ``status``: as ``subprocess.Popen.returncode``."""
 
     def __init__(self, status: int | None) -> None:
         super().__init__(f"the host code's process ended with status {status}")
@@ -130,20 +114,19 @@ class LoadFailed(Exception):
 
 @dataclass(frozen=True)
 class Misuse:
-    """A call of the runtime's that was refused, or a remark on one. ``kind``: double_free, bad_free, bad_copy,
-    bad_launch, bad_symbol or not_here; ``line``: of the source, counted from 1; 0: not known."""
+    """A runtime call that was refused, or a remark on one."""
 
-    kind: str
-    line: int
+    kind: str  # double_free, bad_free, bad_copy, bad_launch, bad_symbol, not_here or device_memory_on_host
+    line: int  # of the source, from 1; 0: unknown
     message: str
 
 
 @dataclass(frozen=True)
 class Unfreed:
-    """An allocation that was not freed: its size in bytes, and its line as a misuse's."""
+    """An allocation that was not freed."""
 
-    size: int
-    line: int
+    size: int  # in bytes
+    line: int  # as in Misuse
 
 
 @dataclass
@@ -155,36 +138,31 @@ class _Allocated:
 
 @dataclass
 class Returned:
-    """What a call came to. ``code``: what ``grader_entry`` returned, ``name`` and ``text``: CUDA's for it. ``fault``:
-    what ended a launch; ``findings``: what else was wrong; ``unsupported``: an instruction that is not known;
-    ``printed``: by kernels; ``instructions``: of all launches, a warp's counting once; ``launches``: their number.
-    ``unfreed``: what is allocated; ``misuses``: calls that were refused; ``remarks``: on calls that were done otherwise
-    than they say. ``forgotten``: launches, copies and memsets on streams of its own that nobody waited for, and that
-    were left out; ``forgotten_lines``: where they were asked for. ``counted``: its launches, ``modelled``: its
-    seconds by the model, and ``profile``: see ``profile_of``, where that was asked for. ``taken``: bytes that were
-    copied from the device to the host. ``broken``: where a program of ours failed, which is no fault of who calls."""
+    """The outcome of a call."""
 
-    code: int
-    name: str
+    code: int  # that grader_entry returned
+    name: str  # CUDA's name and text of the code
     text: str
-    fault: Finding | None
-    findings: list[Finding]
+    fault: Finding | None  # that ended a launch
+    findings: list[Finding]  # the others
     unsupported: Unsupported | None
     refused: str
-    printed: bytes
-    instructions: int
+    printed: bytes  # by kernels
+    instructions: int  # of warps, in all launches
     launches: int
     unfreed: list[Unfreed]
-    misuses: list[Misuse]
-    remarks: list[Misuse]
-    forgotten: int
+    misuses: list[Misuse]  # refused calls
+    remarks: list[Misuse]  # on calls that were done differently from what they say
+    forgotten: (
+        int  # launches, copies and memsets on own streams that were left out, because nothing waited for them
+    )
     forgotten_lines: list[int]
-    counted: tuple[Launch, ...]
-    modelled: float | None
-    profile: dict[str, Any] | None
-    taken: int
-    heap_leaked: tuple[int, int]
-    broken: str
+    counted: tuple[Launch, ...]  # empty unless the call was counted
+    modelled: float | None  # seconds by the model
+    profile: dict[str, Any] | None  # see profile_of
+    taken: int  # bytes copied from the device to the host
+    heap_leaked: tuple[int, int]  # allocations of kernels, and their bytes
+    broken: str  # traceback of a fault in our own code
 
 
 @dataclass
@@ -202,37 +180,37 @@ class _Call:
     broken: str = ""
     remarks: list[Misuse] = field(default_factory=list)
     forgotten_lines: list[int] = field(default_factory=list)
-    # What the host code did to memory of the GPU's, if that ended its process.
+    # An access to device memory that ended the host code's process.
     on_host: Misuse | None = None
 
 
 class Device:
-    """``engine`` belongs to it; ``memory_bytes``: what programs may allocate; ``ptxas``: the assembler to ask how many
-    registers kernels take whose PTX comes as text. ``line_at``: the source's line of a place in the host's library."""
+    """Owns ``engine``. ``memory_bytes``: that programs may allocate; ``ptxas``: counts the registers of kernels whose
+    PTX comes as text. ``line_at``: the source line of a place in the host's library."""
 
     def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES, ptxas: Path | None = None) -> None:
         self.engine, self._left, self._ptxas = engine, memory_bytes, ptxas
         self.line_at: Callable[[int], int] = lambda place: 0
-        # By module, what the assembler was not asked about yet: it takes a while, and only a model wants to know.
+        # PTX by module for which ptxas has not run yet: it is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
-        # Of ``TIME``: the first launch, and whether launches are counted for it alone.
+        # For ``TIME``: the first launch, and whether launches are counted only for it.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
         self._allocated: dict[int, _Allocated] = {}
-        # What was freed: its size, and where it was allocated and freed.
+        # Freed memory: size, and places of allocation and release.
         self._freed: dict[int, tuple[int, int, int]] = {}
-        # Of buffers that are the call's arguments.
+        # Names of the call's arguments.
         self._arguments: dict[int, str] = {}
-        # Address -> size and where the bytes are, of all that copies may reach.
+        # Address -> size and host address of everything that copies may reach.
         self._memory: dict[int, tuple[int, int]] = {}
-        # Of managed memory: what the host has there.
+        # Managed memory as the host sees it.
         self._managed: dict[int, bytearray] = {}
         self.call = _Call()
 
     def adopt(
         self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0
     ) -> int:
-        """A buffer of a call's, see ``Engine.adopt``; its address on the device."""
+        """Add a buffer of the call, see ``Engine.adopt``. Returns its device address."""
         address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
         self._memory[address], self._arguments[address] = (size, data), name
         return address
@@ -243,7 +221,7 @@ class Device:
         self.engine.release(address, forget=True)
 
     def begin(self, *, counted: bool = False) -> None:
-        """Begin a call. ``counted``: its work is, for a modelled time; that takes longer."""
+        """Begin a call. ``counted``: count its work for a modelled time, which is slower."""
         self.call = _Call()
         self.engine.begin_call()
         self.engine.launches = [] if counted else None
@@ -251,10 +229,13 @@ class Device:
         self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
-        """What the call came to that ``begin`` began; the rest is what the host code says."""
+        """The outcome of the call since ``begin``. The arguments are what the host code reports."""
         call = self.call
-        call.findings = [self._with_lines(it) for it in call.findings]
-        unfreed = [Unfreed(it.size, self.line_at(it.place)) for it in self._allocated.values()]
+        call.findings = [self._with_lines(finding) for finding in call.findings]
+        unfreed = [
+            Unfreed(allocation.size, self.line_at(allocation.place))
+            for allocation in self._allocated.values()
+        ]
         return Returned(
             code, name, text, call.fault, call.findings, call.unsupported, call.refused, self.engine.printed(),
             call.instructions, call.launches, unfreed, call.misuses, call.remarks, forgotten,
@@ -263,7 +244,7 @@ class Device:
         )  # fmt: skip
 
     def _with_lines(self, it: Finding) -> Finding:
-        """Says of two works that race in which lines the host's code asked for them."""
+        """Adds the host code's lines to two works that race."""
         if it.works is None:
             return it
         mine, other = (replace(work, line=self.line_at(work.place)) for work in it.works)
@@ -281,8 +262,8 @@ class Device:
         return profile_of(self.engine.launches, self.call.copies, self.call.copied)
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
-        """Status and reply to one request of the host code. A request that makes no sense is an invalid value; what we
-        do wrong ourselves is kept as ``Returned.broken``."""
+        """Status and reply to one request of the host code. A malformed request is an invalid value; our own faults are
+        kept in ``Returned.broken``."""
         handler = _HANDLERS.get(kind)
         if handler is None:
             return _INVALID_VALUE, b""
@@ -365,7 +346,7 @@ class Device:
         return 0, struct.pack("<Q", address)
 
     def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
-        """As ``_allocate``; all of it counts as written, because the host's writes are not seen one by one."""
+        """As ``_allocate``. All of it counts as written, because the host's single writes are unknown."""
         size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
@@ -381,7 +362,9 @@ class Device:
         while at < len(body):
             address, size = RANGE.unpack_from(body, at)
             at += RANGE.size
-            start = next((it for it in self._managed if it <= address < it + self._memory[it][0]), None)
+            start = next(
+                (start for start in self._managed if start <= address < start + self._memory[start][0]), None
+            )
             into = self._range(address, size)
             if start is None or into is None or at + size > len(body):
                 return _INVALID_VALUE, b""
@@ -421,7 +404,7 @@ class Device:
         address, pitch, width, height, depth, element, *rest = TEXTURE_OF.unpack(body)
         bits, kind, modes = rest[:4], rest[4], rest[5:8]
         whole = width > 0 and height > 0 and depth > 0 and (height * depth == 1 or pitch >= width * element)
-        known = kind <= 2 and all(it in (0, 8, 16, 32) for it in bits) and all(it <= 3 for it in modes)
+        known = kind <= 2 and all(bit in (0, 8, 16, 32) for bit in bits) and all(mode <= 3 for mode in modes)
         sized = element in (1, 2, 4, 8, 16) and element == sum(bits) // 8 and not (kind == 2 and 8 in bits)
         size = (height * depth - 1) * pitch + width * element
         if not (whole and known and sized) or self._range(address, size) is None:
@@ -449,51 +432,51 @@ class Device:
         which, place, *numbers = MISUSED_HEAD.unpack_from(body)
         name, call = body[MISUSED_HEAD.size :].decode("ascii", "replace"), self.call
         match which:
-            case _Misused.TOO_MUCH_SHARED | _Misused.NO_SUCH_KERNEL | _Misused.BAD_SHAPE:
+            case MISUSE.TOO_MUCH_SHARED | MISUSE.NO_SUCH_KERNEL | MISUSE.BAD_SHAPE:
                 self._misused("bad_launch", _why_not_launched(which, numbers), place)
-            case _Misused.SYMBOL_TOO_SMALL:
+            case MISUSE.SYMBOL_TOO_SMALL:
                 size, offset, whole = numbers[:3]
                 at = f" from byte {offset:,} on" if offset else ""
                 self._misused(
                     "bad_copy",
-                    f"A copy of {size:,} bytes{at} is larger than the variable of the GPU's, which has {whole:,}.",
+                    f"A copy of {size:,} bytes{at} is larger than the device variable, which has {whole:,}.",
                     place,
                 )
-            case _Misused.NO_SUCH_SYMBOL:
-                text = "This is no __device__ or __constant__ variable of this source."
+            case MISUSE.NO_SUCH_SYMBOL:
+                text = "This is not a __device__ or __constant__ variable of this source."
                 self._misused("bad_symbol", text, place)
-            case _Misused.OTHER_DIRECTION if len(call.remarks) < _MOST_MISUSES:
+            case MISUSE.OTHER_DIRECTION if len(call.remarks) < _MOST_MISUSES:
                 stated = _DIRECTIONS[numbers[0]] if numbers[0] < len(_DIRECTIONS) else "another direction"
                 text = f"A copy says {stated}, but {self._really(*numbers[:3])}."
                 call.remarks.append(Misuse("bad_copy", self.line_at(place), text))
-            case _Misused.NOT_WAITED_FOR if len(call.forgotten_lines) < _MOST_MISUSES:
+            case MISUSE.NOT_WAITED_FOR if len(call.forgotten_lines) < _MOST_MISUSES:
                 call.forgotten_lines.append(self.line_at(place))
-            case _Misused.ON_HOST:
+            case MISUSE.ON_HOST:
                 verb = _ACCESSES[numbers[1]] if numbers[1] < len(_ACCESSES) else _ACCESSES[0]
                 text = (
                     f"The host code {verb} {self._name_of(numbers[0])}, which is device memory: only kernels reach it. "
-                    "Do this in a kernel, or copy to or from an array of the host's with cudaMemcpy."
+                    "Do this in a kernel, or use cudaMemcpy to copy to or from a host array."
                 )
                 call.on_host = Misuse("device_memory_on_host", self.line_at(place), text)
-            case _Misused.NOT_HERE:
+            case MISUSE.NOT_HERE:
                 self._misused("not_here", f"{name[:100]} is not on the emulated GPU.", place)
         return 0, b""
 
     def _really(self, stated: int, to: int, source: int) -> str:
-        """Of a copy with another direction than it states."""
+        """The direction that a copy really has."""
         if stated in _FROM_THE_HOST and self._range(source, 1) is not None:
             return (
                 f"its source is {self._name_of(source)}, which is device memory already. It is copied from there. "
-                "Arguments of solve that are arrays are device pointers, which kernels take as they are"
+                "Arrays that solve gets are device pointers: pass them to kernels as they are"
             )
         return f"its target is {self._name_of(to)}, which is device memory. It is copied there"
 
     def _name_of(self, address: int) -> str:
-        """An array of the device's, by an address in it or just behind it."""
+        """The device array that contains an address or ends there."""
         for start, (size, _) in self._memory.items():
             if start <= address <= start + size:
                 return array_name(self._arguments.get(start, "")) or "an allocation of cudaMalloc"
-        return "memory that was freed" if self._was_freed(address) else "a pointer of the GPU's"
+        return "memory that was freed" if self._was_freed(address) else "a device pointer"
 
     def _was_freed(self, address: int) -> bool:
         return any(start <= address < start + size for start, (size, _, _) in self._freed.items())
@@ -503,44 +486,47 @@ class Device:
             _, _, place = self._freed[address]
             line = self.line_at(place)
             where = f" in line {line}" if line else ""
-            return "double_free", f"Memory is freed that was freed before{where}."
+            return "double_free", f"cudaFree gets memory that was already freed{where}."
         if address in self._arguments:
             name = self._arguments[address]
-            return "bad_free", f"{name} is freed, which is an argument: its owner is who calls solve."
-        for start, it in self._allocated.items():
-            if start < address < start + it.size:
+            return (
+                "bad_free",
+                f"cudaFree gets the argument {name}: the caller of solve owns it, so do not free it.",
+            )
+        for start, allocation in self._allocated.items():
+            if start < address < start + allocation.size:
                 return "bad_free", (
-                    f"What is freed is an address {address - start:,} bytes behind the beginning of an allocation: "
-                    "cudaFree takes the pointer that cudaMalloc gave."
+                    f"cudaFree gets an address {address - start:,} bytes into an allocation: pass the pointer that "
+                    "cudaMalloc returned."
                 )
-        return "bad_free", "What is freed is no memory that cudaMalloc gave."
+        return "bad_free", "cudaFree gets a pointer that cudaMalloc did not return."
 
     def _whose(self, address: int) -> str:
-        """Of a copy's address: where it leads."""
+        """Where a copy's address leads."""
         for start, (size, _) in self._memory.items():
             if start <= address < start + max(size, 1):
                 name = array_name(self._arguments.get(start, "")) or "an allocation"
-                behind = f" {address - start:,} bytes behind the beginning of" if address > start else ""
-                return f"{behind} {name}, which has {size:,} bytes"
+                into = f" byte {address - start:,} of" if address > start else ""
+                return f"{into} {name}, which has {size:,} bytes"
         for start, (size, _, _) in self._freed.items():
             if start <= address < start + size:
-                return " memory that was freed before"
-        return " an address that is none of the GPU's"
+                return " memory that was already freed"
+        return " an address that is not device memory"
 
     def _is_only_devices(self, address: int) -> bool:
-        """Whether it is an address of the GPU's that the host cannot reach."""
-        managed = any(it <= address < it + len(size) for it, size in self._managed.items())
+        """True for device memory that the host cannot reach."""
+        managed = any(start <= address < start + len(size) for start, size in self._managed.items())
         return self._range(address, 1) is not None and not managed
 
     def _range(self, address: int, size: int) -> int | None:
-        """Where ``size`` bytes at an address lie in this process; None: they are not all of one buffer."""
+        """The host address of ``size`` bytes; None if they are not within one buffer."""
         for start, (length, data) in self._memory.items():
             if start <= address and address + size <= start + length:
                 return data + address - start
         return None
 
     def _copies(self, size: int) -> None:
-        """Counts a copy or a memset of so many bytes."""
+        """Count a copy or memset of ``size`` bytes."""
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
 
     def _copy(self, body: bytes) -> tuple[int, bytes]:
@@ -586,7 +572,7 @@ class Device:
         return 0, b""
 
     def _is_too_much(self, size: int, what: str) -> bool:
-        """Whether a copy or memset is left out of a call of which a sample runs."""
+        """True if a sampled call leaves out a copy or memset of this size."""
         sample = self.engine.sample
         if sample is None or size <= ENOUGH_BYTES:
             return False
@@ -600,8 +586,8 @@ class Device:
             return f"A copy of {size:,} bytes reads from{self._whose(source)}."
         if into is None:
             return f"A copy of {size:,} bytes writes to{self._whose(to)}."
-        wrong = "to the host, and its target" if kind == 2 else "from the host, and its source"
-        return f"A copy goes {wrong} is memory of the GPU's: the direction is another one."
+        wrong = "to the host, but its target" if kind == 2 else "from the host, but its source"
+        return f"A copy goes {wrong} is device memory: use the right cudaMemcpyKind."
 
     def _set(self, body: bytes) -> tuple[int, bytes]:
         to, size, value, place = SET_HEAD.unpack(body)
@@ -646,7 +632,7 @@ class Device:
             if self.engine.launches is not None and module in self._not_assembled:
                 assert self._ptxas is not None
                 loaded.registers = registers_of_ptx(self._not_assembled.pop(module), self._ptxas)
-            # A card does not run what the assembler did not take; here it runs at the lowest occupancy.
+            # ptxas rejected it, so a card would not run it; here it runs at the lowest occupancy.
             loaded.registers.setdefault(name, MOST_REGISTERS)
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
@@ -678,30 +664,30 @@ class Device:
 
 
 def _why_not_launched(which: int, numbers: Sequence[int]) -> str:
-    if which == _Misused.NO_SUCH_KERNEL:
-        return "What is launched is no kernel of this source."
-    if which == _Misused.TOO_MUCH_SHARED:
+    if which == MISUSE.NO_SUCH_KERNEL:
+        return "The launched function is not a kernel of this source."
+    if which == MISUSE.TOO_MUCH_SHARED:
         dynamic, static, most = numbers[:3]
         return (
-            f"A launch asks for {dynamic:,} bytes of dynamic shared memory, and its kernel has {static:,} of its own: "
-            f"more than the {most:,} that it may have. Beyond 48 KiB in all, cudaFuncSetAttribute with "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first."
+            f"A launch asks for {dynamic:,} bytes of dynamic shared memory, and its kernel declares {static:,}: "
+            f"together more than the {most:,} allowed. To use more than 48 KiB, first call cudaFuncSetAttribute with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize."
         )
     grid, block = numbers[:3], numbers[3:6]
     threads = block[0] * block[1] * block[2]
     if not all(grid):
         return (
-            f"A launch has a grid of {_shape(grid)} blocks: there must be at least one. If a size is 0, return before "
-            "the launch; else, a division of integers rounds down: (n + 255) / 256 counts blocks of 256, n / 256 "
-            "drops the last one."
+            f"A launch has a grid of {_shape(grid)} blocks: it needs at least one. If a size may be 0, return before "
+            "the launch. If not, an integer division rounds down: (n + 255) / 256 counts blocks of 256, n / 256 drops "
+            "the last one."
         )
     if not threads:
-        return f"A launch has blocks of {_shape(block)} threads: there must be at least one."
+        return f"A launch has blocks of {_shape(block)} threads: it needs at least one."
     if threads > MOST_THREADS:
         product = f", {threads:,} in all" if max(block) < threads else ""
         return (
             f"A launch has blocks of {_shape(block)} threads{product}: a block has at most {MOST_THREADS:,}. Use "
-            "smaller blocks, and more of them."
+            "more, smaller blocks."
         )
     return (
         f"A launch has a grid of {_shape(grid)} blocks of {_shape(block)} threads. A grid has at most {MOST_GRID[0]:,} "
@@ -710,13 +696,13 @@ def _why_not_launched(which: int, numbers: Sequence[int]) -> str:
 
 
 def _shape(sizes: Sequence[int]) -> str:
-    """``1,024``, or ``16 x 16`` where there is more than one dimension."""
+    """``1,024``, or ``16 x 16`` for several dimensions."""
     last = max((i for i, size in enumerate(sizes) if size != 1), default=0)
     return " x ".join(f"{size:,}" for size in sizes[: last + 1])
 
 
 def _architecture(target: str) -> int:
-    """80 of ``sm_80``; 0 of what is no such name."""
+    """80 for ``sm_80``; 0 for another kind of name."""
     found = re.match(r"sm_(\d{2,3})(?!\d)", target)
     return int(found[1]) if found else 0
 
@@ -727,23 +713,23 @@ def _is_kernel(loaded: Loaded | None, name: str) -> bool:
 
 
 _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
-    MODULE: Device._module,
-    KERNEL: Device._kernel,
-    SYMBOL: Device._symbol,
-    ALLOCATE: Device._allocate,
-    RELEASE: Device._release,
-    COPY: Device._copy,
-    SET: Device._set,
-    LAUNCH: Device._launch,
-    ALLOCATE_MANAGED: Device._allocate_managed,
-    PUSH: Device._push,
-    PULL: Device._pull,
-    HEAP: Device._heap,
-    TEXTURE: Device._texture,
-    ORDER: Device._order,
-    TIME: Device._time,
-    UNWRITTEN: Device._unwritten,
-    MISUSED: Device._refused_there,
+    MESSAGE.MODULE: Device._module,
+    MESSAGE.KERNEL: Device._kernel,
+    MESSAGE.SYMBOL: Device._symbol,
+    MESSAGE.ALLOCATE: Device._allocate,
+    MESSAGE.RELEASE: Device._release,
+    MESSAGE.COPY: Device._copy,
+    MESSAGE.SET: Device._set,
+    MESSAGE.LAUNCH: Device._launch,
+    MESSAGE.ALLOCATE_MANAGED: Device._allocate_managed,
+    MESSAGE.PUSH: Device._push,
+    MESSAGE.PULL: Device._pull,
+    MESSAGE.HEAP: Device._heap,
+    MESSAGE.TEXTURE: Device._texture,
+    MESSAGE.ORDER: Device._order,
+    MESSAGE.TIME: Device._time,
+    MESSAGE.UNWRITTEN: Device._unwritten,
+    MESSAGE.MISUSED: Device._refused_there,
 }
 
 
@@ -757,8 +743,9 @@ class HostProcess:
         host: Path = HOST,
         output: int | None = None,
     ) -> None:
-        """``library``: its path, or a descriptor of it; ``output``: a descriptor for what it prints, else this
-        process's own. Raises LoadFailed, HostEnded."""
+        """``library``: a path or descriptor; ``output``: a descriptor for its standard output (default: ours).
+
+        Raises LoadFailed, HostEnded."""
         self.device = device
         self._connection, theirs = socket.socketpair()
         if isinstance(library, int):
@@ -776,7 +763,7 @@ class HostProcess:
                 stdout=output,
             )
         try:
-            text = self._serve(LOADED)
+            text = self._serve(MESSAGE.LOADED)
         except BaseException:
             self.close()
             raise
@@ -800,23 +787,23 @@ class HostProcess:
         self._process.wait()
 
     def call(self, values: Sequence[bytes], *, counted: bool = False) -> Returned:
-        """Call the entry point; ``values``: its arguments as C has them, at most 8 bytes each; ``counted``: see
+        """Call the entry point. ``values``: its arguments as in C, at most 8 bytes each; ``counted``: see
         ``Device.begin``. Raises HostEnded."""
         self.device.begin(counted=counted)
-        self._reply(0, b"".join(it.ljust(8, b"\0") for it in values))
-        said = self._serve(RETURNED)
+        self._reply(0, b"".join(value.ljust(8, b"\0") for value in values))
+        said = self._serve(MESSAGE.RETURNED)
         code, forgotten = _SAID.unpack_from(said)
         name, _, text = said[_SAID.size :].decode("ascii", "replace").partition(" ")
         return self.device.returned(code, name, text, forgotten)
 
     def _serve(self, last: int) -> bytes:
-        """Answer until a request of the kind ``last``, which the next call answers."""
+        """Answer requests until one of kind ``last``, which the next call answers."""
         while True:
             kind, size = HEADER.unpack(self._exactly(HEADER.size))
             if size > MOST_BYTES:
                 raise self._ended()
             body = self._exactly(size)
-            if kind == last and (kind != RETURNED or _SAID.size <= size <= _MOST_SAID):
+            if kind == last and (kind != MESSAGE.RETURNED or _SAID.size <= size <= _MOST_SAID):
                 return body
             self._reply(*self.device.answer(kind, body))
 

@@ -1,6 +1,6 @@
-"""Drives the engine in C: memory, modules and launches of one emulated GPU.
+"""Drives the C engine: memory, modules and launches of one emulated GPU.
 
-``Engine`` owns addresses, not data: what lies at an address is given to it, and must outlive it there.
+``Engine`` owns addresses, not data: its callers own the bytes at an address and keep them as long as it is in use.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import LIBRARY, ptx
-from . import hopper as _hopper  # noqa: F401  adds its instructions to those of lower
-from .lower import CONTROL, ROW, Lowered, function_address, lower
+from .lower import ROW, Lowered, function_address, lower
 from .model import (
     H200,
     NEEDS,
@@ -32,6 +31,22 @@ from .model import (
     work_of,
 )
 from .model import KINDS as KINDS_OF_WORK
+from .names import (
+    BUILT_WITH,
+    CHECK,
+    COUNT,
+    FINDING,
+    LARGE_BYTES,
+    MOST_CLUSTER,
+    MOST_SHARED,
+    MOST_STATIC_SHARED,
+    PAGE,
+    SHARED_ARRAY,
+    SPACE,
+    STOP,
+    STREAMS,
+    TOGETHER,
+)
 from .ptx import NOWHERE, Place
 from .sample import (
     ENOUGH_BYTES,
@@ -44,40 +59,26 @@ from .sample import (
 )
 
 # Words of struct counts.
-_COUNTS = 21
-# Streams that are told apart, as in engine.h.
-STREAMS = 32
-# As enum class of engine.h.
-# What launches are checked for; the last is for compilers that let threads write the same value to one place.
-NOTHING, EVERYTHING, BUT_SHARED_RACES = range(3)
-KINDS = (
-    "", "out_of_bounds", "misaligned", "unwritten", "shared_race", "global_race", "barrier_places", "barrier_exited",
-    "deadlock", "use_after_free", "read_only", "trapped", "asserted", "stack_overflow", "bad_call", "limit",
-    "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun", "mbarrier_bytes",
-    "cluster_exited", "early_result", "bad_descriptor", "bulk_unwaited", "bad_free", "bad_mask", "shuffled",
-    "bad_coordinate", "stream_race", "endless",
-)  # fmt: skip
-# Those about shared memory, whatever address names it.
+_COUNTS = len(COUNT)
+# What launches are checked for, see names.h.
+NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
+# The first is no finding.
+KINDS = ("", *(name.lower() for name in FINDING))
+# Findings about shared memory, whatever address names it.
 _OF_SHARED = frozenset(
-    KINDS.index(it)
-    for it in (
+    KINDS.index(kind)
+    for kind in (
         "shared_race", "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun",
         "cluster_exited",
     )
 )  # fmt: skip
-SPACES = ("generic", "global", "shared", "local", "const")
-# What a block may have of each on the emulated card (sm_90).
-MOST_THREADS, MOST_SHARED, MOST_STATIC_SHARED = 1024, 232448, 49152
+SPACES = tuple(name.lower() for name in SPACE)
+# Threads of a block (sm_90).
+MOST_THREADS = 1024
 MOST_COOPERATIVE = 512
-# What kernels may allocate where the program does not say (CUDA's default).
+# Memory for malloc in kernels if the program sets none (CUDA's default).
 HEAP_BYTES = 8 << 20
-MOST_CLUSTER = 16
 MOST_GRID = (2**31 - 1, 65535, 65535)
-
-# As TOGETHER_* of engine.h.
-_WRITE_TOGETHER = 1
-# In a finding's region: what follows is a shared array's number.
-_SHARED_ARRAY = 0x80000000
 
 _Triple = ctypes.c_uint32 * 3
 
@@ -169,26 +170,20 @@ class _Sample(ctypes.Structure):
     ]
 
 
-# Memory of so many bytes or more is there only where it is touched, as launch.c and memory.c have it. A page there.
-LARGE_BYTES, PAGE = 1 << 28, 4096
-# Between large arrays of a sampled call: an index that overflows 32 bits must end in no other.
+# Gap between large arrays of a sampled call: an index that overflows 32 bits must not reach another array.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
-# What ends a launch early, as in engine.h; 0: nothing.
-_NO_MEMORY, _OVER_BUDGET = 2, 3
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What fills pages of a large array where they are first touched: ``size`` bytes at ``data``, again and again, of
-    elements of ``element`` bytes. ``overlays``: first, step and bits of elements that have another value. ``drawn``:
-    where a byte for each page says that it was filled. Addresses are this process's."""
+    """Fills pages of a large array when they are first touched. Addresses are this process's."""
 
-    data: int
-    size: int
-    element: int
-    overlays: Sequence[tuple[int, int, int]]
-    drawn: int
+    data: int  # address of the bytes that repeat
+    size: int  # their number
+    element: int  # bytes of an element
+    overlays: Sequence[tuple[int, int, int]]  # first, step and bits of elements with another value
+    drawn: int  # address of a byte for each page: whether it was filled
 
 
 class EngineMissing(RuntimeError):
@@ -196,7 +191,7 @@ class EngineMissing(RuntimeError):
 
 
 class LaunchRefused(ValueError):
-    """A launch that no card takes. ``name``: CUDA's for it, such as cudaErrorInvalidValue."""
+    """A launch that no card accepts. ``name``: CUDA's error, such as cudaErrorInvalidValue."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -205,7 +200,7 @@ class LaunchRefused(ValueError):
 
 @dataclass(frozen=True)
 class Thread:
-    """One of a launch: its block's index and its own, x y z."""
+    """A thread of a launch: its block's index and its own, x y z."""
 
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
@@ -216,42 +211,38 @@ class Thread:
 
 @dataclass(frozen=True)
 class Operation:
-    """A launch of ``kernel`` or, if that is empty, a copy or a memset. ``place``: where the host's code asked for it,
-    ``line``: the source's line there, 0: not known. ``shared``: bytes of dynamic shared memory."""
+    """A launch, copy or memset."""
 
-    kernel: str
-    place: int
-    line: int = 0
-    shared: int = 0
+    kernel: str  # empty for a copy or memset
+    place: int  # in the host's library
+    line: int = 0  # of the source; 0: unknown
+    shared: int = 0  # bytes of dynamic shared memory
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was wrong. ``array``: the name that memory was given, empty where it has none; ``offset``: in bytes from its
-    beginning, negative in front of it; ``array_bytes``: its size. ``other``: with whom it raced, at ``other_place``;
-    ``same_index``: both write that element from one line. ``works``: of a race between two, that of ``who`` and that of
-    ``other``."""
+    """Something that a launch did wrong."""
 
-    kind: str
+    kind: str  # one of KINDS
     kernel: str
     place: Place
     who: Thread
-    array: str
+    array: str  # name of the memory; empty: none
     array_bytes: int
-    offset: int
-    size: int
+    offset: int  # bytes from the array's beginning; negative: before it
+    size: int  # bytes of the access
     space: str
     writes: bool
     times: int
-    other: Thread | None
+    other: Thread | None  # the other thread of a race
     other_place: Place
     other_writes: bool
-    same_index: bool = False
-    works: tuple[Operation, Operation] | None = None
+    same_index: bool = False  # both threads write the element from one line
+    works: tuple[Operation, Operation] | None = None  # of a race between two works: of who, of other
 
 
 class Fault(Exception):
-    """A launch that ended early, as a card ends it: the context is lost."""
+    """A fault ended a launch early, and the context is lost, as on a card."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.kind)
@@ -268,13 +259,12 @@ class _Named:
 
 @dataclass
 class Loaded:
-    """A module with its variables in place: their addresses by name, and the kernels that were used. ``registers``: of
-    a thread, by kernel, as far as they are known; ``Launch`` has them."""
+    """A module with its variables in memory."""
 
     module: ptx.Module
-    addresses: dict[str, int]
-    kernels: dict[str, _Ready] = field(default_factory=dict)
-    registers: dict[str, int] = field(default_factory=dict)
+    addresses: dict[str, int]  # of variables, by name
+    kernels: dict[str, _Ready] = field(default_factory=dict)  # that were used
+    registers: dict[str, int] = field(default_factory=dict)  # of a thread, by kernel, if known
 
 
 @dataclass
@@ -291,17 +281,21 @@ class _Ready:
 
 
 class Engine:
-    """``threads``: how many of the host's run blocks; None: all that this process may use."""
+    """``threads``: host threads that run blocks; None: all that this process may use."""
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
         """Raises EngineMissing, MemoryError."""
         self._c = _open(library)
-        if tuple(self._c.engine_sizes(it) for it in range(4)) != (
-            ROW.size,
-            ctypes.sizeof(_Kernel),
-            ctypes.sizeof(_Finding),
-            8 * _COUNTS,
-        ) or self._c.engine_operations() != len(CONTROL):
+        if (
+            tuple(self._c.engine_sizes(which) for which in range(4))
+            != (
+                ROW.size,
+                ctypes.sizeof(_Kernel),
+                ctypes.sizeof(_Finding),
+                8 * _COUNTS,
+            )
+            or self._c.engine_names().decode() != BUILT_WITH
+        ):
             raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
         self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
@@ -310,15 +304,15 @@ class Engine:
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0
-        # Launches and copies of this call, with what the kernels were made of.
+        # Launches and copies of this call.
         self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
         self.instructions = 0
-        # Launches are counted while this is a list, and added to it.
+        # While this is a list, launches are counted and added to it.
         self.launches: list[Launch] | None = None
-        # Which blocks of launches run; None: all.
+        # Chooses the blocks that run; None: all.
         self.sample: Sample | None = None
-        # Of those of the last launch, in their order, which are fair; None: all.
+        # Which blocks of the last launch are fair, in order; None: all.
         self._fair: list[bool] | None = None
 
     def close(self) -> None:
@@ -340,22 +334,22 @@ class Engine:
         checked: bool = True,
         keep: object = None,
     ) -> int:
-        """Memory of the host at ``data``, as the device has it: its address there. ``written``: its contents count as
-        such. ``keep``: what must live as long."""
+        """Give host memory at ``data`` to the device. Returns its device address. ``written``: its contents count as
+        written. ``keep``: an object that must live as long."""
         tracked = (1 if written else 2) if checked else 0
         apart = _APART_BYTES if self.sample is not None and size >= LARGE_BYTES else 0
         self._c.engine_keep_apart(self._engine, apart)
         address = self._c.engine_add(self._engine, data, size, misalign, tracked, constant)
         self._c.engine_keep_apart(self._engine, apart)
         if address == 0:
-            raise MemoryError("no memory is left for what the check remembers")
+            raise MemoryError("no memory is left for the checks")
         self._named[self._c.engine_number_of(self._engine, address)] = _Named(name, address, size, keep)
         return int(address)
 
     def allocate(
         self, size: int, name: str = "", *, written: bool = False, checked: bool = True
     ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
-        """Address and bytes of new memory; what it holds is anything."""
+        """Address and bytes of new memory with arbitrary contents."""
         if size >= LARGE_BYTES:
             return self._allocate_large(size, name, written=written, checked=checked)
         data = (ctypes.c_char * max(size, 1))()
@@ -366,7 +360,7 @@ class Engine:
     def _allocate_large(
         self, size: int, name: str, *, written: bool, checked: bool
     ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
-        """The same, where the host gives a page only once it is touched, and a sample's budget counts it."""
+        """As ``allocate``, but pages exist only once they are touched, and count toward a sample's budget."""
         data = (ctypes.c_char * size).from_buffer(_reserved(size))
         drawn = (ctypes.c_char * (size // PAGE + 1)).from_buffer(_reserved(size // PAGE + 1))
         zeros = (ctypes.c_char * PAGE)()
@@ -376,8 +370,10 @@ class Engine:
         return address, data
 
     def fill_as_touched(self, address: int, pattern: Pattern) -> None:
-        """The bytes of the memory at ``address`` are there only once they are touched."""
-        overlays = (_Overlay * max(len(pattern.overlays), 1))(*(_Overlay(*it) for it in pattern.overlays))
+        """Fill the memory at ``address`` only where it is touched."""
+        overlays = (_Overlay * max(len(pattern.overlays), 1))(
+            *(_Overlay(*overlay) for overlay in pattern.overlays)
+        )
         lazy = _Lazy(
             pattern.drawn,
             pattern.data,
@@ -391,24 +387,24 @@ class Engine:
         self._c.engine_lazy(self._engine, address, ctypes.byref(lazy))
 
     def fill(self, address: int, size: int) -> None:
-        """Have these bytes there, before something else than a kernel uses them."""
+        """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
 
     def begin_sample(self) -> None:
-        """A call begins of which ``sample`` says what runs."""
+        """Begin a call in which ``sample`` chooses the blocks that run."""
         if self.sample is not None:
             self.sample.begin()
             self._c.engine_sample_begins(self._engine)
 
     def release(self, address: int, *, forget: bool = False) -> bool:
-        """False: nothing begins there. A later use is a fault that is named, unless it is to ``forget``."""
+        """False if no memory begins there. A later use is reported as use after free, unless ``forget``."""
         number = self._c.engine_remove(self._engine, address, not forget)
         if number and (named := self._named.get(number)) is not None:
             named.keep = None
         return bool(number)
 
     def data_at(self, address: int) -> int:
-        """Where the bytes of a module's variable lie in this process."""
+        """The address in this process of a module variable's bytes."""
         named = self._named[self._c.engine_number_of(self._engine, address)]
         assert isinstance(named.keep, ctypes.Array)
         return ctypes.addressof(named.keep)
@@ -417,30 +413,29 @@ class Engine:
         self._c.engine_mark(self._engine, address, size)
 
     def unmark_written(self, address: int, size: int, pattern: bytes) -> None:
-        """What holds ``pattern`` there, at multiples of its length, was never written."""
+        """Count bytes that hold ``pattern``, at multiples of its length, as never written."""
         self._c.engine_unmark(self._engine, address, size, pattern, len(pattern))
 
     def begin_call(self) -> None:
-        """What was launched and copied so far is done."""
+        """Begin a call: everything launched and copied before it is done."""
         self._works.clear()
         self._c.engine_order_begins(self._engine)
 
     def order(self, stream: int, known: Sequence[int]) -> bool:
-        """Of the next launch or copy: which stream it is in, and how much of each it comes after; without it, it comes
-        after all. False: there are not so many streams."""
+        """Set the stream of the next launch or copy, and how much of each stream comes before it. Otherwise everything
+        comes before it. False if ``stream`` is out of range."""
         return bool(self._c.engine_order(self._engine, stream, (ctypes.c_uint32 * STREAMS)(*known)))
 
     def copied(self, to: int, source: int, size: int, place: int) -> list[Finding]:
-        """What is wrong with a copy or memset that was just done; an address of 0: of the host's. ``place``: see
+        """Findings of a copy or memset that was just done. An address of 0 is the host's. ``place``: see
         ``Operation``."""
         work = Operation("", place)
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
-        return [self._finding(it, None, work) for it in self._found()]
+        return [self._finding(found, None, work) for found in self._found()]
 
     def use_heap(self, size: int) -> bool:
-        """Memory of so many bytes that kernels allocate from, in place of the one before, which must be empty: False
-        where it is not."""
+        """Replace the memory that kernels allocate from. False if the present one has live allocations."""
         if self.heap_live()[0]:
             return False
         if self._heap:
@@ -453,23 +448,30 @@ class Engine:
         return True
 
     def texture(self, described: bytes) -> int:
-        """The object of a texture or a surface; ``described``: struct texture of protocol.h."""
+        """Make a texture or surface object. ``described``: struct texture of protocol.h."""
         made = int(self._c.engine_texture(self._engine, described))
         if not made:
             raise MemoryError
         return made
 
     def heap_live(self) -> tuple[int, int]:
-        """Number and bytes of what kernels allocated and did not free."""
+        """Number and bytes of allocations that kernels did not free."""
         size = ctypes.c_uint64()
         return int(self._c.engine_heap_live(self._engine, ctypes.byref(size))), size.value
 
     # ---- code ----
 
     def load(self, text: str, most: int = ptx.MOST_GLOBAL) -> Loaded:
-        """``most``: bytes that its variables may have. Raises ptx.BadPtx, MemoryError."""
+        """``most``: bytes of its variables. Raises ptx.BadPtx, MemoryError."""
         module = ptx.parse(text)
-        if sum(it.size for it in module.variables.values() if it.space in ("global", "const")) > most:
+        if (
+            sum(
+                variable.size
+                for variable in module.variables.values()
+                if variable.space in ("global", "const")
+            )
+            > most
+        ):
             raise MemoryError
         loaded = Loaded(module, {})
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
@@ -493,13 +495,13 @@ class Engine:
         return loaded
 
     def ready(self, loaded: Loaded, name: str) -> Lowered:
-        """The kernel as rows, made at its first use. Raises Unsupported, KeyError."""
+        """The kernel as rows, lowered at its first use. Raises Unsupported, KeyError."""
         return self._ready(loaded, name).lowered
 
     def _ready(self, loaded: Loaded, name: str) -> _Ready:
         if name not in loaded.kernels:
             lowered = lower(loaded.module, name, loaded.addresses, self._operations)
-            # Units are whole cache lines; vectors want them so.
+            # Units are whole cache lines, so vector loads are aligned.
             raw = (ctypes.c_char * (4 * len(lowered.pool) + 1024))()
             start = -(-ctypes.addressof(raw) // 128) * 128
             pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
@@ -530,8 +532,8 @@ class Engine:
         cluster: Sequence[int] = (0, 0, 0),
         place: int = 0,
     ) -> None:
-        """Run a kernel to its end. ``params``: as the kernel lays them out; ``shared``: dynamic, in bytes;
-        ``cluster``: its blocks, x y z; zeros: as it was compiled for; ``place``: see ``Operation``.
+        """Run a kernel. ``params``: in the kernel's layout; ``shared``: dynamic bytes; ``cluster``: blocks x y z, zeros
+        for the compiled size; ``place``: see ``Operation``.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
         """
@@ -581,7 +583,7 @@ class Engine:
             if not ready.work:
                 ready.work, shapes = work_of(lowered, list(self._operations))
                 ready.branches = bytes(shapes.branches)
-                ready.classes = bytes(KINDS_OF_WORK.index(it.kind) for it in ready.work)
+                ready.classes = bytes(KINDS_OF_WORK.index(work.kind) for work in ready.work)
                 ready.weights = array("I", weights_of(ready.work))
                 ready.widths = widths_of(lowered, shapes, list(self._operations))
             asked = Launch(
@@ -621,15 +623,15 @@ class Engine:
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
             self.launches.append(_launch_of(ready, profile, counts, asked))
-        if ended == _NO_MEMORY:
+        if ended == STOP.NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None
-        if ended and ended != _OVER_BUDGET:
+        if ended and ended != STOP.OVER_BUDGET:
             found = _Finding.from_address(self._c.engine_fault(self._engine))
             fault = self._finding(found, lowered, self._works[-1][0])
         if self.sample is not None:
             ran = self._ran(name, math.prod(grid), math.prod(cluster))
-            fault = self._note_sample(self.sample, ran, fault, over_budget=ended == _OVER_BUDGET)
+            fault = self._note_sample(self.sample, ran, fault, over_budget=ended == STOP.OVER_BUDGET)
         if fault is not None:
             raise Fault(fault)
 
@@ -638,7 +640,7 @@ class Engine:
             self._c.engine_sample(self._engine, None)
             return
         clusters = [size // of for size, of in zip(grid, cluster, strict=True)]
-        # A cooperative grid waits for all of its blocks: they run for a while, which shows faults.
+        # A cooperative grid waits for all of its blocks, so all run, for a while, which shows faults.
         numbers = None if cooperative else self.sample.clusters(clusters)
         self._fair = list(numbers.values()) if numbers else None
         most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
@@ -657,8 +659,8 @@ class Engine:
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
     ) -> Finding | None:
-        """The fault, unless it may be one for the only reason that blocks were left out."""
-        # What Triton's host code holds counts as written (``emulated_relay.py``), so nobody notices who reads the rest.
+        """Return the fault, unless it may exist only because blocks were left out."""
+        # Triton's host memory counts as written (``emulated_relay.py``), so reads of left-out results go unnoticed.
         blind = sample.partial and self.check == BUT_SHARED_RACES
         sample.launches.append(ran)
         guessed = blind or bool(self._c.engine_guessed(self._engine))
@@ -667,15 +669,15 @@ class Engine:
         if over_budget:
             sample.leave_out("its blocks do more work than is run here")
         elif fault is not None and (guessed or fault.kind in ("deadlock", "endless")):
-            sample.leave_out("blocks wait for, or go by, what blocks that were left out do")
+            sample.leave_out("blocks wait for, or use, results of blocks that were left out")
         return None if sample.incomplete else fault
 
     def findings(self) -> list[Finding]:
-        """What the last launch did wrong without ending for it."""
+        """What the last launch did wrong without ending."""
         if not self._works:
             return []
         work, lowered = self._works[-1]
-        return [self._finding(it, lowered, work) for it in self._found()]
+        return [self._finding(found, lowered, work) for found in self._found()]
 
     def _found(self) -> Sequence[_Finding]:
         found = ctypes.c_void_p()
@@ -691,14 +693,14 @@ class Engine:
         named = self._named.get(it.region)
         space = SPACES[it.space] if it.space < len(SPACES) else ""
         name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
-        if lowered is not None and it.region & _SHARED_ARRAY:
-            name, (start, size) = list(lowered.shared_names.items())[it.region & ~_SHARED_ARRAY]
+        if lowered is not None and it.region & SHARED_ARRAY:
+            name, (start, size) = list(lowered.shared_names.items())[it.region & ~SHARED_ARRAY]
             space = "shared"
         elif lowered is not None and (space == "shared" or (it.region == 0 and it.kind in _OF_SHARED)):
             name, start, size = _shared_array(lowered, it.offset)
             space = "shared"
         if space == "shared" and name and size == 0:
-            size = work.shared  # it is declared as extern
+            size = work.shared  # declared as extern
         other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
         works, others = None, lowered
         if KINDS[it.kind] == "stream_race":
@@ -707,12 +709,12 @@ class Engine:
         return Finding(
             KINDS[it.kind], work.kernel, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
             name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
-            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & _WRITE_TOGETHER), works,
+            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & TOGETHER.TOGETHER_WRITE), works,
         )  # fmt: skip
 
 
 def _reserved(size: int) -> mmap.mmap:
-    # Shared: private memory counts against a box's RLIMIT_DATA untouched.
+    # MAP_SHARED, because private memory counts against a box's RLIMIT_DATA even if it is never touched.
     try:
         return mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
     except OSError as error:
@@ -720,19 +722,19 @@ def _reserved(size: int) -> mmap.mmap:
 
 
 class TooMuchShared(ValueError):
-    """A kernel has more static shared memory than a block may; the text is what nvcc says for a card."""
+    """A kernel has more static shared memory than a block may have. The text is nvcc's for a card."""
 
 
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
-    """Raises Unsupported where a kernel has an instruction that is not known, TooMuchShared, and EngineMissing."""
+    """Raises Unsupported for an unknown instruction, TooMuchShared and EngineMissing."""
     operations = _operations(_open(library))
-    # Their variables lie nowhere: nothing runs.
+    # Any address will do, because nothing runs.
     addresses = dict.fromkeys(module.variables, 0)
     for function in module.functions.values():
         if function.entry:
             lowered = lower(module, function.name, addresses, operations)
             if lowered.shared_bytes > MOST_STATIC_SHARED:
-                # The assembler says so for sm_90, and not for sm_90a.
+                # ptxas checks this for sm_90, but not for sm_90a.
                 raise TooMuchShared(
                     f"ptxas error   : Entry function '{function.name}' uses too much shared data "
                     f"({lowered.shared_bytes:#x} bytes, {MOST_STATIC_SHARED:#x} max)"
@@ -750,14 +752,14 @@ def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
 def _launch_of(
     ready: _Ready, profile: _Profile, counts: ctypes.Array[ctypes.c_uint64], asked: Launch
 ) -> Launch:
-    """``asked``, and what was counted."""
+    """``asked`` with the counts."""
     lowered, rows = ready.lowered, []
-    for number, (work, raw) in enumerate(zip(ready.work, ROW.iter_unpack(lowered.rows), strict=True)):
+    for number, (work, row) in enumerate(zip(ready.work, lowered.code_rows(), strict=True)):
         each = counts[_COUNTS * number : _COUNTS * (number + 1)]
-        if each[0] and work.kind != "free":
-            steps = (each[-2] ^ 1 << 63) - (1 << 63)  # it has a sign
-            line, regular = _place(lowered, raw[13]).line, each[-1] == 1
-            rows.append(Row(work, line, steps if regular else None, *each[:-2]))
+        if each[COUNT.ISSUED] and work.kind != "free":
+            steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
+            line, regular = _place(lowered, row.line).line, each[COUNT.REGULAR] == 1
+            rows.append(Row(work, line, steps if regular else None, *each[: COUNT.STEPS]))
     return replace(
         asked,
         updates=profile.updates,
@@ -773,7 +775,7 @@ def _place(lowered: Lowered | None, line: int) -> Place:
 
 
 def _shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
-    """Name, beginning and size of the shared array that an offset is in, or behind."""
+    """Name, beginning and size of the last shared array that begins at or before an offset."""
     best = ("", 0, lowered.shared_bytes)
     for name, (start, size) in lowered.shared_names.items():
         if start <= offset and start >= best[1]:
@@ -791,24 +793,25 @@ def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], sh
     ):
         raise LaunchRefused(
             "cudaErrorInvalidValue",
-            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: a grid has 1 to 2,147,483,647 blocks along x, "
-            "1 to 65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z",
+            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: a grid has 1 to 2,147,483,647 blocks along x "
+            "and 1 to 65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z",
         )
     if lowered.max_threads and threads > lowered.max_threads:
         raise LaunchRefused(
-            "cudaErrorInvalidValue", f"{threads} threads; __launch_bounds__ allows {lowered.max_threads}"
+            "cudaErrorInvalidValue",
+            f"a block has {threads} threads, but __launch_bounds__ allows {lowered.max_threads}",
         )
     if lowered.shared_bytes + shared > MOST_SHARED:
         raise LaunchRefused(
             "cudaErrorInvalidValue",
-            f"{lowered.shared_bytes + shared} bytes of shared memory; a block has {MOST_SHARED}",
+            f"a block asks for {lowered.shared_bytes + shared} bytes of shared memory, and may have {MOST_SHARED}",
         )
 
 
 def _cluster_of(lowered: Lowered, grid: Sequence[int], asked: Sequence[int]) -> tuple[int, int, int]:
     """Raises LaunchRefused."""
     compiled = lowered.cluster
-    x, y, z = compiled if not any(asked) else (max(it, 1) for it in asked)
+    x, y, z = compiled if not any(asked) else (max(size, 1) for size in asked)
     if compiled != (1, 1, 1) and (x, y, z) != compiled:
         raise LaunchRefused(
             "cudaErrorInvalidClusterSize", f"the kernel was compiled for clusters of {compiled} blocks"
@@ -816,8 +819,8 @@ def _cluster_of(lowered: Lowered, grid: Sequence[int], asked: Sequence[int]) -> 
     if x * y * z > MOST_CLUSTER or any(size % of for size, of in zip(grid, (x, y, z), strict=True)):
         raise LaunchRefused(
             "cudaErrorInvalidClusterSize",
-            f"a cluster of {(x, y, z)} blocks: it has at most {MOST_CLUSTER}, and a grid, here {tuple(grid)}, a whole "
-            "number of them",
+            f"a cluster of {(x, y, z)} blocks: a cluster has at most {MOST_CLUSTER} blocks, and a grid, here "
+            f"{tuple(grid)}, must be a whole number of clusters",
         )
     return x, y, z
 
@@ -880,7 +883,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_instructions", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
         ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
-        ("engine_operations", word, []),
+        ("engine_names", ctypes.c_char_p, []),
         ("engine_alu_count", word, []),
         ("engine_alu_name", ctypes.c_char_p, [word]),
         ("engine_alu_arity", word, [word]),

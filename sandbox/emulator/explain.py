@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from .engine import Finding, Thread
+from .names import FIRST_ADDRESS, LAST_ADDRESS
 
-# Of mangled names: a part's length, what it was instantiated with, and what nvcc puts in front of a static function's.
+# In mangled names: a part's length, template arguments, and nvcc's prefix of a static function.
 _PART = re.compile(r"[LK]?(\d{1,3})")
 _ARGUMENT = re.compile(r"L[a-z]n?\d+E|[abcdfhijlmstxy]")
 _ARGUMENTS = re.compile(rf"I((?:{_ARGUMENT.pattern})+)E")
@@ -20,142 +21,139 @@ _TYPES = {
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
-def message_of(it: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
-    """What happened, where, and to whom, in one or two sentences without the line, which ``line_of`` gives.
-    ``programs``: a block is a program of Triton's, whose threads nobody wrote; ``beside``: what else was found."""
-    array = _array(it)
-    who = f"program {_index(it.who.block)}" if programs else str(it.who)
-    access = f"{'writes' if it.writes else 'reads'} {_bytes(it.size)}"
-    match it.kind:
+def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
+    """What happened, in one or two sentences without the line (see ``line_of``). ``programs``: name a block as a
+    Triton program, because its threads are the compiler's. ``beside``: the call's other findings."""
+    array = _array(finding)
+    who = f"program {_index(finding.who.block)}" if programs else str(finding.who)
+    access = f"{'writes' if finding.writes else 'reads'} {_bytes(finding.size)}"
+    match finding.kind:
         case "out_of_bounds":
-            if not it.array:
-                return f"{_capital(who)} {access} at {_nowhere(it.offset)}."
-            return f"{_capital(who)} {access} {_outside(it)} {array}, which has {_bytes(it.array_bytes)}."
+            if not finding.array:
+                return f"{_capital(who)} {access} at {_nowhere(finding.offset)}."
+            return f"{_capital(who)} {access} {_outside(finding)} {array}, which has {_bytes(finding.array_bytes)}."
         case "misaligned":
             return (
-                f"{_capital(who)} {access} at byte {it.offset:,} of {array}: an access of {_bytes(it.size)} needs an "
-                f"address that is a multiple of {it.size}."
+                f"{_capital(who)} {access} at byte {finding.offset:,} of {array}: an access of {_bytes(finding.size)} "
+                f"needs an address that is a multiple of {finding.size}."
             )
         case "use_after_free":
-            return f"{_capital(who)} {access} of {array}, which was freed before."
+            return f"{_capital(who)} {access} of {array}, which was already freed."
         case "read_only":
             return f"{_capital(who)} writes to {array}, which is constant."
         case "unwritten":
-            elsewhere = it.other_place.line and it.other_place.line != it.place.line
-            origin = f" (it was read in line {it.other_place.line})" if elsewhere else ""
-            empty = ": what torch.empty returns holds anything until it is written" if programs else ""
-            return f"{_capital(who)} uses a value from memory that nothing was written to{origin}{empty}."
+            elsewhere = finding.other_place.line and finding.other_place.line != finding.place.line
+            origin = f" (read in line {finding.other_place.line})" if elsewhere else ""
+            empty = ": torch.empty leaves memory unwritten" if programs else ""
+            return f"{_capital(who)} uses a value from memory that was never written{origin}{empty}."
         case "shared_race" | "global_race" | "warp_race":
-            return _program_race(it, array) if programs else _race(it, array, beside)
+            return _program_race(finding, array) if programs else _race(finding, array, beside)
         case "stream_race":
-            return _stream_race(it, array)
+            return _stream_race(finding, array)
         case "barrier_places":
             return (
-                f"Threads of block {_index(it.who.block)} wait at different __syncthreads(): some in this line, some "
-                f"in line {it.other_place.line}. All of a block must reach the same one."
+                f"Threads of block {_index(finding.who.block)} wait at different __syncthreads(): some in this line, "
+                f"some in line {finding.other_place.line}. All threads of a block must reach the same one."
             )
         case "barrier_exited":
             return (
-                f"{_capital(who)} goes past this __syncthreads(), on to line {it.other_place.line} and returns, while "
-                "others of its block wait here. They go on without it: if they should not, have all threads reach the "
-                "barrier."
+                f"{_capital(who)} goes past this __syncthreads(), on to line {finding.other_place.line}, and returns, "
+                "while other threads of its block wait here. They continue without it. If they should not, make all "
+                "threads reach the barrier."
             )
-        case "deadlock" if it.offset:
-            return f"{_capital(who)} waits for ever: it reads memory again and again that no running thread changes."
+        case "deadlock" if finding.offset:
+            return f"{_capital(who)} waits forever: it reads memory again and again that no running thread changes."
         case "bad_mask":
-            mask = f"the mask 0x{it.offset & 0xFFFFFFFF:08x}"
-            if it.size:
-                return f"{_capital(who)} takes part with {mask}, in which it is not."
+            mask = f"the mask 0x{finding.offset & 0xFFFFFFFF:08x}"
+            if finding.size:
+                return f"{_capital(who)} passes {mask}, which does not include the thread itself."
             return (
-                f"{_capital(who)} is in {mask} that others of its warp pass here, and is elsewhere: all threads in a "
-                "mask must come to the same place."
+                f"{_capital(who)} is in {mask}, which other threads of its warp pass here, but is elsewhere: all "
+                "threads in a mask must reach the same call."
             )
         case "shuffled":
-            origin = f" (in line {it.other_place.line})" if it.other_place.line else ""
-            return f"{_capital(who)} uses a value of a shuffle{origin} from a thread that took no part in it."
-        case "endless" if it.offset:
+            origin = f" (in line {finding.other_place.line})" if finding.other_place.line else ""
+            return f"{_capital(who)} uses a value that a shuffle{origin} took from a thread that did not take part."
+        case "endless" if finding.offset:
             return (
-                f"{_capital(who)} does not end: {it.offset // 1_000_000:,} million instructions ran since anything in "
-                "memory changed or was used for the first time, and no thread returned meanwhile. A loop around this "
-                "line does not end."
+                f"{_capital(who)} does not end: in {finding.offset // 1_000_000:,} million instructions, no memory "
+                "changed or was used for the first time, and no thread returned. A loop around this line never ends."
             )
         case "endless":
-            return f"{_capital(who)} never ends: the loop around this line changes nothing, again and again."
+            return f"{_capital(who)} never ends: the loop around this line repeats and changes nothing."
         case "deadlock":
-            return f"Block {_index(it.who.block)} never ends: some of its threads wait for others that wait, too."
+            return f"Block {_index(finding.who.block)} never ends: some of its threads wait for threads that also wait."
         case "async_race":
-            return _async_race(it, array, who)
+            return _async_race(finding, array, who)
         case "no_proxy_fence":
             return (
-                f"An asynchronous access that {who} began reads byte {it.offset:,} of {array}, which {_writer(it)} "
-                "wrote as threads do. Between the two a fence.proxy.async must stand, or it may see what was there "
-                "before."
+                f"An asynchronous access that {who} started reads byte {finding.offset:,} of {array}, which "
+                f"{_writer(finding)} wrote with an ordinary store. Put a fence.proxy.async between the two, or the "
+                "access may see the old value."
             )
         case "mbarrier_uninitialised":
             return (
-                f"{_capital(who)} uses the mbarrier at byte {it.offset:,} of {array}, which is not one: nobody "
-                "initialised it, or something was written over it."
+                f"{_capital(who)} uses byte {finding.offset:,} of {array} as an mbarrier, but there is none: it was "
+                "never initialised, or it was overwritten."
             )
         case "mbarrier_overrun":
             return (
-                f"{_capital(who)} arrives at the mbarrier at byte {it.offset:,} of {array} more often than it counts, "
-                "or gives it a number that it cannot hold."
+                f"{_capital(who)} arrives at the mbarrier at byte {finding.offset:,} of {array} more often than its "
+                "count allows, or gives it a count that it cannot hold."
             )
-        case "mbarrier_bytes" if it.offset > 0:
+        case "mbarrier_bytes" if finding.offset > 0:
             return (
-                f"Block {_index(it.who.block)} never ends: its mbarrier waits for {_bytes(it.offset)} more than "
-                "the copies bring."
+                f"Block {_index(finding.who.block)} never ends: its mbarrier waits for {_bytes(finding.offset)} more "
+                "than the copies deliver."
             )
         case "mbarrier_bytes":
             return (
-                f"The mbarrier's phase ends without {_bytes(-it.offset)} that copies bring: fewer were expected than "
-                "come."
+                f"The mbarrier's phase ends before {_bytes(-finding.offset)} of its copies arrive: it expected fewer "
+                "bytes than the copies deliver."
             )
         case "cluster_exited":
-            return (
-                f"{_capital(who)} {access} of {array} of another block, all of whose threads have returned."
-            )
+            return f"{_capital(who)} {access} of {array} of another block, whose threads have all returned."
         case "early_result":
             return (
-                f"{_capital(who)} uses registers that wgmma in line {it.other_place.line} may not have written yet: "
-                "nothing waited for its group."
+                f"{_capital(who)} uses registers that the wgmma in line {finding.other_place.line} may not have "
+                "written yet: wait for its group first."
             )
         case "bad_descriptor":
-            return f"{_capital(who)} gives an instruction a description of a matrix or tensor that is none."
-        case "bad_coordinate" if it.writes:
+            return f"{_capital(who)} gives an instruction an invalid matrix or tensor descriptor."
+        case "bad_coordinate" if finding.writes:
             return (
-                f"{_capital(who)} stores a tensor's tile that begins before the tensor, at {it.offset:,} along one "
-                "of its dimensions: a card refuses that as an illegal instruction."
+                f"{_capital(who)} stores a tile that begins before its tensor, at {finding.offset:,} along one "
+                "dimension: a GPU reports that as an illegal instruction."
             )
         case "bad_coordinate":
             return (
-                f"{_capital(who)} copies a tensor's tile that begins at byte {it.offset:,} of its first dimension, "
-                "which is not a multiple of 16: a card refuses that as an illegal instruction."
+                f"{_capital(who)} copies a tile that begins at byte {finding.offset:,} of its tensor's first "
+                "dimension, which is not a multiple of 16: a GPU reports that as an illegal instruction."
             )
         case "bulk_unwaited":
             return (
-                f"{_capital(who)} returns though its copy of {_bytes(it.size)} may not have read shared memory yet: it "
-                "must wait for its group."
+                f"{_capital(who)} returns while its copy of {_bytes(finding.size)} may still read shared memory: wait "
+                "for the copy's group first."
             )
         case "asserted":
             return f"An assert failed in {who}."
         case "trapped":
             return f"{_capital(who)} executed __trap()."
         case "bad_free":
-            return f"{_capital(who)} frees memory that malloc did not give, or that was freed before."
+            return f"{_capital(who)} frees memory that malloc did not return, or that was already freed."
         case "stack_overflow":
-            return f"{_capital(who)} calls functions within functions too deeply."
-    return f"{_capital(who)} jumped to where there is no code."
+            return f"{_capital(who)} nests function calls too deeply: its stack is full."
+    return f"{_capital(who)} jumps to an address where there is no code."
 
 
-def line_of(it: Finding) -> int:
+def line_of(finding: Finding) -> int:
     """The source's line, counted from 1; 0: unknown."""
-    return it.place.line
+    return finding.place.line
 
 
 def kernel_name(name: str) -> str:
-    """``_ZN3sum6reduceILi256EfEEvPKf`` is ``sum::reduce<256, float>``; arguments of templates that are neither numbers
-    nor plain types are dots."""
+    """``_ZN3sum6reduceILi256EfEEvPKf`` is ``sum::reduce<256, float>``; template arguments other than numbers and plain
+    types become dots."""
     rest = _STATIC.sub("", name)
     if not rest.startswith("_Z"):
         return name
@@ -165,7 +163,7 @@ def kernel_name(name: str) -> str:
         size, rest = int(found[1]), rest[found.end() :]
         part, rest = rest[:size], rest[size:]
         if arguments := _ARGUMENTS.match(rest):
-            written = [_argument(it) for it in _ARGUMENT.findall(arguments[1])]
+            written = [_argument(argument) for argument in _ARGUMENT.findall(arguments[1])]
             part, rest = f"{part}<{', '.join(written)}>", rest[arguments.end() :]
         elif rest.startswith("I"):
             part, rest = f"{part}<...>", ""
@@ -183,7 +181,7 @@ def _argument(text: str) -> str:
 
 
 def array_name(name: str) -> str:
-    """``_ZZ4fillPfiE4tile`` is ``tile``: names of C++ as they were written, without their function."""
+    """``_ZZ4fillPfiE4tile`` is ``tile``: the name in the source, without its function."""
     if (found := _LOCAL_NAME.match(name)) and len(found[2]) >= int(found[1]):
         return found[2][: int(found[1])]
     if plain := re.match(r"^_ZL?(\d+)([A-Za-z_]\w*)$", name):
@@ -191,66 +189,71 @@ def array_name(name: str) -> str:
     return name
 
 
-def _array(it: Finding) -> str:
-    name = array_name(it.array)
-    if it.space == "shared":
+def _array(finding: Finding) -> str:
+    name = array_name(finding.array)
+    if finding.space == "shared":
         return f"the shared array {name}" if name else "shared memory"
-    if it.space == "local":
-        return "an array of the thread's own"
+    if finding.space == "local":
+        return "a local array of the thread"
     return name or "memory"
 
 
-# Addresses of this GPU, as launch.c and the windows in engine.h give them.
-_FIRST_ADDRESS, _LAST_ADDRESS, _NULL_PAGE = 0x7000_0000_0000, 0x7800_0000_0000, 1 << 16
+_NULL_PAGE = 1 << 16
 
 
 def _nowhere(address: int) -> str:
     if 0 <= address < _NULL_PAGE:
         return f"address {address}: a null pointer" if address else "address 0, a null pointer"
-    if _FIRST_ADDRESS <= address < _LAST_ADDRESS:
+    if FIRST_ADDRESS <= address < LAST_ADDRESS:
         return f"address 0x{address:x}, where there is no memory"
-    return f"address 0x{address & (1 << 64) - 1:x}, which is none of the GPU's: a pointer of the host, or a wild one"
+    return (
+        f"address 0x{address & (1 << 64) - 1:x}, which is not device memory: a host pointer, or a corrupt one"
+    )
 
 
-def _outside(it: Finding) -> str:
-    if it.offset < 0:
-        away = -it.offset - it.size
+def _outside(finding: Finding) -> str:
+    if finding.offset < 0:
+        away = -finding.offset - finding.size
         return (
             f"{_bytes(max(away, 0))} before the beginning of" if away > 0 else "just before the beginning of"
         )
-    away = it.offset - it.array_bytes
+    away = finding.offset - finding.array_bytes
     if away < 0:
         return "across the end of"
-    return f"{_bytes(away)} behind the end of" if away else "just behind the end of"
+    return f"{_bytes(away)} past the end of" if away else "just past the end of"
 
 
-def _race(it: Finding, array: str, beside: Sequence[Finding]) -> str:
-    assert it.other is not None
-    first = f"{_capital(str(it.who))} {'writes' if it.writes else 'reads'} byte {it.offset:,} of {array}"
-    second = f"{_other(it.other, it.who)} {'writes' if it.other_writes else 'reads'} it"
-    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    return f"{first}, and {second}{line}. {_cure(it, beside)}."
+def _race(finding: Finding, array: str, beside: Sequence[Finding]) -> str:
+    assert finding.other is not None
+    first = f"{_capital(str(finding.who))} {'writes' if finding.writes else 'reads'} byte {finding.offset:,} of {array}"
+    second = f"{_other(finding.other, finding.who)} {'writes' if finding.other_writes else 'reads'} it"
+    line = (
+        f" in line {finding.other_place.line}"
+        if finding.other_place.line and finding.other_place != finding.place
+        else ""
+    )
+    return f"{first}, and {second}{line}. {_cure(finding, beside)}."
 
 
-def _stream_race(it: Finding, array: str) -> str:
-    assert it.works is not None
-    (first, second), threads = it.works, (it.who, it.other)
+def _stream_race(finding: Finding, array: str) -> str:
+    assert finding.works is not None
+    (first, second), threads = finding.works, (finding.who, finding.other)
     did = [
         (
             f"{thread} of {kernel_name(work.kernel)}"
             if work.kernel
             else f"a copy or memset{_in_line(work.line)}"
         )
-        for work, thread in zip(it.works, threads, strict=True)
+        for work, thread in zip(finding.works, threads, strict=True)
     ]
-    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
-    line = _in_line(it.other_place.line) if it.other_place.line and second.kernel else ""
+    verbs = ["writes" if writes else "reads" for writes in (finding.writes, finding.other_writes)]
+    line = _in_line(finding.other_place.line) if finding.other_place.line and second.kernel else ""
     lines = sorted({work.line for work in (first, second) if work.line})
     asked = f" (line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))})" if lines else ""
     return (
-        f"{_capital(did[0])} {verbs[0]} byte {it.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
-        f"{asked} are in different streams and nothing orders them: record an event behind the first "
-        "(cudaEventRecord) and let the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
+        f"{_capital(did[0])} {verbs[0]} byte {finding.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
+        f"{asked} are in different streams and nothing orders them: record an event after the first "
+        "(cudaEventRecord) and make the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
     )
 
 
@@ -258,62 +261,70 @@ def _in_line(line: int) -> str:
     return f" in line {line}" if line else ""
 
 
-def _cure(it: Finding, beside: Sequence[Finding]) -> str:
-    """Of a race: what follows from who the two are."""
-    assert it.other is not None
-    between_blocks = it.who.block != it.other.block
-    if it.same_index:
-        # Why, two threads do not show: blockIdx may be missing, a loop's step too short, or an index overflow.
+def _cure(finding: Finding, beside: Sequence[Finding]) -> str:
+    """How to mend a race, by how its two threads relate."""
+    assert finding.other is not None
+    between_blocks = finding.who.block != finding.other.block
+    if finding.same_index:
+        # The cause is unknown: blockIdx may be missing, a loop's step too short, or the index may overflow.
         return (
-            "Both write to it from this line: they compute the same index. Each thread needs an element of its own; "
-            "threads that add to one element need atomicAdd"
+            "Both write to it from this line: they compute the same index. Give each thread its own element; to add to "
+            "one element, use atomicAdd"
         )
     if between_blocks:
         return (
-            "Nothing orders two blocks, and no barrier does: let each block write what no other one reads or writes, "
-            "use atomics, or launch two kernels"
+            "Nothing orders two blocks, and no barrier can: let each block write only what no other block reads or "
+            "writes, use atomics, or launch two kernels"
         )
-    # Where threads of other warps race, too, one barrier of the block is for both.
-    others = any(other.kind == "shared_race" and other.kernel == it.kernel for other in beside)
-    if it.kind == "warp_race" and not others:
-        return "Nothing orders the two, which are of one warp: a __syncwarp() between them does"
-    return "Nothing orders the two: a __syncthreads() between them does"
+    # If threads of different warps race as well, one __syncthreads() cures both.
+    others = any(other.kind == "shared_race" and other.kernel == finding.kernel for other in beside)
+    if finding.kind == "warp_race" and not others:
+        return "Nothing orders the two, which are in one warp: put a __syncwarp() between them"
+    return "Nothing orders the two: put a __syncthreads() between them"
 
 
-def _writer(it: Finding) -> str:
-    line = f" in line {it.other_place.line}" if it.other_place.line else ""
-    return f"{_other(it.other, it.who) if it.other else 'a thread'}{line}"
+def _writer(finding: Finding) -> str:
+    line = f" in line {finding.other_place.line}" if finding.other_place.line else ""
+    return f"{_other(finding.other, finding.who) if finding.other else 'a thread'}{line}"
 
 
-def _async_race(it: Finding, array: str, who: str) -> str:
-    assert it.other is not None
-    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
-    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
-    other = _other(it.other, it.who)
+def _async_race(finding: Finding, array: str, who: str) -> str:
+    assert finding.other is not None
+    verbs = ["writes" if writes else "reads" for writes in (finding.writes, finding.other_writes)]
+    line = (
+        f" in line {finding.other_place.line}"
+        if finding.other_place.line and finding.other_place != finding.place
+        else ""
+    )
+    other = _other(finding.other, finding.who)
     return (
-        f"{_capital(who)} {verbs[0]} byte {it.offset:,} of {array}, and {other} {verbs[1]} it{line}; of the two at "
-        "least one is an asynchronous copy or product, and nothing waited for it."
+        f"{_capital(who)} {verbs[0]} byte {finding.offset:,} of {array}, and {other} {verbs[1]} it{line}; at least "
+        "one of the two is an asynchronous copy or product, and nothing waited for it."
     )
 
 
-def _program_race(it: Finding, array: str) -> str:
-    assert it.other is not None
-    verbs = ["writes" if writes else "reads" for writes in (it.writes, it.other_writes)]
-    first, second = (f"program {_index(thread.block)}" for thread in (it.who, it.other))
-    line = f" in line {it.other_place.line}" if it.other_place.line and it.other_place != it.place else ""
+def _program_race(finding: Finding, array: str) -> str:
+    assert finding.other is not None
+    verbs = ["writes" if writes else "reads" for writes in (finding.writes, finding.other_writes)]
+    first, second = (f"program {_index(thread.block)}" for thread in (finding.who, finding.other))
+    line = (
+        f" in line {finding.other_place.line}"
+        if finding.other_place.line and finding.other_place != finding.place
+        else ""
+    )
     if first == second:
         return (
-            f"{_capital(first)} stores two different values to byte {it.offset:,} of {array} at once: two of its lanes "
-            "have the same offset, and which one stays is chance. Each lane needs an element of its own."
+            f"{_capital(first)} stores two different values to byte {finding.offset:,} of {array} at once: two of its "
+            "lanes have the same offset, and either value may remain. Give each lane its own element."
         )
     return (
-        f"{_capital(first)} {verbs[0]} byte {it.offset:,} of {array}, and {second} {verbs[1]} it{line}. Nothing orders "
-        "programs: they agree by atomics only."
+        f"{_capital(first)} {verbs[0]} byte {finding.offset:,} of {array}, and {second} {verbs[1]} it{line}. Nothing "
+        "orders programs: they can agree only through atomics."
     )
 
 
-def _other(it: Thread, than: Thread) -> str:
-    return str(it) if it.block != than.block else str(it).partition(" of ")[0]
+def _other(thread: Thread, than: Thread) -> str:
+    return str(thread) if thread.block != than.block else str(thread).partition(" of ")[0]
 
 
 def _index(block: tuple[int, int, int]) -> str:

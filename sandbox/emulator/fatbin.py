@@ -1,6 +1,6 @@
-"""PTX out of what nvcc makes of a source: a fat binary, as it lies in a library's ``.nv_fatbin``.
+"""Reads PTX and register counts from nvcc's fat binary, the ``.nv_fatbin`` section of a library.
 
-Only uncompressed entries are read (``--compress-mode=none``); of machine code, how many registers it takes.
+Entries must be uncompressed (``--compress-mode=none``).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ")
 _PTX, _MACHINE_CODE = 1, 2
-# What begins the name of a kernel's section in machine code.
+# Prefix of a kernel's section name in machine code.
 _CODE = ".text."
-# Notes for the driver: how each is written, and the kind that counts registers, by a function's symbol.
+# Notes for the driver: their format, and the kind that counts registers by function symbol.
 _NOTES, _NOTE, _SIZED = ".nv.info", struct.Struct("<BBH"), 4
 _REGISTERS, _COUNT = 0x2F, struct.Struct("<II")
 
 
 def ptx_of(data: bytes) -> list[str]:
-    """Every PTX text in ``data``, fat binaries one after the other. Raises ValueError where it is damaged."""
-    return [it.rstrip(b"\0").decode("utf-8", "replace") for it in _entries(data, _PTX)]
+    """Every PTX text in ``data``, a sequence of fat binaries. Raises ValueError if it is damaged."""
+    return [entry.rstrip(b"\0").decode("utf-8", "replace") for entry in _entries(data, _PTX)]
 
 
 def registers_of(data: bytes) -> dict[str, int]:
-    """How many registers a thread takes, by kernel, as the machine code in ``data`` says; damaged code says nothing."""
+    """Registers of a thread by kernel, from the machine code in ``data``. Damaged code yields none."""
     found: dict[str, int] = {}
     for code in _entries(data, _MACHINE_CODE):
         with suppress(ValueError):
@@ -33,14 +33,14 @@ def registers_of(data: bytes) -> dict[str, int]:
             counts = _counts(code, sections)
             for name, head in sections:
                 if name.startswith(_CODE):
-                    # Of sh_info: the upper byte in files up to sm_89, else the symbol that the notes count by.
+                    # From sh_info: the upper byte up to sm_89, later the symbol that the notes count by.
                     found[name.removeprefix(_CODE)] = head[7] >> 24 or counts.get(head[7], 0)
     return found
 
 
 def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
-    """Registers by a function's symbol, of the notes for the driver: format, attribute, then a value of 16 bits, or the
-    size of one that follows."""
+    """Registers by function symbol. A note is a format, an attribute, and a 16-bit value or the size of a value that
+    follows."""
     found: dict[int, int] = {}
     head = next((head for name, head in sections if name == _NOTES), None)
     if head is None:
@@ -59,7 +59,7 @@ def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[in
 
 
 def _entries(data: bytes, wanted: int) -> list[bytes]:
-    """Of one kind. Raises ValueError."""
+    """Entries of one kind. Raises ValueError."""
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         magic, _, header, size = _HEADER.unpack_from(data, at)
@@ -81,7 +81,7 @@ def _entries(data: bytes, wanted: int) -> list[bytes]:
 
 
 def section_of(library: bytes, name: str = ".nv_fatbin") -> bytes:
-    """A section of a 64-bit ELF library; empty where it has none. Raises ValueError where it is no such library."""
+    """A section of a 64-bit ELF library, empty if absent. Raises ValueError for another kind of file."""
     found = (head for its_name, head in _sections(library) if its_name == name)
     head = next(found, None)
     return library[head[4] : head[4] + head[5]] if head is not None else b""
@@ -96,7 +96,7 @@ def _sections(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
         size, count, names_at = struct.unpack_from("<HHH", library, 0x3A)
         heads = [struct.unpack_from("<IIQQQQIIQQ", library, table + index * size) for index in range(count)]
         starts = [heads[names_at][4] + head[0] for head in heads]
-        names = [library[it : library.index(b"\0", it)].decode("ascii", "replace") for it in starts]
+        names = [library[start : library.index(b"\0", start)].decode("ascii", "replace") for start in starts]
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError("the library is damaged") from error
     return list(zip(names, heads, strict=True))

@@ -1,7 +1,7 @@
-"""Which line of a CUDA source a place in its host code comes from: what the compiler tells debuggers (DWARF 5).
+"""Source lines of places in a CUDA source's host code, from the compiler's debug information (DWARF 5).
 
-That is a line for each place and, for functions of headers that were inlined, the line of their call. A source can
-bring tables of its own by inline assembly, so all is bounded: what makes no sense ends the reading, with no line known.
+For an inlined function of a header, the line is that of its call. Inline assembly lets a source add tables of its own,
+so all reading is bounded, and malformed tables yield no line.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from .fatbin import section_of
 
 _SUFFIX = b".cu"
-# More rows than any source of a student's has.
+# More rows than any student's source has.
 _MOST_ROWS = 1 << 20
 _PATH = 1
-# Bytes of a value, by its form; of a value that begins with its length, of that.
+# Bytes of a value, by its form; for a value that begins with its length, bytes of the length.
 _FIXED = {
     0x01: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x05: 2, 0x12: 2, 0x06: 4, 0x13: 4, 0x10: 4, 0x17: 4, 0x0E: 4, 0x1F: 4, 0x07: 8,
     0x14: 8, 0x20: 8, 0x1E: 16,
@@ -34,9 +34,9 @@ class HostLines:
     """``library``: the bytes of a 64-bit ELF library."""
 
     def __init__(self, library: bytes) -> None:
-        # Address and line; 0: of another file than the source.
+        # Address and line; line 0: another file than the source.
         self._rows: list[tuple[int, int]] = []
-        # Of what was inlined: how large, where from and to, and the call's line.
+        # Of inlined code: size, begin, end, and the call's line.
         self._inlined: list[tuple[int, int, int, int]] = []
         try:
             table = section_of(library, ".debug_line")
@@ -55,8 +55,8 @@ class HostLines:
         self._rows.sort(key=lambda it: it[0])
 
     def line_at(self, offset: int) -> int:
-        """The source's line of the code at ``offset`` from the library's beginning; that of the call where it is a
-        header's inline function. 0: not known."""
+        """The source line of the code at ``offset`` in the library, or that of the call of an inlined header function.
+        0: unknown."""
         at = bisect.bisect_right(self._rows, offset, key=lambda it: it[0])
         if at and self._rows[at - 1][1]:
             return self._rows[at - 1][1]
@@ -91,7 +91,7 @@ class _Reader:
 
 
 def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -> Iterator[tuple[int, int]]:
-    """``files``: becomes, by where in the table a unit begins, the numbers of the source in it."""
+    """Fills ``files``: offset of a unit in the table -> the source's file numbers in it."""
     at = 0
     while at + 4 < len(table):
         length = int.from_bytes(table[at : at + 4], "little")
@@ -192,14 +192,14 @@ def _value(it: _Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
 @dataclass(frozen=True)
 class _Abbreviation:
     tag: int
-    # Attribute, form and, where the form has it, the value.
+    # Attribute, form and, if the form has one, the value.
     attributes: tuple[tuple[int, int, int], ...]
 
 
 def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, int, int, int]]:
-    """What was inlined into lines of the source: its size, its beginning and end, and the line."""
+    """Code inlined into lines of the source: size, begin, end, line."""
     info, abbreviations, ranges = (
-        section_of(library, f".debug_{it}") for it in ("info", "abbrev", "rnglists")
+        section_of(library, f".debug_{section}") for section in ("info", "abbrev", "rnglists")
     )
     at = found = 0
     while at + 12 < len(info):

@@ -1,8 +1,8 @@
-"""The time that a card would take for what was counted in a call: a model, the same on every machine.
+"""Models the time that a card would take for the counted work of a call. The result is the same on every machine.
 
-A launch lasts as long as what holds it up most: memory, the second-level cache, the busiest of a multiprocessor's
-units, or the chain of instructions that wait for each other. The card is an H200 by NVIDIA's data sheets, with what
-microbenchmarks reach of them; see docs/emulated.md for the argument and for how well it agrees with a card.
+A launch takes as long as its slowest part: memory, the second-level cache, the busiest unit of a multiprocessor, or the
+longest chain of dependent instructions. The card is an H200 with rates from NVIDIA's data sheets and microbenchmarks;
+see docs/emulated.md for the reasons and for the agreement with a card.
 """
 
 from __future__ import annotations
@@ -12,70 +12,60 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .hopper import KINDS as ASYNC_KINDS
-from .hopper import PRODUCT_TYPES, ROWS_OF_A_WARP
-from .lower import (
+from .lower import CodeRow, Lowered
+from .names import (
+    ASYNC,
+    BRANCH,
+    CLASS,
     CONSTANT,
-    CONTROL,
-    JOIN,
-    MATRIX_SPARSE,
-    MATRIX_STORED,
-    MATRIX_TYPES,
+    ELEMENT,
+    FLAG,
+    LOOKUP,
+    MATRIX,
+    MATRIX_MOVE,
+    NEED,
     NONE,
-    PREFETCHES,
-    PREFETCHES_BULK,
-    ROW,
-    SHARED,
-    TEXTURE_STORED,
-    Lowered,
+    NOP,
+    OP,
+    SPACE,
+    WIDTH,
 )
 
-# Another for each change to it or to what is counted: times of two versions are not comparable.
+# Increase it with each change to the model or the counts: times of two versions are not comparable.
 MODEL_VERSION = 7
-# As enum class of engine.h.
-KINDS = (
-    "free", "integer", "float", "double", "special", "convert", "memory", "shuffle", "sync", "matrix", "branch",
-)  # fmt: skip
-# As enum need of engine.h.
-NEEDS = (*KINDS, "issue", "tensor", "lines", "banks", "from l2")
-# Of a need for tensor cores and for lines: its units.
+KINDS = tuple(name.lower() for name in CLASS)
+NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
+# Units of the needs for tensor cores and for lines.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 
 @dataclass(frozen=True)
 class Card:
-    """``clock``: cycles a second. ``dram``, ``l2``: bytes a second. Of a multiprocessor in a cycle: ``issue``:
-    instructions of warps, ``rates``: those of each kind, ``l1``: lines, ``banks``: passes through shared memory,
-    ``flops``: of tensor cores by type. Of a multiprocessor: ``threads``, ``blocks``, ``shared`` bytes, ``registers``.
-    ``l1_bytes``: of which shared memory takes its part; ``from_l2``: sectors in a cycle. ``launch``: seconds for a
-    launch that does nothing; ``copy``: the same for a copy or a memset; ``latency``: seconds that memory takes to
-    answer; ``block``: from one block's begin to the next one's; ``update``: between two atomics on one place of the
-    second-level cache, which has so many ``slices`` that work side by side. ``overlap``: launches take (sum of part **
-    overlap) ** (1 / overlap) of their parts."""
+    """A GPU. "A cycle" means for each multiprocessor in a cycle."""
 
     name: str
     multiprocessors: int
-    clock: float
-    dram: float
-    l2: float
-    issue: float
-    rates: Mapping[str, float]
-    l1: float
-    banks: float
-    flops: Mapping[str, float]
-    threads: int
+    clock: float  # cycles a second
+    dram: float  # bytes a second
+    l2: float  # bytes a second
+    issue: float  # warp instructions a cycle
+    rates: Mapping[str, float]  # warp instructions of each kind a cycle
+    l1: float  # lines a cycle
+    banks: float  # passes through shared memory a cycle
+    flops: Mapping[str, float]  # of tensor cores a cycle, by type
+    threads: int  # of a multiprocessor; so are the next four
     blocks: int
-    shared: int
+    shared: int  # bytes
     registers: int
-    l1_bytes: int
-    from_l2: float
-    launch: float
-    copy: float
-    latency: float
-    block: float
-    update: float
-    slices: int
-    overlap: float
+    l1_bytes: int  # shared memory takes its part of them
+    from_l2: float  # sectors a cycle
+    launch: float  # seconds of an empty launch
+    copy: float  # seconds of an empty copy or memset
+    latency: float  # seconds until memory answers
+    block: float  # seconds between the starts of two blocks
+    update: float  # seconds between two atomics on one place of the second-level cache
+    slices: int  # of the second-level cache, which work in parallel
+    overlap: float  # a launch takes (sum of part ** overlap) ** (1 / overlap)
 
 
 H200 = Card(
@@ -112,17 +102,17 @@ H200 = Card(
     slices=96,
     overlap=4.0,
 )  # fmt: skip
-# The same processor behind memory of another kind.
+# The same processor with other memory.
 H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE, _WORD = 32, 128, 4, 4
-# What shared memory leaves of a first-level cache.
+# Shared memory leaves at least this much of a first-level cache.
 _LEAST_L1 = 28 << 10
-# A block's shared memory is given out in this many bytes, beside 1 KiB of the system's own.
+# Shared memory of a block is allocated in these units, and the system takes 1 KiB more.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
-# A warp's registers are given out in this many, in one of the parts of a multiprocessor.
+# Registers of a warp are allocated in these units, in one of the multiprocessor's parts.
 _REGISTER_UNIT, _PARTS = 256, 4
 
-# What PTX writes as one instruction and a card does in several, in slots of issue.
+# Issue slots of PTX instructions that a card runs as several.
 _WEIGHTS = (
     (re.compile(r"(div|rem)_[us]64"), 70),
     (re.compile(r"(div|rem)_[us](16|32)"), 18),
@@ -152,114 +142,121 @@ _KINDS_OF_ASYNC = {
     "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
     "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
 }  # fmt: skip
-# A multiprocessor's four units each fetch for one thread in a cycle.
+# A multiprocessor's four texture units each fetch for one thread in a cycle.
 _TEXTURE_SLOTS = 8
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one instruction asks for: a kind of ``KINDS``, slots of issue; of a matrix product its type and flops.
-    ``access``: load, store, atomic or copy (cp.async), where it reaches memory."""
+    """The work of one instruction."""
 
-    kind: str
-    slots: int = 1
-    type: str = ""
+    kind: str  # one of KINDS
+    slots: int = 1  # of issue
+    type: str = ""  # of a matrix product
     flops: int = 0
-    access: str = ""
+    access: str = ""  # load, store, atomic or copy (cp.async); empty: no memory access
 
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
-    """Row by row, and what becomes of branches. ``names``: of the operations of alu.ops."""
-    work = [_work(lowered, row, names) for row in ROW.iter_unpack(lowered.rows)]
+    """The work of each row, and the shapes of branches. ``names``: of the operations of alu.ops."""
+    work = [_work(lowered, row, names) for row in lowered.code_rows()]
     shapes = Shapes(lowered, work)
     predicated = Work("free", 0)
     return [
-        predicated if it & PREDICATED_BRANCH else each for it, each in zip(shapes.branches, work, strict=True)
+        predicated if shape & BRANCH.PREDICATED_BRANCH else each
+        for shape, each in zip(shapes.branches, work, strict=True)
     ], shapes
 
 
-def _work(lowered: Lowered, row: tuple[int, ...], names: Sequence[str]) -> Work:
-    number = row[0]
-    if number >= len(CONTROL):
-        return _work_of_name(names[number - len(CONTROL)])
-    if CONTROL[number] == "ASYNC":
+def _work(lowered: Lowered, row: CodeRow, names: Sequence[str]) -> Work:
+    if row.op >= len(OP):
+        return _work_of_name(names[row.op - len(OP)])
+    if row.op == OP.ASYNC:
         return _work_of_async(lowered, row)
-    kind = _KINDS_OF_CONTROL.get(CONTROL[number], "branch")
-    if CONTROL[number] == "TEXTURE":
+    control = OP.name_of(row.op)
+    kind = _KINDS_OF_CONTROL.get(control, "branch")
+    if row.op == OP.TEXTURE:
         return Work(
-            "memory", _TEXTURE_SLOTS, access="store" if lowered.pool[row[12]] == TEXTURE_STORED else "load"
+            "memory",
+            _TEXTURE_SLOTS,
+            access="store" if lowered.pool[row.imm] == LOOKUP.STORE_SURFACE else "load",
         )
-    if CONTROL[number] == "NOP" and row[2] in (PREFETCHES, PREFETCHES_BULK):
+    if row.op == OP.NOP and row.size in (NOP.PREFETCHES, NOP.PREFETCHES_BULK):
         return Work("memory", access="load")
     if kind != "matrix":
-        return Work(kind, access=_ACCESSES.get(CONTROL[number], ""))
-    if row[3]:  # ldmatrix, stmatrix
-        return Work("memory", access="store" if row[2] & MATRIX_STORED else "load")
-    which, m, n, k, a_type = lowered.pool[row[8] : row[8] + 5]
-    if which < 2:
-        return Work("memory", access=("load", "store")[which])
-    # Half of a sparse A is not there to be multiplied.
-    return Work("matrix", 1, MATRIX_TYPES[a_type], (1 if which == MATRIX_SPARSE else 2) * m * n * k)
+        return Work(kind, access=_ACCESSES.get(control, ""))
+    if row.elements:  # ldmatrix, stmatrix
+        return Work("memory", access="store" if row.size & MATRIX_MOVE.STORED else "load")
+    which, m, n, k, a_type = lowered.pool[row.a : row.a + 5]
+    if which in (MATRIX.LOAD_FRAGMENT, MATRIX.STORE_FRAGMENT):
+        return Work("memory", access="load" if which == MATRIX.LOAD_FRAGMENT else "store")
+    # A sparse A has half of the elements.
+    return Work(
+        "matrix",
+        1,
+        ELEMENT.name_of(a_type).lower(),
+        (1 if which == MATRIX.MULTIPLY_SPARSE else 2) * m * n * k,
+    )
 
 
-def _work_of_async(lowered: Lowered, row: tuple[int, ...]) -> Work:
-    name = ASYNC_KINDS[row[2]]
+def _work_of_async(lowered: Lowered, row: CodeRow) -> Work:
+    name = ASYNC.name_of(row.size)
     if name != "PRODUCT":
         access = "copy" if name == "BULK_COPY" else ""
         return Work(_KINDS_OF_ASYNC.get(name, "memory"), access=access)
-    n, k, _, a_type = lowered.pool[row[12] : row[12] + 4]
-    return Work("matrix", 1, f"wgmma {PRODUCT_TYPES[a_type]}", 2 * ROWS_OF_A_WARP * n * k)
+    n, k, _, a_type = lowered.pool[row.imm : row.imm + 4]
+    return Work("matrix", 1, f"wgmma {ELEMENT.name_of(a_type).lower()}", 2 * _ROWS_OF_A_WARP * n * k)
 
 
-# What the assembler makes predicates of (ptxas 13.0 for sm_90a, as benchmarks/assembler.py shows): a branch over rows
-# that cost no more than this together, and none over atomics, barriers, shuffles and calls.
+_ROWS_OF_A_WARP = 16  # of a product of warp groups
+
+# ptxas 13.0 for sm_90a turns a branch into predicates if the rows that it skips cost at most this, and include no
+# atomic, barrier, shuffle or call (benchmarks/assembler.py).
 _PREDICATED = 16.0
 _PREDICATED_COSTS = {"global load": 0.5, "shared load": 3.0, "store": 2.0, "special": 4.0, "free": 0.0}
-# Loops of one basic block that it unrolls: of so many rows, or so many where they read shared memory.
+# It unrolls loops of one basic block with fewer rows than this, or than the second if they read shared memory.
 _UNROLLED, _UNROLLED_SHARED = 50, 26
 _KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
                   "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
 _LONGEST_BRANCH = 64
-PREDICATED_BRANCH, UNROLLED_LOOP, IN_ORDER = 1, 2, 4
-# Of a thread's seven predicate registers, a loop needs one.
+# A thread has seven predicate registers, and a loop needs one.
 _PREDICATES = 6
 
 
-def _control_of(row: tuple[int, ...]) -> str:
+def _control_of(row: CodeRow) -> str:
     """Empty for an operation of alu.ops."""
-    return CONTROL[row[0]] if row[0] < len(CONTROL) else ""
+    return OP.name_of(row.op) if row.op < len(OP) else ""
 
 
 class Shapes:
-    """What the assembler makes of branches. ``branches``: row by row, ``PREDICATED_BRANCH``, and ``IN_ORDER`` where its
-    rows wait for those of others before it, or ``UNROLLED_LOOP``; ``starts``: whether a basic block starts at a row,
-    once short branches are gone."""
+    """What ptxas makes of branches. ``branches``: for each row, flags of ``BRANCH``; ``starts``: for each row, whether
+    a basic block starts there once short branches are predicates."""
 
     def __init__(self, lowered: Lowered, work: Sequence[Work]) -> None:
-        self.rows, self.work = list(ROW.iter_unpack(lowered.rows)), work
+        self.rows, self.work = lowered.code_rows(), work
         self.branches = bytearray(len(self.rows))
         self._ends: dict[int, int] = {}
         self._sources: dict[int, list[int]] = {}
         jumps = [number for number, row in enumerate(self.rows) if _control_of(row) == "BRANCH"]
         for number in jumps:
-            self._sources.setdefault(self.rows[number][12], []).append(number)
-        forward = [it for it in jumps if it < self.rows[it][12] <= it + _LONGEST_BRANCH]
-        for number in sorted(forward, key=lambda it: self.rows[it][12] - it):
-            if self.rows[number][6] != NONE:
+            self._sources.setdefault(self.rows[number].imm, []).append(number)
+        forward = [branch for branch in jumps if branch < self.rows[branch].imm <= branch + _LONGEST_BRANCH]
+        for number in sorted(forward, key=lambda it: self.rows[it].imm - it):
+            if self.rows[number].guard != NONE:
                 self._predicate(number)
         self.starts = [
-            bool(row[1] & JOIN) and not all(self._predicated_sources(number))
+            bool(row.flags & FLAG.JOIN) and not all(self._predicated_sources(number))
             for number, row in enumerate(self.rows)
         ]
         self._keep_in_order()
         for number in jumps:
-            if self.rows[number][12] <= number and self._is_unrolled(self.rows[number][12], number):
-                self.branches[number] = UNROLLED_LOOP
+            if self.rows[number].imm <= number and self._is_unrolled(self.rows[number].imm, number):
+                self.branches[number] = BRANCH.UNROLLED_LOOP
 
     def _keep_in_order(self) -> None:
-        """Where a basic block has more rows that use what they load under one predicate than there are predicates, the
-        assembler makes one after the other."""
+        """If a basic block has more predicated loads with a use than there are predicates, ptxas emits one after the
+        other."""
         waiting: list[int] = []
         until = 0
         for number in [*range(len(self.rows)), len(self.rows)]:
@@ -269,8 +266,8 @@ class Shapes:
                 or (_control_of(self.rows[number]) == "BRANCH" and not self.branches[number])
             )
             if ends:
-                for it in waiting if len(waiting) > _PREDICATES else ():
-                    self.branches[it] |= IN_ORDER
+                for branch in waiting if len(waiting) > _PREDICATES else ():
+                    self.branches[branch] |= BRANCH.IN_ORDER
                 waiting = []
             elif self.branches[number] and number >= until:
                 until = self._ends[number]
@@ -281,37 +278,39 @@ class Shapes:
         loaded: set[int] = set()
         for row in self.rows[first:end]:
             if _control_of(row) == "LOAD":
-                loaded.add(row[7])
-            elif loaded & {*row[8:12]}:
+                loaded.add(row.d)
+            elif loaded & {row.a, row.b, row.c, row.e}:
                 return True
         return False
 
     def _predicated_sources(self, number: int) -> list[bool]:
-        return [bool(self.branches[it]) for it in self._sources.get(number, ())] or [False]
+        return [bool(self.branches[branch]) for branch in self._sources.get(number, ())] or [False]
 
     def _predicate(self, number: int) -> None:
-        target = end = self.rows[number][12]
+        target = end = self.rows[number].imm
         last, skips = self.rows[target - 1], []
-        if target - 1 > number and _control_of(last) == "BRANCH" and last[6] == NONE:
-            if not target < last[12] <= target + _LONGEST_BRANCH:
+        if target - 1 > number and _control_of(last) == "BRANCH" and last.guard == NONE:
+            if not target < last.imm <= target + _LONGEST_BRANCH:
                 return
-            end, skips = last[12], [target - 1]
+            end, skips = last.imm, [target - 1]
         cost = 0.0
         for at in range(number + 1, end):
-            if self.rows[at][1] & JOIN and not all(number <= it < end for it in self._sources.get(at, [-1])):
+            if self.rows[at].flags & FLAG.JOIN and not all(
+                number <= branch < end for branch in self._sources.get(at, [-1])
+            ):
                 return
             if at in skips:
                 continue
             cost += self._cost(at)
         if cost <= _PREDICATED:
-            for it in (number, *skips):
-                self.branches[it], self._ends[it] = PREDICATED_BRANCH, end
+            for branch in (number, *skips):
+                self.branches[branch], self._ends[branch] = BRANCH.PREDICATED_BRANCH, end
 
     def _cost(self, number: int) -> float:
         row, work = self.rows[number], self.work[number]
         control = _control_of(row)
         if control in ("LOAD", "STORE"):
-            shared = row[4] == SHARED and control == "LOAD"
+            shared = row.space == SPACE.SHARED and control == "LOAD"
             return _PREDICATED_COSTS[
                 "shared load" if shared else "global load" if control == "LOAD" else "store"
             ]
@@ -325,47 +324,41 @@ class Shapes:
         rows, shared, guarded = 0, False, 0
         for at in range(first, last):
             control = _control_of(self.rows[at])
-            if self.branches[at] & PREDICATED_BRANCH:
+            if self.branches[at] & BRANCH.PREDICATED_BRANCH:
                 guarded = max(guarded, self._ends[at])
-            if at < guarded and control == "STORE" and self.rows[at][4] != SHARED:
+            if at < guarded and control == "STORE" and self.rows[at].space != SPACE.SHARED:
                 return False
             if control in _KEPT_IN_LOOPS or (control == "BRANCH" and not self.branches[at]):
                 return False
             if at > first and self.starts[at]:
                 return False
             rows += self.work[at].kind != "free"
-            shared |= control == "LOAD" and self.rows[at][4] == SHARED
+            shared |= control == "LOAD" and self.rows[at].space == SPACE.SHARED
         return rows < (_UNROLLED_SHARED if shared else _UNROLLED)
 
 
-# Of a row that is part of a wider access to shared memory: of 2 or 4 words, its place among them, and whether it is the
-# first of them to run.
-WIDE_PLACE, WIDE_FIRST = 16, 128
-
-
 def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
-    """Row by row, of accesses to words of shared memory that the assembler makes one of: how many words the one has (2
-    or 4), ``WIDE_PLACE`` times the row's place among them, and ``WIDE_FIRST``; 0 for what stays by itself.
+    """For each row, whether ptxas merges it with other accesses to shared memory: the words of the merged access (2 or
+    4), plus ``WIDE_PLACE`` times the row's place among them, plus ``WIDE_FIRST`` for the first; 0 if it is not merged.
 
-    They lie side by side, at addresses that are known to be aligned enough. Loads are in one basic block, or in one
-    that only the first load's leads to, or under a predicate that the first is not under: the first loads for all.
-    Stores are in one basic block, under one predicate. Three loads of four words become one of all four; stores only
-    where all words are written."""
+    Merged words are adjacent, at addresses that are known to be aligned. Loads are in one basic block, or in one that
+    only the first load's block leads to, or under a predicate that the first is not under. Stores are in one basic
+    block, under one predicate. Three loads of four words become one of four; stores merge only if they write all
+    words."""
     found = bytearray(len(shapes.rows))
     groups: dict[tuple[str, int], _Neighbours] = {}
     multiples = Multiples(lowered, shapes.rows, names)
 
     def end(access: str, base: int | None = None) -> None:
-        for key in [it for it in groups if it[0] == access and base in (None, it[1])]:
+        for key in [group for group in groups if group[0] == access and base in (None, group[1])]:
             _widen(found, groups.pop(key).rows, multiples.of(key[1]), stores=access == "STORE")
 
     predicates: list[int] = []
     for number, row in enumerate(shapes.rows):
-        size, count, space, _, guard, d, a = row[2:9]
         control = _control_of(row)
-        predicates = [it for it in predicates if number < shapes.rows[it][12]]
-        predicated = bool(shapes.branches[number] & PREDICATED_BRANCH)
-        ahead = control == "BRANCH" and guard != NONE and row[12] > number
+        predicates = [branch for branch in predicates if number < shapes.rows[branch].imm]
+        predicated = bool(shapes.branches[number] & BRANCH.PREDICATED_BRANCH)
+        ahead = control == "BRANCH" and row.guard != NONE and row.imm > number
         if shapes.starts[number] or (
             control not in ("", "LOAD", "STORE") and shapes.work[number].kind != "free" and not predicated
         ):
@@ -374,19 +367,19 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
             end("STORE")
         if predicated:
             predicates.append(number)
-        if control in ("LOAD", "STORE") and space == SHARED:
+        if control in ("LOAD", "STORE") and row.space == SPACE.SHARED:
             end("STORE" if control == "LOAD" else "LOAD")
-            if (size, count, guard) == (_WORD, 1, NONE):
-                if (known := groups.get((control, a))) and not known.may_join(predicates, control):
-                    end(control, a)
-                groups.setdefault((control, a), _Neighbours(list(predicates))).rows.setdefault(
-                    row[12], number
+            if (row.size, row.elements, row.guard) == (_WORD, 1, NONE):
+                if (known := groups.get((control, row.a))) and not known.may_join(predicates, control):
+                    end(control, row.a)
+                groups.setdefault((control, row.a), _Neighbours(list(predicates))).rows.setdefault(
+                    row.imm, number
                 )
             elif control == "STORE":
                 end("STORE")
         if control != "STORE":
-            end("LOAD", d)
-            end("STORE", d)
+            end("LOAD", row.d)
+            end("STORE", row.d)
     end("LOAD")
     end("STORE")
     return bytes(found)
@@ -394,7 +387,7 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
 
 @dataclass
 class _Neighbours:
-    """Accesses from one base. ``predicates``: branches that the first is under; ``rows``: by offset."""
+    """Accesses from one base. ``predicates``: branches around the first; ``rows``: by offset."""
 
     predicates: list[int]
     rows: dict[int, int] = field(default_factory=dict)
@@ -405,7 +398,7 @@ class _Neighbours:
 
 
 def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], *, stores: bool) -> None:
-    """``offsets``: from one base, to their rows; ``base``: a power of two, and the rest that it leaves."""
+    """``offsets``: from one base -> row; ``base``: its known divisor, a power of two, and remainder."""
     multiple, rest = base
     units: dict[int, dict[int, int]] = {}
     for offset, number in offsets.items():
@@ -424,15 +417,15 @@ def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], 
 def _found_wide(found: bytearray, places: Mapping[int, int], count: int) -> None:
     first = min(places.values())
     for place, number in places.items():
-        found[number] = count + WIDE_PLACE * place + (WIDE_FIRST if number == first else 0)
+        found[number] = count + WIDTH.WIDE_PLACE * place + (WIDTH.WIDE_FIRST if number == first else 0)
 
 
 class Multiples:
-    """What is known of registers ahead of time: that they leave a certain rest when divided by 2, 4, 8 or 16."""
+    """Known remainders of registers when divided by 2, 4, 8 or 16."""
 
     _MOST = 16
 
-    def __init__(self, lowered: Lowered, rows: Sequence[tuple[int, ...]], names: Sequence[str]) -> None:
+    def __init__(self, lowered: Lowered, rows: Sequence[CodeRow], names: Sequence[str]) -> None:
         self._pool = lowered.pool
         self._filled = {*(unit for _, _, unit in lowered.params), *lowered.param_units}
         self._filled |= {unit for unit, _ in lowered.grid_units}
@@ -445,25 +438,27 @@ class Multiples:
             for row in rows:
                 for unit in self._defined(row):
                     before = self._known.get(unit)
-                    now = (1, 0) if _control_of(row) else self._result(names[row[0] - len(CONTROL)], row)
+                    now = (1, 0) if _control_of(row) else self._result(names[row.op - len(OP)], row)
                     if before is not None and now is not None:
                         now = self._joined(before, now)
                     if now is not None and now != before:
                         self._known[unit], changed = now, True
 
     @staticmethod
-    def _defined(row: tuple[int, ...]) -> list[int]:
-        """Of what is no operation of alu.ops, all but an address may be a result."""
+    def _defined(row: CodeRow) -> list[int]:
+        """Registers that a row may write: for an operation that is not in alu.ops, all but the address."""
         control = _control_of(row)
-        found = () if control in ("STORE", "BRANCH") else (row[7], *row[9:12]) if control else row[7:8]
-        return [it for it in found if it != NONE and not it & CONSTANT]
+        found = (
+            () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)
+        )
+        return [unit for unit in found if unit != NONE and not unit & CONSTANT]
 
     def of(self, base: int) -> tuple[int, int]:
-        """A power of two and the rest; ``base``: NONE where an address is all offset."""
+        """The divisor and remainder of a base. NONE: the address is only an offset."""
         return (self._MOST, 0) if base == NONE else self._operand(base) or (1, 0)
 
     def _operand(self, operand: int) -> tuple[int, int] | None:
-        """None: of what is not known yet."""
+        """None if it is not known yet."""
         if operand == NONE:
             return (1, 0)
         if operand & CONSTANT:
@@ -476,8 +471,8 @@ class Multiples:
         multiple = math.gcd(one[0], other[0], one[1] - other[1])
         return multiple, one[1] % multiple
 
-    def _result(self, name: str, row: tuple[int, ...]) -> tuple[int, int] | None:
-        a, b, c = (self._operand(it) for it in row[8:11])
+    def _result(self, name: str, row: CodeRow) -> tuple[int, int] | None:
+        a, b, c = (self._operand(operand) for operand in (row.a, row.b, row.c))
         kind = name.partition("_")[0]
         if kind in ("mov", "cut32", "ext32", "ext64"):
             return a
@@ -491,7 +486,7 @@ class Multiples:
         if kind in ("add", "sub"):
             return self._sum(a, b, -1 if kind == "sub" else 1)
         if kind == "shl":
-            shift = self._pool[32 * (row[9] & ~CONSTANT)] if row[9] & CONSTANT else 0
+            shift = self._pool[32 * (row.b & ~CONSTANT)] if row.b & CONSTANT else 0
             multiple = min(a[0] << min(shift, 4), self._MOST)
             return multiple, (a[1] << shift) % multiple
         if kind == "selp":
@@ -516,7 +511,7 @@ class Multiples:
 
     @staticmethod
     def _zeros(one: tuple[int, int]) -> int:
-        """By what power of two it can be divided for certain."""
+        """The largest known power of two that divides it."""
         return math.gcd(one[0], one[1])
 
 
@@ -533,61 +528,45 @@ def _work_of_name(name: str) -> Work:
 
 @dataclass(frozen=True)
 class Row:
-    """What a launch asked for at one instruction, in ``line`` of the source: as struct counts of engine.h.
-
-    ``issued``: how often warps issued it; ``lanes``: with how many active threads in all, of which ``guarded`` had its
-    predicate; ``divergent``: how often it sent a warp two ways; ``waited``: cycles of warps until its operands, or the
-    others at a barrier, were there.
-    Global memory: ``requests`` of warps, with ``sectors`` of 32 bytes, and ``ideal_sectors`` if their bytes lay side by
-    side; of the sectors, ``l2`` came from the second-level cache, and of those ``dram`` from behind it; ``same``: of
-    atomics, lanes that change one address one after the other; of a match, values that lanes have.
-    Shared memory: ``shared_requests``, ``passes`` through its banks and ``ideal_passes`` without conflicts. Constant
-    memory: ``constant_requests``, and ``constant_passes``, one an address. Local memory: ``local_requests``,
-    ``local_sectors``.
-    ``lines``: of 128 bytes, that requests touch: the first-level cache looks up one after the other.
-    ``steps``: bytes between the addresses of neighbouring lanes, where that is always the same; else None."""
+    """Counts of a launch at one instruction, as struct counts of engine.h. A sector has 32 bytes, a line 128."""
 
     work: Work
-    line: int
-    steps: int | None
-    issued: int
-    lanes: int
-    guarded: int
-    divergent: int
-    waited: int
-    requests: int
+    line: int  # of the source
+    steps: int | None  # bytes between the addresses of neighbouring lanes, if always the same
+    issued: int  # times that warps issued it
+    lanes: int  # active threads, summed over these
+    guarded: int  # of these, threads whose predicate was true
+    divergent: int  # times that it split a warp
+    waited: int  # cycles that warps waited for operands, or for others at a barrier
+    requests: int  # of warps to global memory
     sectors: int
-    ideal_sectors: int
-    l2: int
-    dram: int
-    same: int
+    ideal_sectors: int  # if the bytes were contiguous
+    l2: int  # of the sectors, from the second-level cache
+    dram: int  # of these, from memory
+    same: int  # atomics: lanes that change one address in turn; a match: distinct values of lanes
     shared_requests: int
-    passes: int
-    ideal_passes: int
+    passes: int  # through banks of shared memory
+    ideal_passes: int  # without conflicts
     constant_requests: int
-    constant_passes: int
+    constant_passes: int  # one for each address
     local_requests: int
     local_sectors: int
-    lines: int
+    lines: int  # that requests touch; the first-level cache looks them up one by one
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What one launch asked for. ``shared``: bytes of a block; ``registers``: of a thread, None: not known.
-    ``updates``: sectors that atomics changed, one after the other, ``updates_most`` of them in the same 256 bytes.
-    Blocks go to multiprocessors one after the other, and then where one is over first. ``chain``: cycles of the place
-    for blocks that takes longest, if nothing but latency holds it up. ``busiest``: of each of ``NEEDS``, what the
-    multiprocessor has that has most of it, as the engine counts it."""
+    """Counts of one launch. Blocks go to multiprocessors in turn, and then to the place that is free first."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    shared: int
-    registers: int | None
-    updates: int = 0
-    updates_most: int = 0
-    chain: int = 0
-    busiest: tuple[int, ...] = (0,) * len(NEEDS)
+    shared: int  # bytes of a block
+    registers: int | None  # of a thread; None: unknown
+    updates: int = 0  # sectors that atomics changed
+    updates_most: int = 0  # of these, the most in one place of 256 bytes
+    chain: int = 0  # cycles of the slowest place for blocks, by latency alone
+    busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
 
     @property
@@ -601,12 +580,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many ``blocks`` of a launch a multiprocessor has at a time, at least 1, of how many ``warps`` in all, and
-    what keeps it from having more: ``limiter``: registers, shared memory, threads or blocks."""
+    """How much of a launch a multiprocessor runs at a time."""
 
-    blocks: int
+    blocks: int  # at least 1
     warps: int
-    limiter: str
+    limiter: str  # registers, shared memory, threads or blocks
 
 
 def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
@@ -627,11 +605,10 @@ def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
 
 @dataclass(frozen=True)
 class Share:
-    """``l1_lines``: of 128 bytes, that each of the blocks on a multiprocessor has of its first-level cache; ``live``:
-    how many blocks the card runs at a time."""
+    """A block's share of the card."""
 
-    l1_lines: int
-    live: int
+    l1_lines: int  # of 128 bytes in the first-level cache
+    live: int  # blocks that the card runs at a time
 
 
 def share_of(launch: Launch, card: Card = H200) -> Share:
@@ -642,7 +619,7 @@ def share_of(launch: Launch, card: Card = H200) -> Share:
 
 
 def cycles_of(card: Card = H200) -> tuple[float, ...]:
-    """Of a multiprocessor, for one unit of each of ``NEEDS``."""
+    """Cycles of a multiprocessor for one unit of each of ``NEEDS``."""
     return (
         *(1.0 / card.rates[kind] if kind in card.rates else 0.0 for kind in KINDS),
         1.0 / card.issue,
@@ -654,11 +631,15 @@ def cycles_of(card: Card = H200) -> tuple[float, ...]:
 
 
 def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
-    """Row by row: slots of issue, and units of tensor cores, as struct weight of engine.h."""
+    """For each row, issue slots and units of tensor cores, as struct weight of engine.h."""
     found = []
-    for it in work:
-        tensor = it.flops / card.flops.get(it.type, card.flops["f16"]) if it.kind == "matrix" else 0.0
-        found += [0 if it.kind == "free" else it.slots, round(TENSOR_UNITS * tensor)]
+    for row_work in work:
+        tensor = (
+            row_work.flops / card.flops.get(row_work.type, card.flops["f16"])
+            if row_work.kind == "matrix"
+            else 0.0
+        )
+        found += [0 if row_work.kind == "free" else row_work.slots, round(TENSOR_UNITS * tensor)]
     return found
 
 
@@ -672,10 +653,10 @@ _NAMES_OF_NEEDS = {
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
-    """Seconds that each thing would take if it alone held the launch up."""
+    """Seconds of each part of a launch on its own."""
     l2 = dram = 0
     for row in launch.rows:
-        # What is stored travels by lines, however little of one is written.
+        # Stores move whole lines.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
         l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
         dram += row.dram * _BYTES_OF_SECTOR
@@ -695,17 +676,17 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
 
 
 def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
-    """What all parts take together: those that are nearly as long as the longest hold it up a little, too."""
+    """Seconds of all parts together. Parts that are nearly as long as the longest add a little."""
     most = max(parts.values(), default=0.0)
     if not most:
         return 0.0
-    summed = math.fsum(math.pow(it / most, card.overlap) for it in parts.values())
+    summed = math.fsum(math.pow(seconds / most, card.overlap) for seconds in parts.values())
     return most * math.pow(summed, 1.0 / card.overlap)
 
 
 def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
-    """Of a call: its launches one after the other, and ``copies`` (and memsets) of ``copied`` bytes in all."""
-    launched = sum(card.launch + longest_of(parts_of(it, card), card) for it in launches)
+    """Seconds of a call: its launches in sequence, and ``copies`` and memsets of ``copied`` bytes in all."""
+    launched = sum(card.launch + longest_of(parts_of(launch, card), card) for launch in launches)
     return launched + copies_seconds(copies, copied, card)
 
 
@@ -714,6 +695,6 @@ def copies_seconds(copies: int, copied: int, card: Card = H200) -> float:
 
 
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
-    """No call takes less that reads and writes ``moved`` bytes of its arrays, each once, in one launch, and does
-    ``operations`` of them at ``rate`` a second."""
+    """The lower bound for a call that moves ``moved`` bytes once, in one launch, and does ``operations`` at ``rate`` a
+    second."""
     return card.launch + longest_of({"DRAM": moved / card.dram, "units": operations / rate}, card)

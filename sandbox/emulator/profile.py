@@ -1,4 +1,4 @@
-"""The launches of a call as plain values of the form of ``grader.schemas.call_profile``, which defines each count."""
+"""The launches of a call as plain values in the form of ``grader.schemas.call_profile``, which defines each count."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from .explain import kernel_name
 from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, longest_of, occupancy_of, parts_of
 
-# Those that take longest, and the lines with most work; in all, so that it fits into a message whatever is counted.
+# The longest kernels and the lines with most work are kept, so the profile always fits into a message.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
 _NAME_CHARS = 100
-# Counts of a row that go by one name, whatever it does.
+# Counts with one name for every kind of row.
 _ALIKE = {
     "instructions": "issued",
     "threads": "lanes",
@@ -36,11 +36,13 @@ Counts = dict[str, Any]
 def profile_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200
 ) -> dict[str, Any]:
-    """``copies`` (and memsets) of ``copied`` bytes in all, as of ``model.seconds_of``."""
+    """``copies``, ``copied``: see ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
-    for it in launches:
-        alike.setdefault((it.kernel, it.grid, it.block, it.shared, it.registers), []).append(it)
-    kernels = sorted((_kernel(it, card) for it in alike.values()), key=lambda it: -it["time_us"])
+    for launch in launches:
+        alike.setdefault(
+            (launch.kernel, launch.grid, launch.block, launch.shared, launch.registers), []
+        ).append(launch)
+    kernels = sorted((_kernel(same, card) for same in alike.values()), key=lambda it: -it["time_us"])
     left = _MOST_LINES_IN_ALL
     for kernel in kernels[:_MOST_KERNELS]:
         _cut(kernel, min(left, _MOST_LINES))
@@ -49,12 +51,12 @@ def profile_of(
     return {
         "card": card.name,
         "model": MODEL_VERSION,
-        "time_us": copying + sum(it["time_us"] for it in kernels),
+        "time_us": copying + sum(kernel["time_us"] for kernel in kernels),
         "copies": copies,
         "copied_bytes": copied,
         "copies_us": copying,
         "kernels": kernels[:_MOST_KERNELS],
-        "left_out": sum(it["launches"] for it in kernels[_MOST_KERNELS:]),
+        "left_out": sum(kernel["launches"] for kernel in kernels[_MOST_KERNELS:]),
     }
 
 
@@ -71,7 +73,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         for row in launch.rows:
             _add(lines.setdefault(row.line, {}), row)
     launching = 1e6 * card.launch * len(launches)
-    name = "".join(it if it in _MAY_BE_NAMED else "_" for it in kernel_name(first.kernel))
+    name = "".join(letter if letter in _MAY_BE_NAMED else "_" for letter in kernel_name(first.kernel))
     return {
         "name": name[:_NAME_CHARS] or "kernel",
         "launches": len(launches),
@@ -112,7 +114,7 @@ def _add_to(counts: Counts, name: str, value: int) -> None:
 
 
 def _plain(counts: Counts) -> Counts:
-    """With one step where there is only one."""
+    """Plain values; steps only if they are always the same."""
     found = {}
     for name, value in counts.items():
         if not isinstance(value, set):
@@ -123,15 +125,15 @@ def _plain(counts: Counts) -> Counts:
 
 
 def _cut(kernel: dict[str, Any], most: int) -> None:
-    """Have it say no more than so many lines, those with most work; the others together."""
-    work = {it["line"]: _work(it) for it in kernel["lines"]}
+    """Keep the lines with most work, and sum up the others."""
+    work = {line["line"]: _work(line) for line in kernel["lines"]}
     kept = set(sorted(work, key=lambda line: (-work[line], line))[:most])
-    for it in kernel["lines"]:
-        if it["line"] not in kept:
-            for name, value in it.items():
+    for line in kernel["lines"]:
+        if line["line"] not in kept:
+            for name, value in line.items():
                 if name != "line" and not name.endswith("_step"):
                     _add_to(kernel["rest"], name, value)
-    kernel["lines"] = [it for it in kernel["lines"] if it["line"] in kept]
+    kernel["lines"] = [line for line in kernel["lines"] if line["line"] in kept]
 
 
 def _work(counts: Counts) -> int:

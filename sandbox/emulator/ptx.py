@@ -1,6 +1,6 @@
-"""PTX text becomes functions of instructions. Nothing is interpreted here; ``lower`` gives instructions a meaning.
+"""Parses PTX text into functions of instructions; ``lower`` gives them a meaning.
 
-Source: the PTX ISA's grammar, as far as nvcc and Triton write it.
+Source: the PTX ISA's grammar, as far as nvcc and Triton use it.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-# A module's text, in bytes: the largest that compilers made here have 5 MB.
+# Bytes of a module's text. The largest that compilers made here have 5 MB.
 MOST_TEXT = 64 << 20
-# Functions of a module; registers that one of them declares, and all of them: compilers count each value as one, and an
-# unrolled kernel has 20,000.
+# Functions of a module, registers of one function, and of all. Compilers use one register for each value; an unrolled
+# kernel has 20,000.
 MOST_FUNCTIONS, MOST_REGISTERS, MOST_MODULE_REGISTERS = 8192, 1 << 16, 1 << 20
-# Bytes of parameters, of constant memory of a module, of a function's shared and of a thread's local memory, as the
-# assembler allows them for sm_90; of a module's global memory, what the device has.
+# Bytes of parameters, a module's constant memory, a function's shared and a thread's local memory (limits of ptxas for
+# sm_90), and a module's global memory (what the device has).
 MOST_PARAMS, MOST_CONSTANT, MOST_SHARED, MOST_LOCAL, MOST_GLOBAL = 32764, 65536, 49152, 512 << 10, 2 << 30
-# The largest alignment that the assembler takes.
+# The largest alignment that ptxas accepts.
 _MOST_ALIGN = 1 << 20
 
 
 class BadPtx(ValueError):
-    """The text is not PTX as we read it."""
+    """The text is not valid PTX."""
 
 
 class UnknownType(BadPtx):
-    """``kind``: what stands for a type."""
+    """``kind``: the text in place of a type."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"there is no type '.{kind}'")
@@ -38,7 +38,7 @@ class _Sizes(dict[str, int]):
         raise UnknownType(kind)
 
 
-# Bytes of a value, by the name of its type. Raises UnknownType.
+# Bytes of a value by type. Raises UnknownType.
 SIZES = _Sizes({
     "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
     "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8,
@@ -48,7 +48,7 @@ SIZES = _Sizes({
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an instruction comes from: a file's number in ``Module.files``, and a line counted from 1; 0: unknown."""
+    """The source of an instruction: a file number of ``Module.files`` and a line from 1; 0: unknown."""
 
     file: int = 0
     line: int = 0
@@ -60,7 +60,7 @@ NOWHERE = Place()
 @dataclass(slots=True)
 class Instruction:
     """``add.rn.f32 %f1, %f2, %f3`` has the name ``add``, the modifiers ``("rn", "f32")`` and three operands as text.
-    ``guard``: a predicate's name, with a ``!`` in front of one that is negated; empty: always."""
+    ``guard``: a predicate, ``!`` in front if negated; empty: always."""
 
     name: str
     modifiers: tuple[str, ...]
@@ -80,9 +80,9 @@ class Label:
 
 @dataclass(slots=True)
 class Variable:
-    """Of a module or a function. ``space``: global, const, shared, local or param. ``extern``: its size is the launch's
-    to say. ``managed``: the host reaches it, too. ``pointers``: where ``data`` holds the address of another
-    symbol, as (offset, name, addend)."""
+    """A variable of a module or function. ``space``: global, const, shared, local or param. ``extern``: the launch sets
+    its size. ``managed``: the host can access it. ``pointers``: (offset, name, addend) of symbol addresses in
+    ``data``."""
 
     name: str
     space: str
@@ -97,9 +97,8 @@ class Variable:
 
 @dataclass(slots=True)
 class Function:
-    """A kernel (``entry``) or a device function. ``body`` has labels and instructions in the text's order.
-    ``tables``: of ``brx.idx``, a label's list by name; ``prototypes`` of indirect calls need no meaning.
-    ``cluster``: its blocks, x y z."""
+    """A kernel (``entry``) or device function. ``body``: labels and instructions in order. ``tables``: label lists of
+    ``brx.idx`` by name. ``cluster``: its blocks, x y z."""
 
     name: str
     entry: bool
@@ -123,11 +122,11 @@ class Module:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-# Around inline assembly. Within it LLVM counts a line of the source further for each line of the assembly's text.
+# Around inline assembly, in which LLVM advances the source line with each line of assembly.
 _ASSEMBLY = re.compile(r"//[ \t]*(begin|end) inline asm\b[^\n]*")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)")
 _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
-# How many functions of headers may be inlined into each other.
+# Nested inlined header functions.
 _MOST_INLINED = 64
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _REG = re.compile(r"\.reg\s*\.(\w+)\s+(.*)")
@@ -135,7 +134,7 @@ _RANGE = re.compile(r"(.*)<(\d+)>$")
 _VARIABLE = re.compile(
     r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"
 )
-# What a parameter says of the memory that it points to.
+# A parameter's attributes of the memory that it points to.
 _POINTER = re.compile(r"\.ptr\b(\s*\.(?:global|shared|const|local))?(\s*\.align\s+\d+)?")
 _LABEL = re.compile(r"([$%\w]+)\s*:(?!:)\s*")
 _HEAD = re.compile(r"\.(entry|func)\b")
@@ -148,27 +147,27 @@ def parse(text: str) -> Module:
 
 
 def _place_merged(function: Function) -> None:
-    """Gives a line to instructions that have none, because the compiler made one of two lines' instructions: a load
-    has that of its first use, as good as always the next instruction with a line, and any other the one before it."""
+    """Gives a line to instructions without one, which the compiler merged from two lines. A load gets the line of its
+    first use, almost always the next instruction with a line; any other instruction gets the line before it."""
     known, following = NOWHERE, NOWHERE
     after: list[Place] = []
-    for it in reversed(function.body):
-        if isinstance(it, Instruction):
-            following = it.place if it.place.line else following
+    for item in reversed(function.body):
+        if isinstance(item, Instruction):
+            following = item.place if item.place.line else following
         after.append(following)
-    for it, later in zip(function.body, reversed(after), strict=True):
-        if not isinstance(it, Instruction):
+    for item, later in zip(function.body, reversed(after), strict=True):
+        if not isinstance(item, Instruction):
             continue
-        if not it.place.line:
-            it.place = later if it.name == "ld" and later.line else known
+        if not item.place.line:
+            item.place = later if item.name == "ld" and later.line else known
         else:
-            known = it.place
+            known = item.place
 
 
 def split_operands(text: str) -> list[str]:
     """``%r1, {%r2, %r3}, [%rd1+4]`` is three operands."""
     if "{" not in text and "[" not in text and "(" not in text:
-        return [it.strip() for it in text.split(",")] if text.strip() else []
+        return [part.strip() for part in text.split(",")] if text.strip() else []
     found, depth, start = [], 0, 0
     for index, character in enumerate(text):
         if character in "{[(":
@@ -184,7 +183,7 @@ def split_operands(text: str) -> list[str]:
 
 
 def number(text: str) -> int | None:
-    """An integer, or the bits of a float (``0f3F800000``), as PTX writes them; None: it is neither."""
+    """The value of an integer, or the bits of a float (``0f3F800000``); None for other text."""
     if text[:2] in ("0f", "0F", "0d", "0D") and len(text) in (10, 18):
         return int(text[2:], 16)
     try:
@@ -216,7 +215,7 @@ class _Parser:
         self._number = 0
         self._registers = 0
         self._places: dict[tuple[int, int], Place] = {}
-        # Of an inlined place, as file, line and column: that of its call.
+        # Inlined place (file, line, column) -> place of its call.
         self._callers: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         try:
             self._top()
@@ -232,7 +231,9 @@ class _Parser:
 
     def _check_variables(self) -> None:
         for space, most in (("const", MOST_CONSTANT), ("global", MOST_GLOBAL)):
-            size = sum(it.size for it in self.module.variables.values() if it.space == space)
+            size = sum(
+                variable.size for variable in self.module.variables.values() if variable.space == space
+            )
             if size > most:
                 raise BadPtx(f"the module has {size:,} bytes of {space} memory, and may have {most:,}")
 
@@ -291,7 +292,7 @@ class _Parser:
             for size in limit[1].split(","):
                 function.max_threads *= int(size)
         if sizes := re.search(r"\.reqnctapercluster\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", rest):
-            x, y, z = (int(it) if it else 1 for it in sizes.groups())
+            x, y, z = (int(size) if size else 1 for size in sizes.groups())
             function.cluster = (x, y, z)
         self._body(function)
         _check_function(function)
@@ -301,7 +302,7 @@ class _Parser:
 
     def _body(self, function: Function) -> None:
         place = NOWHERE
-        # Names that an inner block declares, as what they are called in the whole function.
+        # Names that an inner block declares -> their names in the whole function.
         scopes: list[dict[str, str]] = [{}]
         begins: list[int] = []
         inner = 0
@@ -371,8 +372,8 @@ class _Parser:
         at = (int(found[1]), int(found[2]), int(found[3]))
         if found[4] and (inlined := _INLINED.search(found[4])):
             self._callers[at] = (int(inlined[1]), int(inlined[2]), int(inlined[3]))
-            # A function of a library that was inlined: what the student wrote is where it was called. The compiler
-            # names callers before what is inlined there.
+            # An inlined library function: report the student's line that called it. The compiler
+            # names callers before inlined functions.
             for _ in range(_MOST_INLINED):
                 if not self._is_library(at[0], kernels_file) or at not in self._callers:
                     break
@@ -382,7 +383,7 @@ class _Parser:
         return self._places.setdefault(at[:2], Place(*at[:2]))
 
     def _is_library(self, file: int, kernels_file: int) -> bool:
-        """Whether it is not the student's: a header, or Python beside the file that a kernel begins in."""
+        """True for a file that is not the student's: a header, or another Python file than the kernel's."""
         name = self.module.files.get(file, "")
         if self._is_python(file):
             return file != (kernels_file or file)
@@ -406,12 +407,15 @@ class _Parser:
             head, _, more = text.partition("\t")
             rest = more
         name, *modifiers = head.split(".")
-        modifiers = [it for it in modifiers if it]
+        modifiers = [modifier for modifier in modifiers if modifier]
         operands = split_operands(rest)
         if len(scopes) > 1:
             renames = {old: new for scope in scopes for old, new in scope.items()}
             if renames:
-                operands, guard = [_renamed(it, renames) for it in operands], _renamed(guard, renames)
+                operands, guard = (
+                    [_renamed(operand, renames) for operand in operands],
+                    _renamed(guard, renames),
+                )
         function.body.append(Instruction(name, tuple(modifiers), operands, guard, place))
 
     def _directive(self, function: Function, text: str, scopes: list[dict[str, str]], inner: int) -> None:
@@ -451,28 +455,36 @@ class _Parser:
 
 
 def _check_function(function: Function) -> None:
-    """Raises BadPtx for more memory than the assembler takes."""
+    """Raises BadPtx for more memory than ptxas accepts."""
     variables = function.variables.values()
     for what, size, most in (
-        ("parameters", sum(it.size for it in function.params), MOST_PARAMS),
-        ("results", sum(it.size for it in function.returns), MOST_PARAMS),
+        ("parameters", sum(variable.size for variable in function.params), MOST_PARAMS),
+        ("results", sum(variable.size for variable in function.returns), MOST_PARAMS),
         (
             "arguments of one call",
-            max((it.size for it in variables if it.space == "param"), default=0),
+            max((variable.size for variable in variables if variable.space == "param"), default=0),
             MOST_PARAMS,
         ),
-        ("local memory", sum(it.size for it in variables if it.space == "local"), MOST_LOCAL),
-        ("shared memory", sum(it.size for it in variables if it.space == "shared"), MOST_SHARED),
+        (
+            "local memory",
+            sum(variable.size for variable in variables if variable.space == "local"),
+            MOST_LOCAL,
+        ),
+        (
+            "shared memory",
+            sum(variable.size for variable in variables if variable.space == "shared"),
+            MOST_SHARED,
+        ),
     ):
         if size > most:
             raise BadPtx(f"{function.name} has {size:,} bytes of {what}, and may have {most:,}")
 
 
 def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
-    """Branches to labels of an inner block that stand further down in it."""
-    for it in body:
-        if isinstance(it, Instruction) and it.name == "bra":
-            it.operands = [names.get(operand, operand) for operand in it.operands]
+    """Rename branches to later labels of an inner block."""
+    for item in body:
+        if isinstance(item, Instruction) and item.name == "bra":
+            item.operands = [names.get(operand, operand) for operand in item.operands]
 
 
 def _renamed(text: str, renames: dict[str, str]) -> str:
@@ -482,12 +494,12 @@ def _renamed(text: str, renames: dict[str, str]) -> str:
 def _params(text: str | None) -> list[Variable]:
     if not text:
         return []
-    return [_variable(it) for it in split_operands(text.strip()[1:-1])]
+    return [_variable(operand) for operand in split_operands(text.strip()[1:-1])]
 
 
 def _variable(text: str) -> Variable:
     declared, _, initial = text.partition("=")
-    space = next((it for it in _SPACES if f".{it}" in declared), "param")
+    space = next((space for space in _SPACES if f".{space}" in declared), "param")
     align = re.search(r"\.align\s+(\d+)", _POINTER.sub("", declared))
     found = _VARIABLE.search(_POINTER.sub("", declared))
     if found is None:

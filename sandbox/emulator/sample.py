@@ -1,8 +1,8 @@
-"""Which blocks of a launch run where all would take too long: those that most likely work on chosen elements.
+"""Chooses the blocks of a launch that run if all would take too long: those that probably work on chosen elements.
 
-Nobody says which block works on which element. Most kernels go through an array in the order of its elements, or give
-each block a tile of it, its columns along x or along y. So for each element the blocks of these three guesses run,
-and those at the grid's corners. Once ``ENOUGH`` work is done, no further block begins; at ``MOST``, the launch ends.
+The mapping of blocks to elements is unknown. Most kernels go through an array in element order, or give each block a
+tile with its columns along x or y. So for each element the blocks of these three guesses run, and those at the grid's
+corners. After ``ENOUGH`` work no further block begins; after ``MOST`` the launch ends.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Grids of so few clusters run as a whole.
+# Grids of at most this many clusters run whole.
 WHOLE = 64
-# Of what a call fills in large arrays, in bytes, and of each launch's instructions of warps: a second or two.
+# Bytes that a call fills in large arrays, and warp instructions of each launch: one or two seconds.
 ENOUGH_BYTES, MOST_BYTES = 32 << 20, 192 << 20
 ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
-# The same of a grid that waits as a whole, so that no block of it can be left out.
+# The same for a cooperative grid, which needs all of its blocks.
 MOST_COOPERATIVE_ROWS = 1 << 20
-# Blocks drawn at random beside those that are chosen.
+# Blocks drawn at random in addition.
 _BY_CHANCE = 8
-# Elements from here on, few of all, have more targets than their share.
+# Elements beyond this index are few, and get more targets than their share.
 _BEYOND = 1 << 31
 
 
 @dataclass(frozen=True)
 class Target:
-    """An element, by its flat index in an array of ``shape``."""
+    """An element: its flat index in an array of ``shape``."""
 
     index: int
     shape: tuple[int, ...]
@@ -35,8 +35,8 @@ class Target:
 
 @dataclass(frozen=True)
 class Ran:
-    """Of a launch: its blocks, and how many of them ran. ``fair``: of these, how many were chosen as if from all alike;
-    the others lie at the edges of the grid, where a block may have nothing to do."""
+    """How many of a launch's blocks ran. ``fair``: of these, blocks chosen without preference; the others are at the
+    edges of the grid, where a block may have nothing to do."""
 
     kernel: str
     blocks: int
@@ -46,10 +46,11 @@ class Ran:
 
 @dataclass
 class Sample:
-    """Of one call: which blocks of its launches run, and what became of them. ``incomplete``: why more of the call than
-    blocks was left out, or nothing; whatever comes behind that may go wrong for this reason alone. ``guessed``: so may
-    what it does, because values that were never written decide it. ``combined``: so may what it writes, because blocks
-    put it together by atomics."""
+    """The sample of one call: chooses blocks and records what ran.
+
+    ``incomplete``: why more than blocks was left out, or empty; anything later may go wrong only because of that.
+    ``guessed``: values that were never written decided what the call did. ``combined``: blocks combined results by
+    atomics, so results may be wrong."""
 
     targets: Sequence[Target]
     seed: int
@@ -66,12 +67,12 @@ class Sample:
 
     @property
     def partial(self) -> bool:
-        """Whether blocks were left out, so that later launches may read what was not written."""
-        return any(it.ran < it.blocks for it in self.launches)
+        """True if blocks were left out, so later launches may read values that were not written."""
+        return any(launch.ran < launch.blocks for launch in self.launches)
 
     def clusters(self, grid: Sequence[int]) -> dict[int, bool] | None:
-        """Numbers of those that run, of a grid of so many clusters, the most telling first; None: all. Of each, whether
-        it is fair, see ``Ran``."""
+        """Numbers of the clusters that run, the most telling first, and whether each is fair (see ``Ran``); None:
+        all."""
         x, y, z = grid
         total = x * y * z
         if total <= WHOLE:
@@ -87,8 +88,8 @@ class Sample:
                 row, column = divmod(target.index, columns)
                 guessed.append(row * y // rows * x + column * x // columns)
                 guessed.append(column * y // columns * x + row * x // rows)
-            for it in guessed:
-                found.setdefault(it, target.index < min(_BEYOND, elements - 1))
-        for it in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
-            found.setdefault(it, True)
-        return {it: fair for it, fair in found.items() if 0 <= it < total}
+            for number in guessed:
+                found.setdefault(number, target.index < min(_BEYOND, elements - 1))
+        for number in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
+            found.setdefault(number, True)
+        return {number: fair for number, fair in found.items() if 0 <= number < total}

@@ -10,9 +10,8 @@ import functools
 import struct
 
 from grader.sandbox.emulator.engine import Engine, pack_arguments
-from grader.sandbox.emulator.hopper import KINDS as ASYNC_KINDS
-from grader.sandbox.emulator.lower import CONTROL, ROW
 from grader.sandbox.emulator.model import Launch
+from grader.sandbox.emulator.names import ASYNC, OP
 
 # Where in the source the instruction is; the rest of a sample is elsewhere.
 _LINE = 7
@@ -151,7 +150,7 @@ COLUMNS = {
 
 def classes() -> set[str]:
     """Of the engine's instructions, those of alu.ops apart."""
-    return {it for it in CONTROL if it != "ASYNC"} | {f"ASYNC {it}" for it in ASYNC_KINDS}
+    return {name for name in OP if name != "ASYNC"} | {f"ASYNC {name}" for name in ASYNC}
 
 
 def texture_of(address: int) -> bytes:
@@ -177,10 +176,10 @@ def ran(sample: str) -> tuple[Launch, set[str]]:
     loaded = engine.load(text)
     lowered = engine.ready(loaded, "k")
     found = set()
-    for row in ROW.iter_unpack(lowered.rows):
-        if row[0] < len(CONTROL):
-            name = CONTROL[row[0]]
-            found.add(f"ASYNC {ASYNC_KINDS[row[2]]}" if name == "ASYNC" else name)
+    for row in lowered.code_rows():
+        if row.op < len(OP):
+            name = OP.name_of(row.op)
+            found.add(f"ASYNC {ASYNC.name_of(row.size)}" if name == "ASYNC" else name)
     engine.launches = []
     params = pack_arguments(lowered.param_layout, [struct.pack("<Q", address), struct.pack("<Q", texture)])
     engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), params)
@@ -192,9 +191,9 @@ def ran(sample: str) -> tuple[Launch, set[str]]:
 def counted(name: str, launch: Launch) -> tuple[str, dict[str, int]]:
     """Of one instruction of a warp: what it occupies, and what else is counted."""
     line = 8 if name == "RETURN" else _LINE
-    own = [it for it in launch.rows if it.line == line]
-    units = sorted({it.work.kind for it in own}) or ["nothing"]
-    counts = {title: sum(getattr(it, field) for it in own) for title, field in COLUMNS.items()}
+    own = [row for row in launch.rows if row.line == line]
+    units = sorted({row.work.kind for row in own}) or ["nothing"]
+    counts = {title: sum(getattr(row, field) for row in own) for title, field in COLUMNS.items()}
     counts |= {"updates of one place": launch.updates_most}
     return ", ".join(units), {title: count for title, count in counts.items() if count}
 

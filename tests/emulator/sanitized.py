@@ -47,7 +47,10 @@ def changed(sample: str, dice: random.Random) -> str:
     """One to three statements get operands or modifiers of others."""
     statements = sample.replace("AT ", "").split(";")
     others = [
-        it for text in counted.SAMPLES.values() for it in text.replace("AT ", "").split(";") if it.strip()
+        part
+        for text in counted.SAMPLES.values()
+        for part in text.replace("AT ", "").split(";")
+        if part.strip()
     ]
     for _ in range(dice.randint(1, 3)):
         at = dice.randrange(len(statements))
@@ -68,7 +71,7 @@ def changed(sample: str, dice: random.Random) -> str:
             case _:
                 del statements[at : at + 1]
                 statements.append("bar.sync 0")
-    return ";\n".join(it for it in statements if it.strip()) + ";"
+    return ";\n".join(statement for statement in statements if statement.strip()) + ";"
 
 
 def fuzz(seed: int, count: int) -> int:
@@ -98,7 +101,7 @@ def fuzz(seed: int, count: int) -> int:
 def fail_each_allocation() -> int:
     """How many a launch makes in which most of what the engine has is used."""
     samples = ("ASYNC BULK_COPY in", "COPY_LATE", "HEAP", "PRINT", "TEXTURE tex", "LOAD global")
-    body = "\n".join(f"{{\n{counted.SAMPLES[it].replace('AT ', '')}\n}}" for it in samples)
+    body = "\n".join(f"{{\n{counted.SAMPLES[sample].replace('AT ', '')}\n}}" for sample in samples)
     count = 0
     while True:
         library = ctypes.CDLL(str(LIBRARY))

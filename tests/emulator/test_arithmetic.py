@@ -78,11 +78,11 @@ ret;
 }}
 """
     out = np.zeros(COUNT, NUMPY[result])
-    arrays = [np.ascontiguousarray(it) for _, it in operands] + [out]
-    addresses = [engine.adopt(it.ctypes.data, it.nbytes, written=True, keep=it) for it in arrays]
+    arrays = [np.ascontiguousarray(operand) for _, operand in operands] + [out]
+    addresses = [engine.adopt(array.ctypes.data, array.nbytes, written=True, keep=array) for array in arrays]
     loaded = engine.load(text)
     layout = engine.ready(loaded, "k").param_layout
-    params = pack_arguments(layout, [struct.pack("<Q", it) for it in addresses])
+    params = pack_arguments(layout, [struct.pack("<Q", address) for address in addresses])
     engine.launch(loaded, "k", (COUNT // 128, 1, 1), (128, 1, 1), params)
     assert engine.findings() == []
     return out
@@ -132,14 +132,14 @@ def _shift(function: Function, bits: int) -> Function:
 
 
 BINARY: list[tuple[str, str, Function]] = [
-    *((f"add.{it}", it, lambda a, b: a + b) for it in ("u16", "s32", "u64", "f32", "f64")),
-    *((f"sub.{it}", it, lambda a, b: a - b) for it in ("s16", "u32", "s64", "f32", "f64")),
-    *((f"mul.{it}", it, lambda a, b: a * b) for it in ("f32", "f64")),
-    *((f"mul.lo.{it}", it, lambda a, b: a * b) for it in ("u16", "s32", "u64")),
-    *((f"mul.hi.{it}", it, lambda a, b: _high(a, b, 8 * a.itemsize)) for it in ("u32", "s32", "u64", "s64")),
-    *((f"div.{it}", it, lambda a, b: a / b) for it in ("rn.f32", "rn.f64")),
-    *((f"min.{it}", it, np.fmin) for it in ("u32", "s32", "u64", "s64")),
-    *((f"max.{it}", it, np.fmax) for it in ("u16", "s16", "u32", "s32")),
+    *((f"add.{kind}", kind, lambda a, b: a + b) for kind in ("u16", "s32", "u64", "f32", "f64")),
+    *((f"sub.{kind}", kind, lambda a, b: a - b) for kind in ("s16", "u32", "s64", "f32", "f64")),
+    *((f"mul.{kind}", kind, lambda a, b: a * b) for kind in ("f32", "f64")),
+    *((f"mul.lo.{kind}", kind, lambda a, b: a * b) for kind in ("u16", "s32", "u64")),
+    *((f"mul.hi.{kind}", kind, lambda a, b: _high(a, b, 8 * a.itemsize)) for kind in ("u32", "s32", "u64", "s64")),
+    *((f"div.{kind}", kind, lambda a, b: a / b) for kind in ("rn.f32", "rn.f64")),
+    *((f"min.{kind}", kind, np.fmin) for kind in ("u32", "s32", "u64", "s64")),
+    *((f"max.{kind}", kind, np.fmax) for kind in ("u16", "s16", "u32", "s32")),
     ("and.b32", "b32", np.bitwise_and),
     ("or.b32", "b32", np.bitwise_or),
     ("xor.b32", "b32", np.bitwise_xor),
@@ -171,7 +171,7 @@ UNARY: list[tuple[str, str, str, Function]] = [
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("opcode", "kind", "function"), BINARY, ids=[it[0] for it in BINARY])
+@pytest.mark.parametrize(("opcode", "kind", "function"), BINARY, ids=[case[0] for case in BINARY])
 def test_of_two(engine: Engine, opcode: str, kind: str, function: Function) -> None:
     generator, kind = np.random.default_rng(7), kind.rpartition(".")[2]
     a, b = values(kind, generator), values(kind, generator)
@@ -179,7 +179,7 @@ def test_of_two(engine: Engine, opcode: str, kind: str, function: Function) -> N
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("opcode", "kind", "result", "function"), UNARY, ids=[it[0] for it in UNARY])
+@pytest.mark.parametrize(("opcode", "kind", "result", "function"), UNARY, ids=[case[0] for case in UNARY])
 def test_of_one(engine: Engine, opcode: str, kind: str, result: str, function: Function) -> None:
     a = values(kind, np.random.default_rng(8))
     assert same(computed(engine, opcode, result, (kind, a)), function(a).astype(NUMPY[result]))

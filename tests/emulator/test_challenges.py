@@ -37,7 +37,11 @@ def candidates() -> list[Any]:
     found = []
     for slug in CATALOGUE.slugs():
         staff = CATALOGUE.root / "reference" / slug / "staff"
-        mutants = [it for it in sorted(staff.glob("mutants/*.cu")) if not shows_large_alone(it.read_text())]
+        mutants = [
+            source
+            for source in sorted(staff.glob("mutants/*.cu"))
+            if not shows_large_alone(source.read_text())
+        ]
         for path in [*sorted(staff.glob("solution.*")), *mutants]:
             marks = [] if (slug, path.name) in SAMPLE else [pytest.mark.matrix]
             found.append(pytest.param(slug, path, id=f"{slug}-{path.name}", marks=marks))
@@ -74,7 +78,7 @@ def test_what_is_right_passes_and_what_is_wrong_fails(
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("source", CONTROLS, ids=[it.stem for it in CONTROLS])
+@pytest.mark.parametrize("source", CONTROLS, ids=[source.stem for source in CONTROLS])
 def test_an_honest_control_is_right(source: Path, tmp_path: Path) -> None:
     """They use graphs, streams, events, pools and tables of functions."""
     need("nvcc")

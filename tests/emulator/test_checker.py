@@ -53,7 +53,7 @@ def planted(file: str, table: str) -> list[Planted]:
         elif line.endswith("// RIGHT"):
             expected[name] = ("", number)
     assert set(expected) == set(names), set(expected) ^ set(names)
-    return [Planted(it, source, names.index(it), *expected[it]) for it in names]
+    return [Planted(name, source, names.index(name), *expected[name]) for name in names]
 
 
 PLANTED = [
@@ -61,11 +61,14 @@ PLANTED = [
     *planted("misuse.cu", "entries[] = {"),
     *planted("streams.cu", "entries[] = {"),
 ]
-FAULTS, RIGHT = [it for it in PLANTED if it.kind], [it for it in PLANTED if not it.kind]
+FAULTS, RIGHT = (
+    [program for program in PLANTED if program.kind],
+    [program for program in PLANTED if not program.kind],
+)
 
 
-def ran(device: Device, compiled: Compile, it: Planted) -> Returned:
-    host = HostProcess(device, compiled(it.source))
+def ran(device: Device, compiled: Compile, program: Planted) -> Returned:
+    host = HostProcess(device, compiled(program.source))
     given = np.linspace(-1, 1, N, dtype=np.float32)
     out = np.zeros(N, dtype=np.float32)
     buffers = [
@@ -74,7 +77,7 @@ def ran(device: Device, compiled: Compile, it: Planted) -> Returned:
     ]
     addresses = (struct.pack("<Q", address) for address in buffers)
     try:
-        return host.call([struct.pack("<i", it.number), *addresses, struct.pack("<i", N)])
+        return host.call([struct.pack("<i", program.number), *addresses, struct.pack("<i", N)])
     except HostEnded:
         assert device.call.on_host is not None
         return replace(device.returned(), misuses=[device.call.on_host])
@@ -88,8 +91,8 @@ def all_findings(returned: Returned) -> list[Finding]:
 
 def told(returned: Returned) -> list[tuple[str, int, str]]:
     return [
-        *((it.kind, it.place.line, message_of(it)) for it in all_findings(returned)),
-        *((it.kind, it.line, it.message) for it in returned.misuses),
+        *((finding.kind, finding.place.line, message_of(finding)) for finding in all_findings(returned)),
+        *((misuse.kind, misuse.line, misuse.message) for misuse in returned.misuses),
     ]
 
 
@@ -97,21 +100,21 @@ def test_there_are_sixty() -> None:
     assert len(FAULTS) >= 60
 
 
-@pytest.mark.parametrize("it", FAULTS, ids=[it.name for it in FAULTS])
-def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, it: Planted) -> None:
-    found = told(ran(device, compiled, it))
-    assert (it.kind, it.line) in [(kind, line) for kind, line, _ in found], found
+@pytest.mark.parametrize("program", FAULTS, ids=[program.name for program in FAULTS])
+def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, program: Planted) -> None:
+    found = told(ran(device, compiled, program))
+    assert (program.kind, program.line) in [(kind, line) for kind, line, _ in found], found
 
 
-@pytest.mark.parametrize("it", RIGHT, ids=[it.name for it in RIGHT])
-def test_nothing_is_found_where_nothing_is_wrong(device: Device, compiled: Compile, it: Planted) -> None:
-    returned = ran(device, compiled, it)
+@pytest.mark.parametrize("program", RIGHT, ids=[program.name for program in RIGHT])
+def test_nothing_is_found_where_nothing_is_wrong(device: Device, compiled: Compile, program: Planted) -> None:
+    returned = ran(device, compiled, program)
     assert told(returned) == []
     assert returned.code == 0
 
 
 def message(device: Device, compiled: Compile, name: str) -> str:
-    (found,) = told(ran(device, compiled, next(it for it in PLANTED if it.name == name)))
+    (found,) = told(ran(device, compiled, next(program for program in PLANTED if program.name == name)))
     return re.sub(r"hread \d+", "hread N", re.sub(r"block \d", "block N", found[2]))
 
 
@@ -120,68 +123,65 @@ def message(device: Device, compiled: Compile, name: str) -> str:
     [
         (
             "shared_too_small",
-            "Thread N of block N writes 4 bytes just behind the end of the shared array tile, which has 128 bytes.",
+            "Thread N of block N writes 4 bytes just past the end of the shared array tile, which has 128 bytes.",
         ),
         (
             "between_shared_arrays",
-            "Thread N of block N reads 4 bytes just behind the end of the shared array first, which has 256 bytes.",
+            "Thread N of block N reads 4 bytes just past the end of the shared array first, which has 256 bytes.",
         ),
         (
             "vote_of_absent_threads",
-            "Thread N of block N is in the mask 0xffffffff that others of its warp pass here, and is elsewhere: all "
-            "threads in a mask must come to the same place.",
+            "Thread N of block N is in the mask 0xffffffff, which other threads of its warp pass here, but is "
+            "elsewhere: all threads in a mask must reach the same call.",
         ),
         (
             "barrier_in_one_branch",
-            "Thread N of block N goes past this __syncthreads(), on to line 352 and returns, while others of its "
-            "block wait here. They go on without it: if they should not, have all threads reach the barrier.",
+            "Thread N of block N goes past this __syncthreads(), on to line 352, and returns, while other threads of "
+            "its block wait here. They continue without it. If they should not, make all threads reach the barrier.",
         ),
         (
             "vectors_that_differ",
             "Thread N of block N writes byte 0 of out, and thread N writes it. Both write to it from this line: they "
-            "compute the same index. Each thread needs an element of its own; threads that add to one element need "
-            "atomicAdd.",
+            "compute the same index. Give each thread its own element; to add to one element, use atomicAdd.",
         ),
         ("pointer_that_is_null", "Thread N of block N reads 4 bytes at address 0, a null pointer."),
-        ("freed_twice", "Memory is freed that was freed before in line 55."),
+        ("freed_twice", "cudaFree gets memory that was already freed in line 55."),
         (
             "dynamic_shared_too_small",
-            "Thread N of block N writes 4 bytes just behind the end of the shared array room, which has 256 bytes.",
+            "Thread N of block N writes 4 bytes just past the end of the shared array room, which has 256 bytes.",
         ),
         (
             "read_on_the_host",
-            "The host code reads in, which is device memory: only kernels reach it. Do this in a kernel, or copy to or "
-            "from an array of the host's with cudaMemcpy.",
+            "The host code reads in, which is device memory: only kernels reach it. Do this in a kernel, or use "
+            "cudaMemcpy to copy to or from a host array.",
         ),
         (
             "copied_by_memcpy",
-            "The host code writes out, which is device memory: only kernels reach it. Do this in a kernel, or copy to "
-            "or from an array of the host's with cudaMemcpy.",
+            "The host code writes out, which is device memory: only kernels reach it. Do this in a kernel, or use "
+            "cudaMemcpy to copy to or from a host array.",
         ),
         (
             "too_many_threads",
-            "A launch has blocks of 2,048 threads: a block has at most 1,024. Use smaller blocks, and more of them.",
+            "A launch has blocks of 2,048 threads: a block has at most 1,024. Use more, smaller blocks.",
         ),
         (
             "no_blocks",
-            "A launch has a grid of 0 blocks: there must be at least one. If a size is 0, return before the launch; "
-            "else, a division of integers rounds down: (n + 255) / 256 counts blocks of 256, n / 256 drops the last "
-            "one.",
+            "A launch has a grid of 0 blocks: it needs at least one. If a size may be 0, return before the launch. If "
+            "not, an integer division rounds down: (n + 255) / 256 counts blocks of 256, n / 256 drops the last one.",
         ),
         (
             "too_much_shared",
-            "A launch asks for 60,000 bytes of dynamic shared memory, and its kernel has 0 of its own: more than the "
-            "49,152 that it may have. Beyond 48 KiB in all, cudaFuncSetAttribute with "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize must allow it first.",
+            "A launch asks for 60,000 bytes of dynamic shared memory, and its kernel declares 0: together more than "
+            "the 49,152 allowed. To use more than 48 KiB, first call cudaFuncSetAttribute with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize.",
         ),
         (
             "symbol_too_small",
-            "A copy of 64 bytes is larger than the variable of the GPU's, which has 32.",
+            "A copy of 64 bytes is larger than the device variable, which has 32.",
         ),
         (
             "freed_inside",
-            "What is freed is an address 16 bytes behind the beginning of an allocation: cudaFree takes the pointer "
-            "that cudaMalloc gave.",
+            "cudaFree gets an address 16 bytes into an allocation: pass the pointer that cudaMalloc returned.",
         ),
     ],
 )
@@ -196,7 +196,9 @@ def test_threads_that_return_behind_a_barrier_are_no_error(
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import emulated
 
-    returned = ran(device, compiled, next(it for it in PLANTED if it.name == "barriers_by_trip_count"))
+    returned = ran(
+        device, compiled, next(program for program in PLANTED if program.name == "barriers_by_trip_count")
+    )
     assert emulated.failure_of(returned) is None
     (remark,) = emulated.remarks_of(returned)
     assert "goes past this __syncthreads()" in remark
@@ -205,20 +207,20 @@ def test_threads_that_return_behind_a_barrier_are_no_error(
 def test_a_copy_goes_by_where_its_pointers_lie_and_a_remark_says_so(
     device: Device, compiled: Compile
 ) -> None:
-    it = next(it for it in PLANTED if it.name == "right_direction")
-    assert [(it.line, it.message) for it in ran(device, compiled, it).remarks] == [
+    program = next(program for program in PLANTED if program.name == "right_direction")
+    assert [(finding.line, finding.message) for finding in ran(device, compiled, program).remarks] == [
         (
-            it.line + 1,
+            program.line + 1,
             "A copy says cudaMemcpyHostToDevice, but its source is in, which is device memory already. It is copied "
-            "from there. Arguments of solve that are arrays are device pointers, which kernels take as they are.",
+            "from there. Arrays that solve gets are device pointers: pass them to kernels as they are.",
         )
     ]
 
 
 def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Compile) -> None:
-    it = next(it for it in PLANTED if it.name == "freed_inside")
-    line = 1 + it.source.read_text().splitlines().index("    cudaMalloc(&made, n * sizeof(float));")
-    assert ran(device, compiled, it).unfreed == [Unfreed(4 * N, line)]
+    program = next(program for program in PLANTED if program.name == "freed_inside")
+    line = 1 + program.source.read_text().splitlines().index("    cudaMalloc(&made, n * sizeof(float));")
+    assert ran(device, compiled, program).unfreed == [Unfreed(4 * N, line)]
 
 
 def test_two_threads_at_one_index_do_not_show_why() -> None:
@@ -246,6 +248,5 @@ def test_two_threads_at_one_index_do_not_show_why() -> None:
     )
     assert message == (
         "Thread 7 of block 0 writes byte 28 of y, and thread 7 of block 3 writes it. Both write to it from this line: "
-        "they compute the same index. Each thread needs an element of its own; threads that add to one element need "
-        "atomicAdd."
+        "they compute the same index. Give each thread its own element; to add to one element, use atomicAdd."
     )

@@ -27,7 +27,7 @@ HELD = {
     "control",
     "matrices",
 }
-FAMILIES = [it for it in suite.FAMILIES if it.name in HELD]
+FAMILIES = [family for family in suite.FAMILIES if family.name in HELD]
 COMPILERS = 2
 Libraries = dict[str, Path]
 
@@ -58,7 +58,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
 
     wanted = [None, *FAMILIES]
     made = suite.in_threads(compiled, wanted, COMPILERS)
-    return {it.name if it else "programs": path for it, path in zip(wanted, made, strict=True)}
+    return {program.name if program else "programs": path for program, path in zip(wanted, made, strict=True)}
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
@@ -67,11 +67,11 @@ def test_kernels_compute_what_a_card_computes(
 ) -> None:
     ran = suite.run_on_emulator(libraries[family.name])
     assert ran.found == []
-    here = {it.name: it for it in suite.results_in(ran.output, family.name)}
-    there = {it.name: it for it in card.kernels if it.family == family.name}
+    here = {result.name: result for result in suite.results_in(ran.output, family.name)}
+    there = {kernel.name: kernel for kernel in card.kernels if kernel.family == family.name}
     assert here.keys() == there.keys()
-    compared = [suite.compare(there[name], it) for name, it in here.items()]
-    wrong = {it.name: it.detail for it in compared if it.verdict == "differs"}
+    compared = [suite.compare(there[name], result) for name, result in here.items()]
+    wrong = {result.name: result.detail for result in compared if result.verdict == "differs"}
     assert wrong.keys() == suite.EXPECTED.keys() & here.keys(), wrong
 
 
@@ -79,7 +79,7 @@ def test_whole_programs_print_what_they_print_on_a_card(
     libraries: Libraries, card: suite.CardResults
 ) -> None:
     programs = suite.programs()
-    assert card.programs.keys() == {it.stem for it in programs}
+    assert card.programs.keys() == {program.stem for program in programs}
     for number, program in enumerate(programs):
         ran = suite.run_on_emulator(libraries["programs"], program=number)
         assert (ran.code, ran.found, ran.refused) == (0, [], ""), program.stem

@@ -92,7 +92,7 @@ def test_idle_blocks_do_not_make_a_busy_one_faster() -> None:
 def test_a_multiprocessor_has_the_sum_of_its_blocks(grid: int, rounds: int) -> None:
     """255 registers a thread leave room for two blocks of 128 at a time."""
     body = LOOP.format("add.f32 %f0, %f0, %f1")
-    one, many = (launched(body, it, 128, 255) for it in (1, grid))
+    one, many = (launched(body, size, 128, 255) for size in (1, grid))
     each = -(-grid // 132)
     assert many.busiest[KINDS.index("float")] == each * one.busiest[KINDS.index("float")]
     assert rounds * one.chain * 0.5 < many.chain <= rounds * one.chain
@@ -109,8 +109,8 @@ def test_later_blocks_go_where_others_are_over_first() -> None:
 
 def test_what_is_stored_over_is_written_to_memory_once() -> None:
     again = "st.global.f32 [%p1], %f0;"
-    rows = [it for it in launched(f"ld.global.f32 %f1, [%p1]; {again} {again}").rows if it.requests]
-    assert [(it.work.access, it.dram) for it in rows] == [("load", 4), ("store", 4), ("store", 0)]
+    rows = [row for row in launched(f"ld.global.f32 %f1, [%p1]; {again} {again}").rows if row.requests]
+    assert [(row.work.access, row.dram) for row in rows] == [("load", 4), ("store", 4), ("store", 0)]
 
 
 def test_who_works_between_two_looks_is_not_only_looking() -> None:
@@ -133,7 +133,7 @@ def test_local_memory_that_the_cache_has_no_room_for_comes_from_behind() -> None
     body = sweep.format("A", "st.local.u32 [%p3], %x0") + sweep.format("B", "ld.local.u32 %x1, [%p3]")
     few, many = (launched(body, grid, threads=64) for grid in (1, 32 * 132 // 8))
     read = [
-        sum(it.l2 for it in launch.rows if it.local_requests and it.work.access == "load")
+        sum(row.l2 for row in launch.rows if row.local_requests and row.work.access == "load")
         for launch in (few, many)
     ]
     assert read[0] < 2 * 1024 * 4 * 0.5

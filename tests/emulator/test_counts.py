@@ -183,15 +183,15 @@ def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 32), (6, 1, 2), (7, 1, 2), (8, 2, 64)])
 def test_accesses_side_by_side_in_shared_memory_are_one(line: int, requests: int, passes: int) -> None:
     # Line 6: lanes that want the same share a way back, so 16 of them are served at a time. Line 8: stores only by two.
-    rows = [it for it in of_loads("").rows if it.line == line]
-    assert (sum(it.shared_requests for it in rows), sum(it.passes for it in rows)) == (requests, passes)
+    rows = [row for row in of_loads("").rows if row.line == line]
+    assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 4), (6, 2, 5), (7, 1, 2)])
 def test_what_the_assembler_widens_across_branches(line: int, requests: int, passes: int) -> None:
     """Line 5: loads of three words become one of four, ahead of the branch. Line 6: neither is sure to be first."""
-    rows = [it for it in of_a_warp(MEETINGS).rows if it.line == line]
-    assert (sum(it.shared_requests for it in rows), sum(it.passes for it in rows)) == (requests, passes)
+    rows = [row for row in of_a_warp(MEETINGS).rows if row.line == line]
+    assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 
 
 def test_lanes_that_meet_in_shared_memory() -> None:
@@ -199,10 +199,10 @@ def test_lanes_that_meet_in_shared_memory() -> None:
     counted, added, retried = (at(launch, line, "atomic") for line in (1, 2, 3))
     assert (counted.passes, added.passes) == (4, 32), "those of one word are counted ahead, where all add 1"
     assert (retried.passes, retried.same, retried.shared_requests) == (32, 32, 1)
-    assert sum(it.same for it in launch.rows if it.line == 4) == 4
+    assert sum(row.same for row in launch.rows if row.line == 4) == 4
     parts = parts_of(launch)
     assert parts["shared memory"] * H200.clock == pytest.approx(
-        sum(it.passes for it in launch.rows) + 12 + 10 * 32
+        sum(row.passes for row in launch.rows) + 12 + 10 * 32
     )
     assert parts["shuffle units"] * H200.clock == pytest.approx(2 * 4)
     assert launch.chain > 95 * 32, "the loop goes round for each of them"
@@ -229,7 +229,7 @@ def launch() -> Launch:
 
 
 def at(launch: Launch, line: int, access: str = "") -> Row:
-    found = [it for it in launch.rows if it.line == line and (not access or it.work.access == access)]
+    found = [row for row in launch.rows if row.line == line and (not access or row.work.access == access)]
     assert len(found) == 1 or not access
     return found[0]
 
@@ -271,12 +271,12 @@ def test_lanes_that_change_one_address(launch: Launch) -> None:
 
 
 def test_divergence(launch: Launch) -> None:
-    branch = next(it for it in launch.rows if it.line == 8 and it.work.kind == "branch")
+    branch = next(row for row in launch.rows if row.line == 8 and row.work.kind == "branch")
     assert (branch.issued, branch.divergent, branch.lanes) == (8, 8, 256)
     assert (at(launch, 9).issued, at(launch, 9).lanes) == (8, 128)
     guarded = at(launch, 12)
     assert (guarded.issued, guarded.lanes, guarded.guarded) == (8, 256, 64)
-    (short,) = (it for it in launch.rows if it.line == 13)
+    (short,) = (row for row in launch.rows if row.line == 13)
     assert (short.work.kind, short.divergent, short.lanes, short.guarded) == ("integer", 0, 256, 128)
 
 

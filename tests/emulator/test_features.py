@@ -39,7 +39,7 @@ def test_it_does_what_a_card_does(device: Device, compiled: Compile, entry: str)
         f"features.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
     )
     if entry == "events":  # it looks before it waits
-        assert {it.kind for it in returned.findings} == {"stream_race"}
+        assert {finding.kind for finding in returned.findings} == {"stream_race"}
     elif entry != "errors":
         assert (returned.fault, returned.findings, returned.unsupported) == (None, [], None)
     if entry == "printf":

@@ -36,8 +36,8 @@ def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name:
         returned = host.call([struct.pack("<i", HOPPER_PROGRAMS.index(name))])
     finally:
         host.close()
-    found = [it for it in (returned.fault, *returned.findings) if it is not None]
-    assert [(it.place.line, message_of(it)) for it in found] == []
+    found = [finding for finding in (returned.fault, *returned.findings) if finding is not None]
+    assert [(finding.place.line, message_of(finding)) for finding in found] == []
     assert returned.code == 0, f"hopper.cu:{returned.code} {returned.unsupported or returned.refused}"
 
 
@@ -46,16 +46,16 @@ def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, name:
     host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [
-        device.adopt(it.ctypes.data, it.nbytes, label, written=True)
-        for it, label in ((out, "out"), (given, "in"))
+        device.adopt(array.ctypes.data, array.nbytes, label, written=True)
+        for array, label in ((out, "out"), (given, "in"))
     ]
     try:
         returned = host.call(
-            [struct.pack("<i", FAULTY.index(name)), *(struct.pack("<Q", it) for it in addresses)]
+            [struct.pack("<i", FAULTY.index(name)), *(struct.pack("<Q", address) for address in addresses)]
         )
     finally:
         host.close()
-    found = [it for it in (returned.fault, *returned.findings) if it is not None]
-    assert planted()[name] in [(it.kind, it.place.line) for it in found], [
-        (it.kind, it.place.line, message_of(it)) for it in found
+    found = [finding for finding in (returned.fault, *returned.findings) if finding is not None]
+    assert planted()[name] in [(finding.kind, finding.place.line) for finding in found], [
+        (finding.kind, finding.place.line, message_of(finding)) for finding in found
     ]

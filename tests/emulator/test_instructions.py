@@ -36,37 +36,39 @@ def _first_set(value: int, bits: int) -> int:
 
 def _nth(mask: int, base: int, offset: int) -> int:
     offset = _signed(offset)
-    places = [it for it in range(32) if mask >> it & 1]
+    places = [lane for lane in range(32) if mask >> lane & 1]
     if base > 31:
         return 0xFFFFFFFF
     if offset == 0:
         return base if base in places else 0xFFFFFFFF
     found = (
-        [it for it in places if it >= base] if offset > 0 else [it for it in reversed(places) if it <= base]
+        [place for place in places if place >= base]
+        if offset > 0
+        else [place for place in reversed(places) if place <= base]
     )
     return found[abs(offset) - 1] if abs(offset) <= len(found) else 0xFFFFFFFF
 
 
 def _mask(start: int, width: int) -> int:
-    return sum(1 << it for it in range(32) if start <= it < start + width)
+    return sum(1 << lane for lane in range(32) if start <= lane < start + width)
 
 
 def _bytes(word: int, signed: bool = False) -> list[int]:
-    return [_signed(word >> 8 * it, 8) if signed else word >> 8 * it & 255 for it in range(4)]
+    return [_signed(word >> 8 * index, 8) if signed else word >> 8 * index & 255 for index in range(4)]
 
 
 def _halves(word: int, signed: bool = False) -> list[int]:
-    return [_signed(word >> 16 * it, 16) if signed else word >> 16 * it & 0xFFFF for it in range(2)]
+    return [_signed(word >> 16 * index, 16) if signed else word >> 16 * index & 0xFFFF for index in range(2)]
 
 
 def _joined(parts: list[int]) -> int:
     bits = 32 // len(parts)
-    return sum((it & (1 << bits) - 1) << bits * index for index, it in enumerate(parts))
+    return sum((name & (1 << bits) - 1) << bits * index for index, name in enumerate(parts))
 
 
 def _chosen(a: int, b: int, places: str) -> list[int]:
     both = _bytes(a) + _bytes(b)
-    return [both[int(it)] for it in reversed(places)]
+    return [both[int(place)] for place in reversed(places)]
 
 
 INTEGERS: dict[str, Exact] = {
@@ -88,12 +90,12 @@ INTEGERS: dict[str, Exact] = {
     "lop3.and.b32 %d|%q, %x0, %x1, %x2, 0x96, %q; selp.b32 %d, %d, 77, %q": lambda a, b, c: a ^ b ^ c or 77,
     "shf.l.clamp.b32 %d, %x0, %x1, %x2": lambda a, b, c: (b << 32 | a) << min(c, 32) >> 32,
     "prmt.b32.b4e %d, %x0, %x1, %x2": lambda a, b, c: _joined(
-        [(_bytes(a) + _bytes(b))[(c % 4 - it) % 8] for it in range(4)]
+        [(_bytes(a) + _bytes(b))[(c % 4 - index) % 8] for index in range(4)]
     ),
     "dp2a.hi.s32.u32 %d, %x0, %x1, %x2": lambda a, b, c: c + sum(
         x * y for x, y in zip(_halves(a, True), _bytes(b)[2:], strict=True)
     ),
-    "cvt.pack.sat.u16.s32 %d, %x0, %x1": lambda a, b, c: _joined([_clamp(_signed(it), 16, False) for it in (b, a)]),
+    "cvt.pack.sat.u16.s32 %d, %x0, %x1": lambda a, b, c: _joined([_clamp(_signed(x), 16, False) for x in (b, a)]),
     "cvt.pack.sat.s8.s32.b32 %d, %x0, %x1, %x2": lambda a, b, c: (
         c << 16 | (_clamp(_signed(a), 8, True) & 255) << 8 | _clamp(_signed(b), 8, True) & 255
     ),
@@ -114,8 +116,8 @@ INTEGERS: dict[str, Exact] = {
     "vset.u32.s32.lt %d.h0, %x0, %x1.b3, %x2": lambda a, b, c: c & 0xFFFF0000 | (a < _bytes(b, True)[3]),
     "vadd4.s32.s32.u32.sat %d.b20, %x0.b7531, %x1.b4444, %x2": lambda a, b, c: _joined(
         [
-            _clamp(_signed(x, 8) + y, 8, True) if it % 2 == 0 else old
-            for it, x, y, old in zip(range(4), _chosen(a, b, "7531"), _chosen(a, b, "4444"), _bytes(c), strict=True)
+            _clamp(_signed(x, 8) + y, 8, True) if index % 2 == 0 else old
+            for index, x, y, old in zip(range(4), _chosen(a, b, "7531"), _chosen(a, b, "4444"), _bytes(c), strict=True)
         ]
     ),
     "vabsdiff4.u32.u32.u32.add %d, %x0, %x1, %x2": lambda a, b, c: c + sum(
@@ -166,7 +168,7 @@ def test_registers_wider_than_the_type(engine: Engine, text: str) -> None:
     kind, expected = WIDER[text]
     a = values("u32", np.random.default_rng(22))
     got = computed(engine, WIDE.replace("%s", text), kind, ("u32", a))
-    assert got.tolist() == [expected(it) for it in a.tolist()]
+    assert got.tolist() == [expected(value) for value in a.tolist()]
 
 
 # ---- conversions to formats of 16 and 19 bits, with every rounding ----
@@ -215,7 +217,7 @@ def test_every_rounding_to_few_bits(engine: Engine, source: str, to: str, mode: 
     if source[0] == "f":
         a[COUNT // 2 :: 2] = generator.standard_normal(len(a[COUNT // 2 :: 2])) * 1e-5  # subnormal as f16
     got = computed(engine, f"cvt.{mode}.{to}.{source}", "b32" if to == "tf32" else "b16", (source, a))
-    want = [it if it != it else _exactly(it, to, mode) for it in a.tolist()]
+    want = [value if value != value else _exactly(value, to, mode) for value in a.tolist()]
     found = _value(got, to)
     assert np.array_equal(found, want, equal_nan=True)
     assert np.array_equal(np.signbit(found[found == 0]), np.signbit(np.array(want)[found == 0]))
@@ -237,7 +239,7 @@ def test_conversions_that_clamp(engine: Engine, flags: str) -> None:
     a = values("f32", np.random.default_rng(23))
     got = computed(engine, f"cvt.rn.{flags}.bf16x2.f32 %d, %x0, 0f3F800000", "b32", ("f32", a))
     assert (got % 2**16 == 0x3F80).all()
-    want = np.array([it if it != it else _rounded(it, "bf16", "rn") for it in a.tolist()])
+    want = np.array([value if value != value else _rounded(value, "bf16", "rn") for value in a.tolist()])
     if "relu" in flags:
         want = np.where(want < 0, 0.0, want)
     if "satfinite" in flags:
@@ -336,9 +338,11 @@ def test_atomics_of_vectors_change_each_element(
     memory, values_of = _encoded(kind, start), _encoded(kind, given)
     before = np.zeros_like(values_of)
     size, register = memory.itemsize, "f32" if kind == "f32" else "b32" if per == 2 else "b16"
-    names = [f"%x{it}" for it in range(count)]
-    each = "".join(f"ld.global.{register} {it}, [%p2+{size * at}];" for at, it in enumerate(names))
-    kept = "".join(f"st.global.{register} [%p3+{size * at}], {it};" for at, it in enumerate(reversed(names)))
+    names = [f"%x{index}" for index in range(count)]
+    each = "".join(f"ld.global.{register} {name}, [%p2+{size * at}];" for at, name in enumerate(names))
+    kept = "".join(
+        f"st.global.{register} [%p3+{size * at}], {name};" for at, name in enumerate(reversed(names))
+    )
     operands = f"[%p1], {{{', '.join(names)}}}"
     results = f"{{{', '.join(reversed(names))}}}, " if name == "atom" else ""
     flags = "" if kind == "f32" else ".noftz"
@@ -359,10 +363,10 @@ ret;
 }}
 """
     arrays = [memory, values_of, before]
-    addresses = [engine.adopt(it.ctypes.data, it.nbytes, written=True, keep=it) for it in arrays]
+    addresses = [engine.adopt(array.ctypes.data, array.nbytes, written=True, keep=array) for array in arrays]
     loaded = engine.load(text)
     params = pack_arguments(
-        engine.ready(loaded, "k").param_layout, [struct.pack("<Q", it) for it in addresses]
+        engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address) for address in addresses]
     )
     engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), params)
     assert engine.findings() == []

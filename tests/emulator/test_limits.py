@@ -6,21 +6,11 @@ import struct
 
 import pytest
 
-from grader.sandbox.emulator import lower
-from grader.sandbox.emulator.device import (
-    ALLOCATE_MANAGED,
-    COPY,
-    COPY_HEAD,
-    KERNEL,
-    LAUNCH,
-    LAUNCH_HEAD,
-    MODULE,
-    PUSH,
-    RANGE,
-    Device,
-)
+from grader.sandbox.emulator.device import COPY_HEAD, LAUNCH_HEAD, RANGE, Device
 from grader.sandbox.emulator.engine import LARGE_BYTES, Engine
+from grader.sandbox.emulator.lower import kernel as lowering
 from grader.sandbox.emulator.model import copies_seconds
+from grader.sandbox.emulator.names import MESSAGE
 
 HEAD = "//\n.version 8.0\n.target sm_90a\n.address_size 64\n"
 
@@ -32,9 +22,9 @@ def kernel(body: str, ahead: str = "", params: str = "") -> str:
 def asked(device: Device, text: str) -> str:
     """What is said of a module, and of its kernel."""
     device.begin()
-    status, reply = device.answer(MODULE, text.encode())
+    status, reply = device.answer(MESSAGE.MODULE, text.encode())
     if status == 0:
-        device.answer(KERNEL, reply + b"k")
+        device.answer(MESSAGE.KERNEL, reply + b"k")
     returned = device.returned()
     return returned.broken or str(returned.unsupported or "") or returned.refused
 
@@ -56,7 +46,7 @@ def asked(device: Device, text: str) -> str:
         (kernel("", ahead="".join(
             f".func f{number}()\n{{\nret;\n}}\n" for number in range(8193))), "a module has at most 8,192 functions"),
         (kernel(".reg .foo %z<3>;"), "line 7: there is no type '.foo'"),
-        (kernel(".reg .b32 %r<3>; add.foo %r1, %r2, %r1;"), "'add.foo' has the type '.foo', which there is not"),
+        (kernel(".reg .b32 %r<3>; add.foo %r1, %r2, %r1;"), "'add.foo' has the type '.foo', which does not exist"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1, %q, %r1;"), "'add.u32' names '%q', which is neither declared"),
         (kernel(".reg .b32 %r<3>; ld.param.b32 %r1, [nothing];"), "an unknown name 'nothing'"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1;"), "'add.u32' has too few operands"),
@@ -70,55 +60,57 @@ def test_what_cannot_be_is_said_in_a_sentence(engine: Engine, text: str, said: s
 
 
 def test_rows_of_a_kernel_are_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lower, "MOST_ROWS", 10)
+    monkeypatch.setattr(lowering, "MOST_ROWS", 10)
     told = asked(Device(engine), kernel(".reg .b32 %r<3>;" + "add.u32 %r1, %r1, %r2;" * 20))
-    assert told == "k and what it calls have 11 instructions, and may have 10"
+    assert told == "k and the functions it calls have 11 instructions; at most 10 are allowed"
 
 
 def test_variables_of_modules_take_of_the_devices_memory(engine: Engine) -> None:
     device = Device(engine, memory_bytes=1000)
     large = kernel("", ahead=".global .b8 g[600];\n").encode()
-    assert device.answer(MODULE, large)[0] == 0
-    assert device.answer(MODULE, large)[0] == 2, "cudaErrorMemoryAllocation"
+    assert device.answer(MESSAGE.MODULE, large)[0] == 0
+    assert device.answer(MESSAGE.MODULE, large)[0] == 2, "cudaErrorMemoryAllocation"
 
 
 def test_a_mistake_of_ours_is_no_fault_of_the_source(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("of ours")
 
-    monkeypatch.setitem(lower._HANDLERS, "add", broken)
+    monkeypatch.setitem(lowering.HANDLERS, "add", broken)
     device = Device(engine)
     told = asked(device, kernel(".reg .b32 %r<3>; add.u32 %r1, %r2, %r1;"))
     assert told.startswith("Traceback")
     assert "KeyError: 'of ours'" in told
     assert device.returned().unsupported is None
-    status, _ = device.answer(KERNEL, struct.pack("<I", 0) + b"k")
+    status, _ = device.answer(MESSAGE.KERNEL, struct.pack("<I", 0) + b"k")
     assert status == 999, "cudaErrorUnknown"
 
 
 def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> None:
     device = Device(engine)
     device.begin(counted=True)
-    status, module = device.answer(MODULE, kernel("").encode())
+    status, module = device.answer(MESSAGE.MODULE, kernel("").encode())
     assert status == 0
     shape = (1, 1, 1, 32, 1, 1, 0, 0, 0)
     head = LAUNCH_HEAD.pack(struct.unpack("<I", module)[0], 1, 0, 0, *shape, 0)
-    assert device.answer(LAUNCH, head + b"k")[0] == 0
-    assert [it.registers for it in device.returned().counted] == [255]
+    assert device.answer(MESSAGE.LAUNCH, head + b"k")[0] == 0
+    assert [launch.registers for launch in device.returned().counted] == [255]
 
 
 def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> None:
     device = Device(engine)
-    (address,) = struct.unpack("<Q", device.answer(ALLOCATE_MANAGED, struct.pack("<QI", 64, 0))[1])
+    (address,) = struct.unpack("<Q", device.answer(MESSAGE.ALLOCATE_MANAGED, struct.pack("<QI", 64, 0))[1])
     device.begin(counted=True)
-    assert device.answer(PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
+    assert device.answer(MESSAGE.PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
     assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
 
 
 def test_what_the_host_wrote_into_large_managed_memory_stays(engine: Engine) -> None:
     """Its pages are filled when the GPU first touches them."""
     device = Device(engine)
-    (address,) = struct.unpack("<Q", device.answer(ALLOCATE_MANAGED, struct.pack("<QI", LARGE_BYTES, 0))[1])
+    (address,) = struct.unpack(
+        "<Q", device.answer(MESSAGE.ALLOCATE_MANAGED, struct.pack("<QI", LARGE_BYTES, 0))[1]
+    )
     device.begin()
-    assert device.answer(PUSH, RANGE.pack(address, 4) + b"host")[0] == 0
-    assert device.answer(COPY, COPY_HEAD.pack(0, address, 4, 2, 0)) == (0, b"host")
+    assert device.answer(MESSAGE.PUSH, RANGE.pack(address, 4) + b"host")[0] == 0
+    assert device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, 4, 2, 0)) == (0, b"host")

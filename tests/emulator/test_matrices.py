@@ -23,9 +23,9 @@ def run(engine: Engine, body: str, arrays: Sequence[np.ndarray], shared: str = "
         f"{shared}\nmov.u32 %t, %tid.x;\n{loads}\n{body}\nret;\n}}\n"
     )
     loaded = engine.load(text)
-    addresses = [engine.adopt(it.ctypes.data, it.nbytes, written=True, keep=it) for it in arrays]
+    addresses = [engine.adopt(array.ctypes.data, array.nbytes, written=True, keep=array) for array in arrays]
     packed = pack_arguments(
-        engine.ready(loaded, "k").param_layout, [struct.pack("<Q", it) for it in addresses]
+        engine.ready(loaded, "k").param_layout, [struct.pack("<Q", address) for address in addresses]
     )
     engine.launch(loaded, "k", (1, 1, 1), (32, 1, 1), packed)
     assert engine.findings() == []
@@ -40,15 +40,15 @@ def multiplied(
     body, names, used = [], [], 0
     for index, fragment in enumerate(fragments):
         body.append(f"mad.wide.u32 %q{index}, %t, 4, %p{index};")
-        names.append([f"%r{used + it}" for it in range(len(fragment))])
-        body += [f"ld.global.b32 {name}, [%q{index}+{128 * it}];" for it, name in enumerate(names[-1])]
+        names.append([f"%r{used + index}" for index in range(len(fragment))])
+        body += [f"ld.global.b32 {name}, [%q{index}+{128 * place}];" for place, name in enumerate(names[-1])]
         used += len(fragment)
-    result = [f"%r{used + it}" for it in range(words)]
-    operands = ", ".join("{" + ", ".join(it) + "}" for it in (result, *names[:3]))
+    result = [f"%r{used + index}" for index in range(words)]
+    operands = ", ".join("{" + ", ".join(names_of_one) + "}" for names_of_one in (result, *names[:3]))
     body.append(f"{opcode} {operands}{', ' if last else ''}{last};")
     body.append(f"mad.wide.u32 %q8, %t, 4, %p{len(fragments)};")
-    body += [f"st.global.b32 [%q8+{128 * it}], {name};" for it, name in enumerate(result)]
-    run(engine, "\n".join(body), [*(np.ascontiguousarray(it) for it in fragments), out])
+    body += [f"st.global.b32 [%q8+{128 * index}], {name};" for index, name in enumerate(result)]
+    run(engine, "\n".join(body), [*(np.ascontiguousarray(fragment) for fragment in fragments), out])
     return out
 
 
@@ -158,7 +158,7 @@ SPARSE = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "k", "selector"), [(kind, k, it) for kind, k, count in SPARSE for it in range(count)]
+    ("kind", "k", "selector"), [(kind, k, index) for kind, k, count in SPARSE for index in range(count)]
 )
 def test_products_of_a_sparse_matrix(engine: Engine, kind: str, k: int, selector: int) -> None:
     """A is drawn dense with half of each chunk empty; registers and metadata are made of it row by row."""
@@ -174,11 +174,13 @@ def test_products_of_a_sparse_matrix(engine: Engine, kind: str, k: int, selector
     for row in range(16):
         group, upper = row % 8, row // 8
         for chunk in range(k // width):
-            low, high = (int(it) for it in chosen[row, chunk])
+            low, high = (int(value) for value in chosen[row, chunk])
             at = [low, high]
             if width != 4:
                 at = [low // 2] if width == 2 else [2 * low, 2 * low + 1, 2 * high, 2 * high + 1]
-            a[row, [chunk * width + it for it in at]] = packed[row, chunk * len(at) : (chunk + 1) * len(at)]
+            a[row, [chunk * width + value for value in at]] = packed[
+                row, chunk * len(at) : (chunk + 1) * len(at)
+            ]
             if BITS[values] >= 16:
                 lane = selector if k // width == 4 else 2 * selector + chunk // 4
                 shift = 16 * upper + 4 * (chunk % 4)
@@ -235,7 +237,7 @@ def test_four_products_of_quads(engine: Engine, layouts: str, kind: str) -> None
     fragments.append(halves(start.tolist()) if kind == "f16" else start.T.astype("f4").view("u4"))
     opcode = f"mma.sync.aligned.m8n8k4.{layouts}.{kind}.f16.f16.{kind}"
     got = multiplied(
-        engine, opcode, [np.ascontiguousarray(it) for it in fragments], 4 if kind == "f16" else 8
+        engine, opcode, [np.ascontiguousarray(fragment) for fragment in fragments], 4 if kind == "f16" else 8
     )
     want = a @ b + c
     found = np.ascontiguousarray(got.T).view("f2" if kind == "f16" else "f4")
@@ -254,7 +256,7 @@ def test_fragments_of_less_than_a_byte(engine: Engine, kind: str, k: int) -> Non
         return words.astype("u4")
 
     stride = 2 * k  # rows lie further apart than they are long
-    words = [np.concatenate([packed(it), np.zeros((8, k // per), "u4")], 1) for it in (a, b.T)]
+    words = [np.concatenate([packed(array), np.zeros((8, k // per), "u4")], 1) for array in (a, b.T)]
     out, start = np.zeros((8, 8), "i4"), generator.integers(-9, 9, (8, 8)).astype("i4")
     multiply = "wmma.mma.xor.popc" if kind == "b1" else "wmma.mma"
     body = f"""
@@ -263,7 +265,7 @@ wmma.load.b.sync.aligned.col.m8n8k{k}.global.{kind} {{%r1}}, [%p1], {stride};
 wmma.load.c.sync.aligned.row.m8n8k{k}.global.s32 {{%r2, %r3}}, [%p2], 8;
 {multiply}.sync.aligned.row.col.m8n8k{k}.s32.{kind}.{kind}.s32 {{%r4, %r5}}, {{%r0}}, {{%r1}}, {{%r2, %r3}};
 wmma.store.d.sync.aligned.row.m8n8k{k}.global.s32 [%p3], {{%r4, %r5}}, 8;"""
-    run(engine, body, [*(np.ascontiguousarray(it) for it in words), start, out])
+    run(engine, body, [*(np.ascontiguousarray(value) for value in words), start, out])
     product = (a[:, :, None] != b[None]).sum(1) if kind == "b1" else a @ b
     assert np.array_equal(out, product + start)
 
@@ -277,12 +279,12 @@ def test_matrices_are_stored_loaded_and_transposed(engine: Engine, transposed: b
     body = f"""
 mad.wide.u32 %q0, %t, 4, %p0; mad.wide.u32 %q1, %t, 4, %p1;
 shl.b32 %r9, %t, 4; mov.u32 %r8, room; add.u32 %r9, %r9, %r8;
-{" ".join(f"ld.global.b32 %r{it}, [%q0+{128 * it}];" for it in range(4))}
+{" ".join(f"ld.global.b32 %r{index}, [%q0+{128 * index}];" for index in range(4))}
 movmatrix.sync.aligned.m8n8.trans.b16 %r4, %r0;
 stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%r9], {registers};
 bar.sync 0;
 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {registers}, [%r9];
-{" ".join(f"st.global.b32 [%q1+{128 * it}], %r{it};" for it in range(5))}"""
+{" ".join(f"st.global.b32 [%q1+{128 * index}], %r{index};" for index in range(5))}"""
     run(engine, body, [given, out], ".shared .align 16 .b8 room[512];")
     halves = given.view("u2").reshape(4, 8, 8)
     turned = np.ascontiguousarray(halves.transpose(0, 2, 1))

@@ -11,6 +11,7 @@ import pytest
 
 from grader.sandbox.emulator import device as protocol
 from grader.sandbox.emulator.device import Device
+from grader.sandbox.emulator.names import MESSAGE
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 KERNEL = (
@@ -46,7 +47,7 @@ def launch(
 @pytest.mark.parametrize("kind", sorted(protocol._HANDLERS))
 def test_any_bytes_are_answered(device: Device, kind: int) -> None:
     dice = random.Random(kind)
-    assert device.answer(protocol.MODULE, b"//\n" + KERNEL.encode())[0] == 0
+    assert device.answer(MESSAGE.MODULE, b"//\n" + KERNEL.encode())[0] == 0
     for size in (0, 1, 3, 4, 8, 12, 16, 20, 28, 32, 36, 60, 64, 96, 200):
         for _ in range(8):
             words = [dice.choice((0, 1, 4, 255, 2**31 - 1, 2**32 - 1)) for _ in range(-(-size // 4))]
@@ -67,16 +68,16 @@ def test_copies_reach_nothing_but_buffers(device: Device) -> None:
     for at in (*LARGE, address - 1, address + 1, theirs.ctypes.data, mine.ctypes.data):
         for kind in (1, 2, 3, 0, 4, 2**32 - 1):
             head = protocol.COPY_HEAD.pack(at, at, 16, kind, 0)
-            assert device.answer(protocol.COPY, head + bytes(16)) == (1, b""), (at, kind)
+            assert device.answer(MESSAGE.COPY, head + bytes(16)) == (1, b""), (at, kind)
     for size in LARGE[2:]:
-        assert device.answer(protocol.COPY, protocol.COPY_HEAD.pack(0, address, size, 2, 0)) == (1, b"")
-        assert device.answer(protocol.SET, protocol.SET_HEAD.pack(address, size, 1, 0)) == (1, b"")
+        assert device.answer(MESSAGE.COPY, protocol.COPY_HEAD.pack(0, address, size, 2, 0)) == (1, b"")
+        assert device.answer(MESSAGE.SET, protocol.SET_HEAD.pack(address, size, 1, 0)) == (1, b"")
     assert mine.tolist() == list(range(16))
     assert theirs.tolist() == [9] * 16
 
 
 def test_launches_of_lies_are_refused(device: Device) -> None:
-    assert device.answer(protocol.MODULE, b"//\n" + KERNEL.encode())[0] == 0
+    assert device.answer(MESSAGE.MODULE, b"//\n" + KERNEL.encode())[0] == 0
     one = (1, 1, 1)
     out = np.zeros(1, np.uint32)
     address = struct.pack("<Q", device.adopt(out.ctypes.data, 4, "out", written=True))
@@ -91,14 +92,14 @@ def test_launches_of_lies_are_refused(device: Device) -> None:
         *(launch(0, b"k", (*one, size, 1, 1), address) for size in (0, 1025, 2**32 - 1)),
         launch(0, b"k", (*one, 2**16, 2**16, 1), address),
     ]
-    assert all(device.answer(protocol.LAUNCH, body)[0] for body in refused)
+    assert all(device.answer(MESSAGE.LAUNCH, body)[0] for body in refused)
     assert out[0] == 0
-    assert device.answer(protocol.LAUNCH, launch(0, b"k", one + one, address))[0] == 0
+    assert device.answer(MESSAGE.LAUNCH, launch(0, b"k", one + one, address))[0] == 0
     assert out[0] == 7
 
 
 def test_memory_is_bounded_and_freed_once(device: Device) -> None:
-    assert device.answer(protocol.ALLOCATE, struct.pack("<QI", 2**64 - 1, 0))[0] == 2
-    status, reply = device.answer(protocol.ALLOCATE, struct.pack("<QI", 64, 0))
+    assert device.answer(MESSAGE.ALLOCATE, struct.pack("<QI", 2**64 - 1, 0))[0] == 2
+    status, reply = device.answer(MESSAGE.ALLOCATE, struct.pack("<QI", 64, 0))
     assert status == 0
-    assert [device.answer(protocol.RELEASE, reply + bytes(4))[0] for _ in range(2)] == [0, 1]
+    assert [device.answer(MESSAGE.RELEASE, reply + bytes(4))[0] for _ in range(2)] == [0, 1]

@@ -39,9 +39,9 @@ def sanitized(library: Path, *command: str) -> str:
     """What a Python program prints whose engine is ``library``."""
     found = [
         subprocess.run(
-            ["gcc", f"-print-file-name={it}"], capture_output=True, text=True, check=True
+            ["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True
         ).stdout.strip()
-        for it in ("libasan.so", "libstdc++.so")
+        for library in ("libasan.so", "libstdc++.so")
     ]
     environment = {
         **os.environ,
@@ -74,7 +74,7 @@ def test_the_tests_of_instructions_find_nothing(library: Path) -> None:
         "requests",
         "limits",
     )
-    tests = [f"tests/emulator/test_{it}.py" for it in files]
+    tests = [f"tests/emulator/test_{file}.py" for file in files]
     # Its stderr is the sanitizers' alone.
     options = ["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.emulator.sanitized"]
     assert " passed" in sanitized(library, "-m", "pytest", *options, *tests)

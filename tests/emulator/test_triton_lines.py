@@ -116,8 +116,8 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     text += OTHERS
     floats = dict.fromkeys(("a", "b", "t", "out"), "*fp32")
     halves = dict.fromkeys(("a", "b"), "*fp16")
-    kernels["reduces"] = ({it: floats[it] for it in ("a", "t", "out")} | {"n": "i32"}, {"BLOCK": 512})
-    kernels["agrees"] = ({it: floats[it] for it in ("a", "out")} | {"n": "i32"}, {"BLOCK": 512})
+    kernels["reduces"] = ({name: floats[name] for name in ("a", "t", "out")} | {"n": "i32"}, {"BLOCK": 512})
+    kernels["agrees"] = ({name: floats[name] for name in ("a", "out")} | {"n": "i32"}, {"BLOCK": 512})
     kernels["multiplies"] = (halves | {"out": "*fp32", "k": "i32"}, {"B": 64})
     kernels["describes"] = ({"a": "*fp16", "out": "*fp16", "m": "i32", "n": "i32"}, {"B": 64})
     path = tmp_path_factory.mktemp("lines") / "solution.py"
@@ -133,8 +133,10 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 
 def accesses(function: Function) -> list[Instruction]:
     """What reaches memory, without what reads a kernel's arguments."""
-    found = [it for it in function.body if isinstance(it, Instruction) and it.name in _ACCESSES]
-    return [it for it in found if "param" not in it.modifiers and not _ORDERS & set(it.modifiers)]
+    found = [item for item in function.body if isinstance(item, Instruction) and item.name in _ACCESSES]
+    return [
+        access for access in found if "param" not in access.modifiers and not _ORDERS & set(access.modifiers)
+    ]
 
 
 def test_every_access_has_the_line_that_makes_it(lines: Lines) -> None:
@@ -142,15 +144,17 @@ def test_every_access_has_the_line_that_makes_it(lines: Lines) -> None:
     for name, function in lines.functions.items():
         found = accesses(function)
         assert found, name
-        for it in found:
-            assert it.name in lines.wanted.get(it.place.line, []), f"{name}: {it.opcode} in {it.place}"
-            widths |= {part for part in it.modifiers if re.fullmatch(r"v[248]", part)} or {"v1"}
+        for access in found:
+            assert access.name in lines.wanted.get(access.place.line, []), (
+                f"{name}: {access.opcode} in {access.place}"
+            )
+            widths |= {part for part in access.modifiers if re.fullmatch(r"v[248]", part)} or {"v1"}
     assert widths == {"v1", "v2", "v4"}
 
 
 def test_no_line_of_an_access_is_lost(lines: Lines) -> None:
     for name, function in lines.functions.items():
-        found = {it.place.line for it in accesses(function)}
+        found = {access.place.line for access in accesses(function)}
         lines_of_kernel = set(_lines_of(name, lines))
         assert lines_of_kernel <= found, f"{name}: nothing in lines {sorted(lines_of_kernel - found)}"
 
@@ -158,6 +162,8 @@ def test_no_line_of_an_access_is_lost(lines: Lines) -> None:
 def _lines_of(name: str, lines: Lines) -> list[int]:
     """The marked lines of a kernel, which ends before the next function."""
     first = lines.functions[name].place.line
-    last = min((it for it in lines.decorators if it > first), default=1 << 30)
+    last = min((line for line in lines.decorators if line > first), default=1 << 30)
     # Of a reduction within a warp or of a barrier alone there may be no access left.
-    return [it for it, marks in lines.wanted.items() if first < it < last and marks and "bar" not in marks]
+    return [
+        line for line, marks in lines.wanted.items() if first < line < last and marks and "bar" not in marks
+    ]

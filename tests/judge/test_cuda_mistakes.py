@@ -100,7 +100,7 @@ def _checker(kind: str, line: int, message: str) -> Failure:
 
 
 _ADDED = "Thread 0 of block 1 writes byte 0 of {0}, and thread 40 of block 0 reads it{1}. Nothing orders two blocks."
-_BEHIND = "Thread 232 of block 3 reads 4 bytes just behind the end of {0}, which has 4,000 bytes."
+_BEHIND = "Thread 232 of block 3 reads 4 bytes just past the end of {0}, which has 4,000 bytes."
 _ROWS = torch.randn(5, 77, generator=torch.Generator().manual_seed(1))
 _NAN = Wrong("nan", index=(0, 0), got="nan", inputs={"x": _ROWS + 1000})
 _UNWRITTEN = Wrong("unwritten", got="never written", pattern=Pattern("unwritten_tail", "", 256))

@@ -169,7 +169,7 @@ def test_a_stray_access_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
     found = first_failure(cuda(catalogue, boxes, CUDA.replace("if (i < n) ", "")))
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Line 4: Thread " in found.detail
-    assert "just behind the end of x" in found.detail
+    assert "just past the end of x" in found.detail
 
 
 def test_an_instruction_that_is_not_known_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:

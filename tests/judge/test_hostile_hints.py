@@ -45,7 +45,7 @@ def ask(language: Language, source: str) -> float:
     mistakes.of_result(None, MISMATCH, case, {})
     for kind in FAILURES:
         for line in range(1, source.count("\n") + 1)[:10]:
-            message = "Thread 0 reads byte 0 of c, behind the end of c"
+            message = "Thread 0 reads byte 0 of c, past the end of c"
             mistakes.of_failure(Failure(kind="checker", type=kind, message=message, line=line, trace=""))
     mistakes.adds_to("c")
     return time.process_time() - began

@@ -36,7 +36,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
         "Line 11: Program 1 writes",
         "The tl.store in line 11 has no mask",
     ),
-    "mask_lets_one_through": ("softmax", "odd", "behind the end of x", "lets i <= cols through"),
+    "mask_lets_one_through": ("softmax", "odd", "past the end of x", "lets i <= cols through"),
     "one_axis_masked": (
         "transpose",
         "one_element",
@@ -102,7 +102,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "partial_sums_unwritten": (
         "reduce_sum",
         "n_1025",
-        "Line 17: Program 0 uses a value from memory that nothing was written to: what torch.empty returns",
+        "Line 17: Program 0 uses a value from memory that was never written: torch.empty leaves memory unwritten",
         "",
     ),
     "every_program_stores": (
@@ -217,7 +217,7 @@ _AT_ONCE = Failure(
             _ADD,
             "(1,)",
             "add[grid](a, b, out, n, 256)",
-            _outside("behind the end of a"),
+            _outside("past the end of a"),
             "The mask of the tl.load",
         ),
         (_ADD, "(1,)", "add[grid](a, b, out, n, 256)", _outside("before the beginning of a"), ""),

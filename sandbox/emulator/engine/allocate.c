@@ -1,14 +1,16 @@
-/* The engine's one way to memory: nobody else calls malloc or its kin. Who asks is told where there is none. */
+/* The only code that calls malloc and its kin. Callers handle failure. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 #ifdef ALLOCATIONS_FAIL
-/* Tests have the n-th from now on fail, and all that follow; -1: none. */
+/* Tests make the n-th allocation and all later ones fail; -1: none. */
 static atomic_llong left = -1;
 void engine_allocations(int64_t count) { atomic_store(&left, count); }
-static bool fails(void) { return atomic_load(&left) >= 0 && (atomic_load(&left) == 0 || atomic_fetch_sub(&left, 1) <= 0); }
+static bool fails(void) {
+    return atomic_load(&left) >= 0 && (atomic_load(&left) == 0 || atomic_fetch_sub(&left, 1) <= 0);
+}
 #else
 static bool fails(void) { return false; }
 #endif

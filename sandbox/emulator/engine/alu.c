@@ -1,4 +1,4 @@
-/* Operations of single lanes: ``alu.ops`` says what they do, this how a warp does them. */
+/* Runs the operations of alu.ops on all lanes of a warp. */
 #include <fenv.h>
 #include <limits.h>
 
@@ -6,12 +6,22 @@
 #include "numbers.h"
 #include "video.h"
 
-typedef uint8_t LANE_u8; typedef int8_t LANE_s8;
-typedef uint16_t LANE_u16; typedef int16_t LANE_s16;
-typedef uint32_t LANE_u32; typedef int32_t LANE_s32;
-typedef uint64_t LANE_u64; typedef int64_t LANE_s64;
-typedef float LANE_f32; typedef double LANE_f64;
-typedef float LANE_f16; typedef float LANE_bf16; /* computed with as floats, or as doubles where that is not exact */
+enum permutation { PERMUTATIONS(NUMBERED) };
+enum dot { DOTS(NUMBERED) };
+enum conversion { CONVERSIONS(NUMBERED) };
+
+typedef uint8_t LANE_u8;
+typedef int8_t LANE_s8;
+typedef uint16_t LANE_u16;
+typedef int16_t LANE_s16;
+typedef uint32_t LANE_u32;
+typedef int32_t LANE_s32;
+typedef uint64_t LANE_u64;
+typedef int64_t LANE_s64;
+typedef float LANE_f32;
+typedef double LANE_f64;
+typedef float LANE_f16;
+typedef float LANE_bf16; /* computed as floats, or as doubles if float is not exact */
 typedef uint32_t LANE_pred;
 #define UNSIGNED(T) UNSIGNED_##T
 #define UNSIGNED_u16 uint32_t
@@ -35,7 +45,7 @@ typedef uint32_t LANE_pred;
 #define GET_f16(p, i) f16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_bf16(p, i) bf16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_pred(p, i) ((*(const uint32_t *)(p) >> (i)) & 1u)
-/* How a result lies in its register. */
+/* Storage of a result in its register. */
 #define WORD_u8 uint32_t
 #define WORD_u16 uint32_t
 #define WORD_s16 uint32_t
@@ -58,16 +68,25 @@ typedef uint32_t LANE_pred;
 #define PUT_f16(x) f16_bits(x)
 #define PUT_bf16(x) bf16_from_double(x)
 
-#define KEEP(T, out) do { \
-    WORD_##T *into = unit_of(w, r->d); \
-    if (mask == EVERY) for (int i = 0; i < LANES; i++) into[i] = out[i]; \
-    else for (int i = 0; i < LANES; i++) into[i] = (mask >> i) & 1 ? out[i] : into[i]; } while (0)
-#define KEEP_pred(out) do { uint32_t *into = unit_of(w, r->d); *into = (*into & ~mask) | ((out) & mask); } while (0)
+#define KEEP(T, out) \
+    do { \
+        WORD_##T *into = unit_of(w, r->d); \
+        if (mask == EVERY) \
+            for (int i = 0; i < LANES; i++) into[i] = out[i]; \
+        else \
+            for (int i = 0; i < LANES; i++) into[i] = (mask >> i) & 1 ? out[i] : into[i]; \
+    } while (0)
+#define KEEP_pred(out) \
+    do { \
+        uint32_t *into = unit_of(w, r->d); \
+        *into = (*into & ~mask) | ((out) & mask); \
+    } while (0)
 
 static inline uint32_t gathered(const uint8_t each[LANES]) {
     uint32_t bits = 0;
     for (int k = 0; k < 4; k++) {
-        uint64_t eight; memcpy(&eight, each + 8 * k, 8);
+        uint64_t eight;
+        memcpy(&eight, each + 8 * k, 8);
         bits |= (uint32_t)((eight * 0x0102040810204080ull) >> 56) << (8 * k);
     }
     return bits;
@@ -76,9 +95,18 @@ static inline uint32_t gathered(const uint8_t each[LANES]) {
 
 /* ---- what the expressions use ---- */
 #define DIVIDED(T, LEAST) \
-    static inline LANE_##T divided_##T(LANE_##T a, LANE_##T b) { return b == 0 ? (LANE_##T)-1 : (LEAST) && (int64_t)b == -1 ? (LANE_##T)(0 - (uint64_t)a) : a / b; } \
-    static inline LANE_##T remainder_##T(LANE_##T a, LANE_##T b) { return b == 0 ? a : (LEAST) && (int64_t)b == -1 ? 0 : a % b; }
-DIVIDED(u16, 0) DIVIDED(s16, 1) DIVIDED(u32, 0) DIVIDED(s32, 1) DIVIDED(u64, 0) DIVIDED(s64, 1)
+    static inline LANE_##T divided_##T(LANE_##T a, LANE_##T b) { \
+        return b == 0 ? (LANE_##T) - 1 : (LEAST) && (int64_t)b == -1 ? (LANE_##T)(0 - (uint64_t)a) : a / b; \
+    } \
+    static inline LANE_##T remainder_##T(LANE_##T a, LANE_##T b) { \
+        return b == 0 ? a : (LEAST) && (int64_t)b == -1 ? 0 : a % b; \
+    }
+DIVIDED(u16, 0)
+DIVIDED(s16, 1)
+DIVIDED(u32, 0)
+DIVIDED(s32, 1)
+DIVIDED(u64, 0)
+DIVIDED(s64, 1)
 static inline uint16_t high_u16(uint16_t a, uint16_t b) { return (uint16_t)(((uint32_t)a * b) >> 16); }
 static inline int16_t high_s16(int16_t a, int16_t b) { return (int16_t)(((int32_t)a * b) >> 16); }
 static inline uint32_t high_u32(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a * b) >> 32); }
@@ -86,8 +114,10 @@ static inline int32_t high_s32(int32_t a, int32_t b) { return (int32_t)(((int64_
 static inline uint64_t high_u64(uint64_t a, uint64_t b) { return (uint64_t)(((unsigned __int128)a * b) >> 64); }
 static inline int64_t high_s64(int64_t a, int64_t b) { return (int64_t)(((__int128)a * b) >> 64); }
 static inline uint32_t reversed(uint32_t v) {
-    v = (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1; v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
-    v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4; return __builtin_bswap32(v);
+    v = (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1;
+    v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
+    v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(v);
 }
 static inline uint64_t field_of(uint64_t a, uint32_t b, uint32_t c, uint32_t bits, bool is_signed) {
     uint32_t start = b & 255, length = c & 255;
@@ -109,9 +139,10 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c, int mode) {
     static const uint16_t f4e[4] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[4] = {0x5670, 0x6701, 0x7012, 0x0123};
     static const uint16_t rc8[4] = {0x0000, 0x1111, 0x2222, 0x3333}, ecl[4] = {0x3210, 0x3211, 0x3222, 0x3333};
     static const uint16_t ecr[4] = {0x0000, 0x1110, 0x2210, 0x3210}, rc16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
-    static const uint16_t *const modes[7] = {0, f4e, b4e, rc8, ecl, ecr, rc16};
+    static const uint16_t *const modes[] = {
+            [B32] = 0, [F4E] = f4e, [B4E] = b4e, [RC8] = rc8, [ECL] = ecl, [ECR] = ecr, [RC16] = rc16};
     uint64_t both = (uint64_t)b << 32 | a;
-    uint32_t select = mode ? modes[mode][c & 3] : c, out = 0;
+    uint32_t select = mode != B32 ? modes[mode][c & 3] : c, out = 0;
     for (int k = 0; k < 4; k++) {
         uint32_t nibble = select >> (4 * k) & 15, byte = (uint32_t)(both >> (8 * (nibble & 7))) & 255;
         if (nibble & 8) byte = byte & 0x80 ? 255 : 0;
@@ -131,40 +162,58 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
     if (table & 128) out |= a & b & c;
     return out;
 }
-/* kinds: bit 0: a is signed; bit 1: b is; bit 2: dp2a's upper half */
 static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, int kinds) {
     for (int k = 0; k < 32; k += 8)
-        c += (uint32_t)((kinds & 1 ? (int8_t)(a >> k) : (int)(uint8_t)(a >> k)) * (kinds & 2 ? (int8_t)(b >> k) : (int)(uint8_t)(b >> k)));
+        c += (uint32_t)((kinds & A_SIGNED ? (int8_t)(a >> k) : (int)(uint8_t)(a >> k)) *
+                (kinds & B_SIGNED ? (int8_t)(b >> k) : (int)(uint8_t)(b >> k)));
     return c;
 }
 static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, int kinds) {
     for (int k = 0; k < 2; k++) {
-        int shift = 8 * k + (kinds & 4 ? 16 : 0);
-        c += (uint32_t)((kinds & 1 ? (int16_t)(a >> 16 * k) : (int)(uint16_t)(a >> 16 * k)) * (kinds & 2 ? (int8_t)(b >> shift) : (int)(uint8_t)(b >> shift)));
+        int shift = 8 * k + (kinds & UPPER_HALF ? 16 : 0);
+        c += (uint32_t)((kinds & A_SIGNED ? (int16_t)(a >> 16 * k) : (int)(uint16_t)(a >> 16 * k)) *
+                (kinds & B_SIGNED ? (int8_t)(b >> shift) : (int)(uint8_t)(b >> shift)));
     }
     return c;
 }
 static inline int64_t clamped(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 static inline uint32_t space_of(uint64_t address) {
-    return address >= FUNCTION_BASE ? GENERIC : address >= LOCAL_BASE ? LOCAL : address >= SHARED_BASE ? SHARED : GLOBAL;
+    return address >= FUNCTION_BASE  ? GENERIC
+            : address >= LOCAL_BASE  ? LOCAL
+            : address >= SHARED_BASE ? SHARED
+                                     : GLOBAL;
 }
-static inline float least(float a, float b) { return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b; }
-static inline float most(float a, float b) { return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b; }
+static inline float least(float a, float b) {
+    return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b;
+}
+static inline float most(float a, float b) {
+    return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b;
+}
 static inline float least_nan(float a, float b) { return a != a || b != b ? NAN : least(a, b); }
 static inline float most_nan(float a, float b) { return a != a || b != b ? NAN : most(a, b); }
-static inline double least64(double a, double b) { return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b; }
-static inline double most64(double a, double b) { return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b; }
+static inline double least64(double a, double b) {
+    return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b;
+}
+static inline double most64(double a, double b) {
+    return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b;
+}
 static inline double positive(double a) { return a != a ? a : a > 0 ? a : 0.0; }
-/* What approximates has the upper 32 bits of a double, and no subnormal number. */
+/* Approximations keep the upper 32 bits of a double and flush subnormal numbers. */
 static inline double flushed64(double v) { return fabs(v) < 0x1p-1022 ? copysign(0.0, v) : v; }
-static inline double approximate64(double v) { return isfinite(v) ? flushed64(f64_of((bits64_of(v) + 0x80000000ull) & 0xffffffff00000000ull)) : v; }
-/* PTX: a product with the reciprocal, which is 0 for what is above 2^126. What is subnormal a card scales before. */
-static inline float quotient(float a, float b) { return fabsf(b) < 0x1p-126f ? a / b : a * (fabsf(b) > 0x1p126f ? copysignf(0.0f, b) : 1.0f / b); }
+static inline double approximate64(double v) {
+    return isfinite(v) ? flushed64(f64_of((bits64_of(v) + 0x80000000ull) & 0xffffffff00000000ull)) : v;
+}
+/* PTX multiplies by the reciprocal, which is 0 above 2^126. A card scales subnormal divisors first. */
+static inline float quotient(float a, float b) {
+    return fabsf(b) < 0x1p-126f ? a / b : a * (fabsf(b) > 0x1p126f ? copysignf(0.0f, b) : 1.0f / b);
+}
 static inline uint16_t f16_toward_zero(float v) {
     uint16_t bits = f16_bits(v);
     return fabsf(f16_value(bits)) > fabsf(v) && isfinite(v) ? bits - 1 : bits;
 }
-static inline double rounded(double v, int mode) { return mode == 0 ? rint(v) : mode == 1 ? trunc(v) : mode == 2 ? floor(v) : ceil(v); }
+static inline double rounded(double v, int mode) {
+    return mode == ROUND_NEAREST ? rint(v) : mode == ROUND_TO_ZERO ? trunc(v) : mode == ROUND_DOWN ? floor(v) : ceil(v);
+}
 static inline int64_t to_integer(double v, int mode, int64_t low, int64_t high, int64_t nan) {
     if (v != v) return nan;
     v = rounded(v, mode);
@@ -181,13 +230,25 @@ static inline int64_t to_signed64(double v, int mode) {
     return v <= -9223372036854775808.0 ? INT64_MIN : v >= 9223372036854775808.0 ? INT64_MAX : (int64_t)v;
 }
 /* A double that rounds to 16 bits as the integer would. */
-#define EXACT(T) static inline double exact_or_odd_##T(LANE_##T a) { return (double)a; }
-EXACT(u8) EXACT(s8) EXACT(u16) EXACT(s16) EXACT(u32) EXACT(s32)
-static inline double exact_or_odd_u64(uint64_t a) { return sum_to_odd((double)(uint32_t)(a >> 32) * 4294967296.0, (double)(uint32_t)a); }
-static inline double exact_or_odd_s64(int64_t a) { return a < 0 ? -exact_or_odd_u64(0 - (uint64_t)a) : exact_or_odd_u64((uint64_t)a); }
+#define EXACT(T) \
+    static inline double exact_or_odd_##T(LANE_##T a) { return (double)a; }
+EXACT(u8)
+EXACT(s8)
+EXACT(u16)
+EXACT(s16)
+EXACT(u32)
+EXACT(s32)
+static inline double exact_or_odd_u64(uint64_t a) {
+    return sum_to_odd((double)(uint32_t)(a >> 32) * 4294967296.0, (double)(uint32_t)a);
+}
+static inline double exact_or_odd_s64(int64_t a) {
+    return a < 0 ? -exact_or_odd_u64(0 - (uint64_t)a) : exact_or_odd_u64((uint64_t)a);
+}
 
-static inline int32_t extended_s32(int32_t a, uint32_t bits) { return bits == 0 ? 0 : (int32_t)((uint32_t)a << (32 - bits)) >> (32 - bits); }
-/* fns: the place of a set bit, counted from ``base`` upwards or, where ``offset`` is negative, downwards. */
+static inline int32_t extended_s32(int32_t a, uint32_t bits) {
+    return bits == 0 ? 0 : (int32_t)((uint32_t)a << (32 - bits)) >> (32 - bits);
+}
+/* fns: the place of a set bit, counted upwards from ``base``, or downwards if ``offset`` is negative. */
 static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     int64_t left = offset < 0 ? -(int64_t)offset : offset;
     if (base > 31) return EVERY;
@@ -201,49 +262,121 @@ static inline uint32_t mask_of(uint32_t start, uint32_t width, bool clamps) {
     return first + bits >= 32 || (clamps && (start >= 32 || width >= 32)) ? from : from & ~(EVERY << (first + bits));
 }
 static inline uint16_t flushed_half(uint32_t bits) { return (uint16_t)(bits & 0x7c00 ? bits : bits & 0x8000); }
-static inline float signed_as(float size, float a, float b) { return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f); }
-/* The nearest number of a format, moved to its neighbour where the rounding wants that: numbers of one sign are in the
- * order of their bits. */
+static inline float signed_as(float size, float a, float b) {
+    return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f);
+}
+/* The nearest number of a format, or its neighbour if the rounding asks for it: numbers of one sign are ordered by
+ * their bits. */
 static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
     bool larger = near > value, smaller = near < value; /* than it should be */
     int mode = how & 3;
-    if (mode == 0 || !(larger || smaller)) return bits;
-    bool down = mode == 2 || (mode == 1 && value > 0);
+    if (mode == ROUND_NEAREST || !(larger || smaller)) return bits;
+    bool down = mode == ROUND_DOWN || (mode == ROUND_TO_ZERO && value > 0);
     if (down && larger) return bits & sign ? bits + 1 : bits == 0 ? sign | 1 : bits - 1;
     if (!down && smaller) return bits & sign ? (bits == sign ? 1 : bits - 1) : bits + 1;
     return bits;
 }
 static inline uint32_t f16_by(double value, int how) {
-    if (how & 8) value = positive(value);
+    if (how & NOT_NEGATIVE) value = positive(value);
     if (value != value) return 0x7fff;
     uint32_t bits = f16_bits(value);
     bits = moved(bits, 0x8000, f16_value((uint16_t)bits), value, how);
-    return how & 4 && (bits & 0x7fff) == 0x7c00 ? bits - 1 : bits;
+    return how & FINITE && (bits & 0x7fff) == 0x7c00 ? bits - 1 : bits;
 }
 static inline uint32_t bf16_by(double value, int how) {
-    if (how & 8) value = positive(value);
+    if (how & NOT_NEGATIVE) value = positive(value);
     if (value != value) return 0x7fff;
     uint32_t bits = bf16_from_double(value);
     bits = moved(bits, 0x8000, bf16_value((uint16_t)bits), value, how);
-    return how & 4 && (bits & 0x7fff) == 0x7f80 ? bits - 1 : bits;
+    return how & FINITE && (bits & 0x7fff) == 0x7f80 ? bits - 1 : bits;
 }
-/* how: 0 nearest even, 1 zero, 16 nearest with ties away from zero. */
+/* how: ROUND_NEAREST or ROUND_TO_ZERO, and flags. */
 static inline uint32_t tf32_by(float value, int how) {
-    if (how & 8) value = (float)positive(value);
+    if (how & NOT_NEGATIVE) value = (float)positive(value);
     uint32_t bits = bits_of(value), last = bits >> 13 & 1;
-    if (value != value) return how & 8 ? 0x7fffffff : bits & 0xffffe000u;
-    bits = how & 16 ? tf32_bits(bits) : (how & 3) == 1 || isinf(value) ? bits & 0xffffe000u : (bits + 0xfff + last) & 0xffffe000u;
-    return how & 4 && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
+    if (value != value) return how & NOT_NEGATIVE ? 0x7fffffff : bits & 0xffffe000u;
+    bits = how & TIES_AWAY                               ? tf32_bits(bits)
+            : (how & 3) == ROUND_TO_ZERO || isinf(value) ? bits & 0xffffe000u
+                                                         : (bits + 0xfff + last) & 0xffffe000u;
+    return how & FINITE && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
 }
 
 /* ---- the operations ---- */
-#define BODY1(T, A, E) { WORD_##T out[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); (void)a; out[i] = PUT_##T(E); } KEEP(T, out); }
-#define BODY2(T, A, B, E) { WORD_##T out[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); LANE_##B b = GET_##B(pb, i); (void)a; (void)b; out[i] = PUT_##T(E); } KEEP(T, out); }
-#define BODY3(T, A, B, C, E) { WORD_##T out[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); LANE_##B b = GET_##B(pb, i); LANE_##C c = GET_##C(pc, i); out[i] = PUT_##T(E); } KEEP(T, out); }
-#define BODY4(T, A, B, C, F, E) { WORD_##T out[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); LANE_##B b = GET_##B(pb, i); LANE_##C c = GET_##C(pc, i); LANE_##F e = GET_##F(pe, i); out[i] = PUT_##T(E); } KEEP(T, out); }
-#define PRED1(A, E) { uint8_t each[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); each[i] = (E) ? 1 : 0; } KEEP_pred(gathered(each)); }
-#define PRED2(A, B, E) { uint8_t each[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); LANE_##B b = GET_##B(pb, i); each[i] = (E) ? 1 : 0; } KEEP_pred(gathered(each)); }
-#define PRED3(A, B, C, E) { uint8_t each[LANES]; for (int i = 0; i < LANES; i++) { LANE_##A a = GET_##A(pa, i); LANE_##B b = GET_##B(pb, i); LANE_##C c = GET_##C(pc, i); each[i] = (E) ? 1 : 0; } KEEP_pred(gathered(each)); }
+#define BODY1(T, A, E) \
+    { \
+        WORD_##T out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            (void)a; \
+            out[i] = PUT_##T(E); \
+        } \
+        KEEP(T, out); \
+    }
+#define BODY2(T, A, B, E) \
+    { \
+        WORD_##T out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            LANE_##B b = GET_##B(pb, i); \
+            (void)a; \
+            (void)b; \
+            out[i] = PUT_##T(E); \
+        } \
+        KEEP(T, out); \
+    }
+#define BODY3(T, A, B, C, E) \
+    { \
+        WORD_##T out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            LANE_##B b = GET_##B(pb, i); \
+            LANE_##C c = GET_##C(pc, i); \
+            out[i] = PUT_##T(E); \
+        } \
+        KEEP(T, out); \
+    }
+#define BODY4(T, A, B, C, F, E) \
+    { \
+        WORD_##T out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            LANE_##B b = GET_##B(pb, i); \
+            LANE_##C c = GET_##C(pc, i); \
+            LANE_##F e = GET_##F(pe, i); \
+            out[i] = PUT_##T(E); \
+        } \
+        KEEP(T, out); \
+    }
+#define PRED1(A, E) \
+    { \
+        uint8_t each[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            each[i] = (E) ? 1 : 0; \
+        } \
+        KEEP_pred(gathered(each)); \
+    }
+#define PRED2(A, B, E) \
+    { \
+        uint8_t each[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            LANE_##B b = GET_##B(pb, i); \
+            each[i] = (E) ? 1 : 0; \
+        } \
+        KEEP_pred(gathered(each)); \
+    }
+#define PRED3(A, B, C, E) \
+    { \
+        uint8_t each[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##A a = GET_##A(pa, i); \
+            LANE_##B b = GET_##B(pb, i); \
+            LANE_##C c = GET_##C(pc, i); \
+            each[i] = (E) ? 1 : 0; \
+        } \
+        KEEP_pred(gathered(each)); \
+    }
 #define SELECT(T, plain, pred_body) SELECT_##T(plain, pred_body)
 #define SELECT_pred(plain, pred_body) pred_body
 #define SELECT_u16(plain, pred_body) plain
@@ -256,26 +389,96 @@ static inline uint32_t tf32_by(float value, int how) {
 #define SELECT_f64(plain, pred_body) plain
 #define SELECT_f16(plain, pred_body) plain
 #define SELECT_bf16(plain, pred_body) plain
-#define OP1(name, D, A, E) HEAD(alu_##name) { const void *pa = unit_of(w, r->a); SELECT(D, BODY1(D, A, E), PRED1(A, E)) }
-#define OP2(name, D, A, B, E) HEAD(alu_##name) { const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); SELECT(D, BODY2(D, A, B, E), PRED2(A, B, E)) }
-#define OP3(name, D, A, B, C, E) HEAD(alu_##name) { const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); SELECT(D, BODY3(D, A, B, C, E), PRED3(A, B, C, E)) }
-#define OP4(name, D, A, B, C, F, E) HEAD(alu_##name) { const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c), *pe = unit_of(w, r->e); BODY4(D, A, B, C, F, E) }
-#define OP1F(name, E) HEAD(alu_##name) { const float *pa = unit_of(w, r->a); float out[LANES]; for (int i = 0; i < LANES; i++) { float a = flushed(pa[i]); out[i] = flushed(E); } KEEP(f32, out); }
-#define OP2F(name, E) HEAD(alu_##name) { const float *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); float out[LANES]; for (int i = 0; i < LANES; i++) { float a = flushed(pa[i]), b = flushed(pb[i]); out[i] = flushed(E); } KEEP(f32, out); }
-#define OP3F(name, E) HEAD(alu_##name) { const float *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); float out[LANES]; for (int i = 0; i < LANES; i++) { float a = flushed(pa[i]), b = flushed(pb[i]), c = flushed(pc[i]); out[i] = flushed(E); } KEEP(f32, out); }
-#define PAIR_LOOP(T, GETS, E) uint32_t out[LANES]; for (int i = 0; i < LANES; i++) { out[i] = 0; for (int k = 0; k < 32; k += 16) { GETS out[i] |= (uint32_t)PUT_##T(E) << k; } } KEEP(u32, out);
-#define PAIR1(name, T, E) HEAD(alu_##name) { const uint32_t *pa = unit_of(w, r->a); PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k));, E) }
-#define PAIR2(name, T, E) HEAD(alu_##name) { const uint32_t *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k)); float b = T##_value((uint16_t)(pb[i] >> k));, E) }
-#define PAIR3(name, T, E) HEAD(alu_##name) { const uint32_t *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k)); float b = T##_value((uint16_t)(pb[i] >> k)); float c = T##_value((uint16_t)(pc[i] >> k));, E) }
-#define CARRY(name, T) HEAD(alu_##name) { \
-    const LANE_##T *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
-    uint32_t in = r->c == NONE ? 0 : *u32_of(w, r->c), carry = 0; LANE_##T out[LANES]; \
+#define OP1(name, D, A, E) \
+    HEAD(alu_##name) { \
+        const void *pa = unit_of(w, r->a); \
+        SELECT(D, BODY1(D, A, E), PRED1(A, E)) \
+    }
+#define OP2(name, D, A, B, E) \
+    HEAD(alu_##name) { \
+        const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
+        SELECT(D, BODY2(D, A, B, E), PRED2(A, B, E)) \
+    }
+#define OP3(name, D, A, B, C, E) \
+    HEAD(alu_##name) { \
+        const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); \
+        SELECT(D, BODY3(D, A, B, C, E), PRED3(A, B, C, E)) \
+    }
+#define OP4(name, D, A, B, C, F, E) \
+    HEAD(alu_##name) { \
+        const void *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c), *pe = unit_of(w, r->e); \
+        BODY4(D, A, B, C, F, E) \
+    }
+#define OP1F(name, E) \
+    HEAD(alu_##name) { \
+        const float *pa = unit_of(w, r->a); \
+        float out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            float a = flushed(pa[i]); \
+            out[i] = flushed(E); \
+        } \
+        KEEP(f32, out); \
+    }
+#define OP2F(name, E) \
+    HEAD(alu_##name) { \
+        const float *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
+        float out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            float a = flushed(pa[i]), b = flushed(pb[i]); \
+            out[i] = flushed(E); \
+        } \
+        KEEP(f32, out); \
+    }
+#define OP3F(name, E) \
+    HEAD(alu_##name) { \
+        const float *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); \
+        float out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            float a = flushed(pa[i]), b = flushed(pb[i]), c = flushed(pc[i]); \
+            out[i] = flushed(E); \
+        } \
+        KEEP(f32, out); \
+    }
+#define PAIR_LOOP(T, GETS, E) \
+    uint32_t out[LANES]; \
     for (int i = 0; i < LANES; i++) { \
-        LANE_##T b = r->imm ? ~pb[i] : pb[i], bit = r->c == NONE ? r->imm != 0 : in >> i & 1; \
-        unsigned __int128 sum = (unsigned __int128)pa[i] + b + bit; \
-        out[i] = (LANE_##T)sum; carry |= (uint32_t)(sum >> (8 * sizeof out[0]) & 1) << i; } \
-    KEEP(T, out); \
-    if (r->e != NONE) { uint32_t *flag = u32_of(w, r->e); *flag = (*flag & ~mask) | (carry & mask); } }
+        out[i] = 0; \
+        for (int k = 0; k < 32; k += 16) { GETS out[i] |= (uint32_t)PUT_##T(E) << k; } \
+    } \
+    KEEP(u32, out);
+#define PAIR1(name, T, E) \
+    HEAD(alu_##name) { \
+        const uint32_t *pa = unit_of(w, r->a); \
+        PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k));, E) \
+    }
+#define PAIR2(name, T, E) \
+    HEAD(alu_##name) { \
+        const uint32_t *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
+        PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k)); float b = T##_value((uint16_t)(pb[i] >> k));, E) \
+    }
+#define PAIR3(name, T, E) \
+    HEAD(alu_##name) { \
+        const uint32_t *pa = unit_of(w, r->a), *pb = unit_of(w, r->b), *pc = unit_of(w, r->c); \
+        PAIR_LOOP(T, float a = T##_value((uint16_t)(pa[i] >> k)); float b = T##_value((uint16_t)(pb[i] >> k)); \
+                float c = T##_value((uint16_t)(pc[i] >> k));, E) \
+    }
+#define CARRY(name, T) \
+    HEAD(alu_##name) { \
+        const LANE_##T *pa = unit_of(w, r->a), *pb = unit_of(w, r->b); \
+        uint32_t in = r->c == NONE ? 0 : *u32_of(w, r->c), carry = 0; \
+        LANE_##T out[LANES]; \
+        for (int i = 0; i < LANES; i++) { \
+            LANE_##T b = r->imm ? ~pb[i] : pb[i], bit = r->c == NONE ? r->imm != 0 : in >> i & 1; \
+            unsigned __int128 sum = (unsigned __int128)pa[i] + b + bit; \
+            out[i] = (LANE_##T)sum; \
+            carry |= (uint32_t)(sum >> (8 * sizeof out[0]) & 1) << i; \
+        } \
+        KEEP(T, out); \
+        if (r->e != NONE) { \
+            uint32_t *flag = u32_of(w, r->e); \
+            *flag = (*flag & ~mask) | (carry & mask); \
+        } \
+    }
 #include "alu.ops"
 
 /* ---- the tables: an operation's number is its place ---- */

@@ -1,28 +1,23 @@
-/* Between the parts of what sm_90 does on its own: async.c, bulk.c and wgmma.c. */
+/* Shared by the files of sm_90's asynchronous instructions: async.c, clocks.c, mbarriers.c, copies.c, bulk.c,
+ * wgmma.c. */
 #ifndef ASYNC_H
 #define ASYNC_H
 #include "engine.h"
 
-/* As hopper.py's. A row's size says which. */
-enum async_kind {
-    MBARRIER_INIT, MBARRIER_INVAL, MBARRIER_ARRIVE, MBARRIER_DROP, MBARRIER_EXPECT, MBARRIER_COMPLETE, MBARRIER_TEST, MBARRIER_TRY,
-    COPIES_ARRIVE, CLUSTER_ARRIVE, CLUSTER_WAIT, MAP_RANK, RANK_OF, PROXY_FENCE, BULK_COPY, BULK_COMMIT, BULK_WAIT, BULK_WAIT_READ,
-    PRODUCT_FENCE, PRODUCT, PRODUCT_COMMIT, PRODUCT_WAIT
-};
-/* A row's count, of mbarriers: */
-enum { EXPECTS = 1, PARITY = 2, NO_COMPLETE = 4, RELAXED = 8 };
+enum async_kind { ASYNCS(NUMBERED) };
+enum arrivals { ARRIVALS(NUMBERED) };
+enum copies { COPIES(NUMBERED) };
 
-/* What the 8 bytes of an mbarrier stand for. ``clock``: what arrivals of this phase publish, and then what those of the
- * phases before did. */
+/* The state of an mbarrier. ``clock``: publications of this phase's arrivals, and then of earlier phases'. */
 struct mbarrier {
-    uint32_t offset, expected, pending, phase, completed, line, made; /* made: what the race check notes of it */
+    uint32_t offset, expected, pending, phase, completed, line, made; /* made: its entry of the race check */
     int64_t bytes;
     uint32_t *clock;
     uint64_t pending_cycle, cycle;
 };
 
-/* A copy into shared memory that has not come to pass, in the block whose mbarrier it completes. ``data``: what it
- * writes; or, where it has one, what lies in ``from`` then. ``how``: 0, or 1 + an operation of atomics | its type << 8. */
+/* A pending copy. ``data``: the bytes to write, unless it copies from the block ``from``. ``how``: 0, or 1 + an
+ * atomic operation | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;
@@ -32,21 +27,42 @@ struct transfer {
 };
 
 enum { THREADS_SLOT, READS_SLOT, WRITES_SLOT, PRODUCTS_SLOT };
-uint32_t async_slot(const struct warp *, uint32_t kind);
-uint32_t async_mbarrier_slot(const struct block *, uint32_t number);
-/* NULL: a fault was recorded. */
-struct mbarrier *mbarrier_of(struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
+/* clocks.c */
+uint32_t clock_slot(const struct warp *, uint32_t kind);
+uint32_t clock_mbarrier_slot(const struct block *, uint32_t number);
+void clock_join(uint32_t *into, const uint32_t *from, uint32_t words);
+void clock_publish(struct warp *, uint32_t *into);
+/* ``from``: NULL if the publication is unknown: everything. */
+void clock_learn(struct warp *, const uint32_t *from);
+void clock_reaches(struct warp *, uint32_t slot, uint32_t epoch);
+/* A fence of proxies. */
+void clock_fence(struct warp *);
+
+/* mbarriers.c. Each returns 1 or NULL if a fault was recorded. */
+int mbarrier_run(struct warp *, const struct row *, uint32_t mask);
+/* The one that a lane's operand a names. */
+struct mbarrier *mbarrier_at(struct warp *, const struct row *, int lane, struct span *);
+struct mbarrier *mbarrier_of(
+        struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
+/* ``bytes``: fewer that it waits for; negative: more. */
 int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
-void async_publish(struct warp *, uint32_t *into);
-void async_learn(struct warp *, const uint32_t *from);
-void async_knows(struct warp *, uint32_t slot, uint32_t epoch);
+/* The phase waits for one more arrival. */
+int mbarrier_expects_one(struct warp *, const struct row *, int lane);
+/* One arrival of a lane, behind its copies. */
+int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
+/* The race check's: a lane accesses the 8 bytes. */
+void mbarrier_touched(struct warp *, const struct row *, struct span *, int lane, bool writes, bool atomic);
+
+/* copies.c: arrivals behind copies of cp.async */
+int copies_arrive(struct warp *, const struct row *, uint32_t mask);
+/* Finishes the warp's copies whose arrivals are at the mbarrier at ``offset``. */
+int late_arrives_at(struct warp *, uint32_t offset);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
-uint32_t bulk_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
-/* Lets what completes an mbarrier come to pass. */
+/* Finishes copies that complete an mbarrier. */
 int bulk_arrives(struct warp *, struct block *, uint32_t mbarrier);
 void bulk_forget(struct block *);
 int bulk_exits(struct warp *, const struct row *, uint32_t mask);

@@ -1,26 +1,22 @@
-/* Bulk copies, and those of tensors (TMA): asked for by one thread, done by the multiprocessor later.
+/* Bulk copies and tensor copies (TMA), which one thread starts and the multiprocessor finishes later.
  *
- * They come to pass as late as they may: when somebody waits for the mbarrier that they complete or, towards global
- * memory, for their group. */
+ * A copy happens as late as possible: when a thread waits for its mbarrier or, for copies to global memory, for its
+ * group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
+#include "described.h"
 #include "numbers.h"
 
-#define DIMENSIONS 5
 #define MOST_TRANSFERS 65536u
+#define NO_TYPE 0xffu
 #define MOST_TRANSFER_BYTES (64u << 20)
 #define MAP_SIGNATURE 0x70616d726f736e74ull /* as host/driver.c writes it */
-enum { SHARED_TO_SHARED = 1, GLOBAL_TO_SHARED, SHARED_TO_GLOBAL };
 
-struct operand { uint32_t unit, wide; int32_t at; };
-/* As hopper.py writes it into the pool, at word r->imm. rank: 0 where no tensor is described. */
-struct bulk { uint32_t way, rank, multicast, how; struct operand to, from, mbarrier, size, ranks, coordinates[DIMENSIONS]; };
-
-/* A tensor map's 128 bytes: as host/driver.c and tensormap.replace make them, of a program that may write anything there.
- * Sizes of dimensions and the rank are one less than they are. */
+/* A tensor map's 128 bytes, made by host/driver.c and tensormap.replace. The program may write anything there. Sizes
+ * of dimensions and the rank are stored minus one. */
 struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS];
@@ -28,26 +24,37 @@ struct tensor_map {
     uint8_t steps[DIMENSIONS], type, rank, swizzle, fill, rest[39];
 };
 static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
-/* A tensor's part that one copy moves: counts of elements, bytes in all. */
-struct part { struct tensor_map map; int64_t at[DIMENSIONS]; uint32_t counts[DIMENSIONS], element; uint64_t bytes; bool stores; };
+/* The part of a tensor that one copy moves. */
+struct part {
+    struct tensor_map map;
+    int64_t at[DIMENSIONS];
+    uint32_t counts[DIMENSIONS], element;
+    uint64_t bytes;
+    bool stores;
+};
 
 static uint64_t value_of(struct warp *w, const struct operand *it, int lane) {
     uint64_t base = it->unit == NONE ? 0 : it->wide ? u64_of(w, it->unit)[lane] : u32_of(w, it->unit)[lane];
-    return it->wide || it->unit == NONE ? base + (uint64_t)(int64_t)it->at : (uint32_t)(base + (uint64_t)(int64_t)it->at);
+    return it->wide || it->unit == NONE ? base + (uint64_t)(int64_t)it->at
+                                        : (uint32_t)(base + (uint64_t)(int64_t)it->at);
 }
 
-static uint32_t swizzle_of(const struct tensor_map *map) { return map->swizzle == 1 ? 1 : map->swizzle == 2 ? 3 : map->swizzle == 3 ? 7 : 0; }
+static uint32_t swizzle_of(const struct tensor_map *map) {
+    return map->swizzle == 1 ? 1 : map->swizzle == 2 ? 3 : map->swizzle == 3 ? 7 : 0;
+}
 static uint64_t swizzled(uint64_t offset, uint32_t mask) { return offset ^ ((offset >> 7 & mask) << 4); }
 
 /* False: a fault was recorded. */
-static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk, const struct operand *where, int lane, bool stores, struct part *part) {
+static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk, const struct operand *where, int lane,
+        bool stores, struct part *part) {
     struct span span;
     uint64_t address = value_of(w, where, lane);
     if (!span_of(w, r, address, sizeof part->map, 64, GENERIC, lane, false, &span)) return false;
     struct tensor_map *map = &part->map;
     memcpy(map, span.data + span.offset, sizeof *map);
     map->rank++;
-    bool good = map->signature == MAP_SIGNATURE && map->rank == bulk->rank && map->type < sizeof TYPE_BYTES && map->swizzle <= 3;
+    bool good = map->signature == MAP_SIGNATURE && map->rank == bulk->rank && map->type < sizeof TYPE_BYTES &&
+            map->swizzle <= 3;
     part->element = good ? TYPE_BYTES[map->type] : 1;
     part->bytes = part->element;
     for (uint32_t i = 0; good && i < map->rank; i++) {
@@ -57,18 +64,31 @@ static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk
         part->bytes *= part->counts[i];
         part->at[i] = (int32_t)value_of(w, &bulk->coordinates[i], lane);
     }
-    if (!good) { fault(w, r, BAD_DESCRIPTOR, lane, span.region, (int64_t)span.offset, sizeof *map, false); return false; }
+    if (!good) {
+        fault(w, r, BAD_DESCRIPTOR, lane, span.region, (int64_t)span.offset, sizeof *map, false);
+        return false;
+    }
     /* As an H100 refuses it (benchmarks/gpu/hopper.py). */
     int64_t first = part->at[0] * part->element;
-    if (first % 16 && map->steps[0] == 1) { fault(w, r, BAD_COORDINATE, lane, NULL, first, 16, false); return false; }
+    if (first % 16 && map->steps[0] == 1) {
+        fault(w, r, BAD_COORDINATE, lane, NULL, first, 16, false);
+        return false;
+    }
     for (uint32_t i = 0; stores && i < map->rank; i++)
-        if (part->at[i] < 0) { fault(w, r, BAD_COORDINATE, lane, NULL, part->at[i], 0, true); return false; }
+        if (part->at[i] < 0) {
+            fault(w, r, BAD_COORDINATE, lane, NULL, part->at[i], 0, true);
+            return false;
+        }
     part->stores = stores;
     return true;
 }
 
-struct line { uint64_t address, at, bytes; uint32_t skip, elements; bool inside; };
-/* The part's next row of its innermost dimension. ``index``: of the others, counted up. */
+struct line {
+    uint64_t address, at, bytes;
+    uint32_t skip, elements;
+    bool inside;
+};
+/* The next row of the part along its innermost dimension. ``index``: of the other dimensions. */
 static struct line line_of(const struct part *part, const uint32_t *index, uint64_t row) {
     const struct tensor_map *map = &part->map;
     struct line line = {.address = map->address, .at = row * part->counts[0] * part->element, .inside = true};
@@ -80,7 +100,7 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     int64_t step = map->steps[0], first = part->at[0], size = (int64_t)map->sizes[0] + 1;
     int64_t skip = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= size ? 0 : (size - first + step - 1) / step;
-    /* What is stored is cut off at a multiple of 16 bytes, and not where the tensor ends. */
+    /* Stores are cut off at a multiple of 16 bytes, not at the tensor's end. */
     if (part->stores && step == 1 && end > 0) end = ((end * part->element + 15) & ~(int64_t)15) / part->element;
     if (end > part->counts[0]) end = part->counts[0];
     if (end <= skip) line.inside = false;
@@ -93,19 +113,32 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
 }
 static uint64_t rows_of(const struct part *part) { return part->bytes / ((uint64_t)part->counts[0] * part->element); }
 static void next_index(const struct part *part, uint32_t *index) {
-    for (uint32_t i = 1; i < part->map.rank; i++) { if (++index[i] < part->counts[i]) return; index[i] = 0; }
+    for (uint32_t i = 1; i < part->map.rank; i++) {
+        if (++index[i] < part->counts[i]) return;
+        index[i] = 0;
+    }
 }
 
-static struct transfer *transfer_new(struct warp *w, const struct row *r, struct block *block, int lane, uint64_t bytes) {
-    if (block->transfer_count >= MOST_TRANSFERS || block->transfer_bytes + bytes > MOST_TRANSFER_BYTES) { fault(w, r, LIMIT, lane, NULL, 0, 0, false); return NULL; }
+static struct transfer *transfer_new(
+        struct warp *w, const struct row *r, struct block *block, int lane, uint64_t bytes) {
+    if (block->transfer_count >= MOST_TRANSFERS || block->transfer_bytes + bytes > MOST_TRANSFER_BYTES) {
+        fault(w, r, LIMIT, lane, NULL, 0, 0, false);
+        return NULL;
+    }
     if (block->transfer_count == block->transfer_room) {
         struct transfer *more = grown(block->transfers, &block->transfer_room, 32, sizeof *more);
-        if (!more) { out_of_memory(w->block->launch); return NULL; }
+        if (!more) {
+            out_of_memory(w->block->launch);
+            return NULL;
+        }
         block->transfers = more;
     }
     struct transfer *made = &block->transfers[block->transfer_count];
     *made = (struct transfer){.warp = w, .line = r->line, .lane = (uint32_t)lane};
-    if (bytes && !(made->data = allocate(1, bytes))) { out_of_memory(w->block->launch); return NULL; }
+    if (bytes && !(made->data = allocate(1, bytes))) {
+        out_of_memory(w->block->launch);
+        return NULL;
+    }
     block->transfer_count++;
     block->transfer_bytes += bytes;
     return made;
@@ -117,30 +150,39 @@ void bulk_forget(struct block *block) {
     block->transfer_bytes = 0;
 }
 
-/* Bytes of global memory, and behind them which of them were written. */
-static bool take(struct warp *w, const struct row *r, uint64_t address, uint64_t size, uint64_t align, int lane, uint32_t segment, uint8_t *into, uint8_t *valid) {
+/* Reads bytes of global memory, and which of them were written. */
+static bool take(struct warp *w, const struct row *r, uint64_t address, uint64_t size, uint64_t align, int lane,
+        uint32_t segment, uint8_t *into, uint8_t *valid) {
     struct span span;
     if (!span_of(w, r, address, size, align, GLOBAL, lane, false, &span)) return false;
     memcpy(into, span.data + span.offset, size);
-    if (span.valid) memcpy(valid, span.valid + span.offset, size); else memset(valid, 1, size);
+    if (span.valid) memcpy(valid, span.valid + span.offset, size);
+    else memset(valid, 1, size);
     check_async(w, r, span.region, span.offset, size, lane, false, false, segment);
     return true;
 }
 
-static bool take_part(struct warp *w, const struct row *r, const struct part *part, int lane, uint32_t segment, uint8_t *into, uint64_t *cycle) {
+static bool take_part(struct warp *w, const struct row *r, const struct part *part, int lane, uint32_t segment,
+        uint8_t *into, uint64_t *cycle) {
     uint32_t index[DIMENSIONS] = {0}, element = part->element, step = part->map.steps[0];
-    static const uint8_t NANS[2][8] = {{0, 0x7e, 0, 0x7e, 0, 0x7e, 0, 0x7e}, {0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}};
+    static const uint8_t NANS[2][8] = {
+            {0, 0x7e, 0, 0x7e, 0, 0x7e, 0, 0x7e}, {0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}};
     uint8_t *room = allocate(2 * 256, 8 * 8), *valid = into + part->bytes;
     bool good = room != NULL;
     if (!good) out_of_memory(w->block->launch);
     memset(valid, 1, part->bytes);
-    if (part->map.fill) for (uint64_t i = 0; i < part->bytes; i++) into[i] = NANS[part->map.type != 6][i % 8]; /* float32's is 7fff7fff, too */
+    /* float32's is 7fff7fff, too */
+    if (part->map.fill)
+        for (uint64_t i = 0; i < part->bytes; i++) into[i] = NANS[part->map.type != 6][i % 8];
     for (uint64_t row = 0; good && row < rows_of(part); row++, next_index(part, index)) {
         struct line line = line_of(part, index, row);
         if (!line.inside) continue;
         good = take(w, r, line.address, line.bytes, 1, lane, segment, room, room + line.bytes);
         if (!good) break;
-        if (w->block->launch->profile) { uint64_t at = profile_bulk(w, line.address, line.bytes, READS, true); if (at > *cycle) *cycle = at; }
+        if (w->block->launch->profile) {
+            uint64_t at = profile_bulk(w, line.address, line.bytes, READS, true);
+            if (at > *cycle) *cycle = at;
+        }
         uint64_t to = line.at + (uint64_t)line.skip * element;
         for (uint32_t i = 0; i < line.elements; i++) {
             memcpy(into + to + i * element, room + (uint64_t)i * step * element, element);
@@ -151,55 +193,88 @@ static bool take_part(struct warp *w, const struct row *r, const struct part *pa
     return good;
 }
 
-/* What a card writes of a copy into shared memory, in chunks of 16 bytes where they are swizzled. */
-static bool checked_into(struct warp *w, const struct row *r, struct block *owner, uint64_t offset, uint64_t size, uint32_t mask, int lane, bool writes, bool atomic, uint32_t segment) {
+/* Checks a copy's access to shared memory, in chunks of 16 bytes if it is swizzled. */
+static bool checked_into(struct warp *w, const struct row *r, struct block *owner, uint64_t offset, uint64_t size,
+        uint32_t mask, int lane, bool writes, bool atomic, uint32_t segment) {
     struct region *region = &owner->shared_region;
-    if (offset > region->size || region->size - offset < size) { fault(w, r, OUT_OF_BOUNDS, lane, region, (int64_t)offset, (uint32_t)size, writes); return false; }
-    if (!mask) { check_async(w, r, region, offset, size, lane, writes, atomic, segment); return true; }
+    if (offset > region->size || region->size - offset < size) {
+        fault(w, r, OUT_OF_BOUNDS, lane, region, (int64_t)offset, (uint32_t)size, writes);
+        return false;
+    }
+    if (!mask) {
+        check_async(w, r, region, offset, size, lane, writes, atomic, segment);
+        return true;
+    }
     for (uint64_t i = 0; i < size; i += 16) {
         uint64_t at = swizzled(offset + i, mask), some = size - i < 16 ? size - i : 16;
-        if (at + some > region->size) { fault(w, r, OUT_OF_BOUNDS, lane, region, (int64_t)at, 16, writes); return false; }
+        if (at + some > region->size) {
+            fault(w, r, OUT_OF_BOUNDS, lane, region, (int64_t)at, 16, writes);
+            return false;
+        }
         check_async(w, r, region, at, some, lane, writes, atomic, segment);
     }
     return true;
 }
 
-/* A tensor's reduction is of its map's type: memory.c's number of it; 0xff: there is none. */
+/* The type of a tensor's reduction, by its map's type; NO_TYPE: none. */
 static uint32_t reduced(const struct bulk *bulk, const struct part *part) {
-    static const uint8_t TYPES[] = {0xff, 0xff, 0, 1, 5, 6, 8, 2, 7, 9, 2, 2, 2};
+    /* by CUtensorMapDataType */
+    static const uint8_t TYPES[] = {NO_TYPE, NO_TYPE, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F32,
+            TYPE_F64, TYPE_BF16, TYPE_F32, TYPE_F32, TYPE_F32};
     if (!bulk->rank || !bulk->how) return bulk->how;
     uint32_t type = TYPES[part->map.type];
-    return type == 0xff ? type : ((bulk->how - 1) & 255) + 1 + (type << 8);
+    return type == NO_TYPE ? type : ((bulk->how - 1) & 255) + 1 + (type << 8);
 }
 
-static uint32_t type_bytes(uint32_t type) { return type == 5 || type == 6 || type == 7 ? 8 : type >= 8 ? 2 : 4; } /* as memory.c's types */
+static uint32_t type_bytes(uint32_t type) {
+    return type == TYPE_U64 || type == TYPE_S64 || type == TYPE_F64     ? 8
+            : type == TYPE_F16 || type == TYPE_BF16 || type == TYPE_U16 ? 2
+                                                                        : 4;
+}
 
 static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
-    if (how == 0) { memcpy(to, from, size); return; }
+    if (how == 0) {
+        memcpy(to, from, size);
+        return;
+    }
     uint32_t operation = (how - 1) & 255, type = (how - 1) >> 8, step = type_bytes(type);
     for (uint64_t i = 0; i + step <= size; i += step) {
         uint64_t value = 0;
         memcpy(&value, from + i, step);
-#define CHANGE(T) { T seen = __atomic_load_n((T *)(to + i), __ATOMIC_RELAXED); \
-    while (!__atomic_compare_exchange_n((T *)(to + i), &seen, (T)memory_changed(operation, type, seen, value, 0), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} }
-        if (step == 4) CHANGE(uint32_t) else if (step == 8) CHANGE(uint64_t) else CHANGE(uint16_t)
+#define CHANGE(T) \
+    do { \
+        T seen = __atomic_load_n((T *)(to + i), __ATOMIC_RELAXED); \
+        while (!__atomic_compare_exchange_n((T *)(to + i), &seen, (T)memory_changed(operation, type, seen, value, 0), \
+                true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
+    } while (0)
+        if (step == 4) CHANGE(uint32_t);
+        else if (step == 8) CHANGE(uint64_t);
+        else CHANGE(uint16_t);
     }
 }
 
 /* ---- into shared memory ---- */
-static int into_block(struct warp *w, const struct row *r, const struct bulk *bulk, struct block *owner, uint64_t to, struct mbarrier *barrier, const struct part *part, uint64_t from, uint64_t size, int lane) {
+static int into_block(struct warp *w, const struct row *r, const struct bulk *bulk, struct block *owner, uint64_t to,
+        struct mbarrier *barrier, const struct part *part, uint64_t from, uint64_t size, int lane) {
     uint32_t number = (uint32_t)(barrier - owner->mbarriers), mask = part ? swizzle_of(&part->map) : 0;
-    uint32_t segment = check_async_segment(w, r, async_mbarrier_slot(owner, number), barrier->completed);
+    uint32_t segment = check_async_segment(w, r, clock_mbarrier_slot(owner, number), barrier->completed);
     if (!checked_into(w, r, owner, to, size, mask, lane, true, bulk->how != 0, segment)) return 1;
     bool late = bulk->way == SHARED_TO_SHARED;
     struct transfer *it = transfer_new(w, r, owner, lane, late ? 0 : 2 * size);
     if (!it) return 1;
-    it->to = owner; it->offset = to; it->size = size; it->mbarrier = number; it->phase = barrier->completed; it->swizzle = mask; it->how = bulk->how;
-    it->cycle = w->clock;
+    it->to = owner;
+    it->offset = to;
+    it->size = size;
+    it->mbarrier = number;
+    it->phase = barrier->completed;
+    it->swizzle = mask;
+    it->how = bulk->how;
+    it->cycle = w->timing.clock;
     if (late) {
         struct span span;
         if (!span_of(w, r, from, size, 16, SHARED, lane, false, &span)) return 1;
-        it->from = span.owner; it->from_offset = span.offset;
+        it->from = span.owner;
+        it->from_offset = span.offset;
         check_async(w, r, span.region, span.offset, size, lane, false, false, segment);
         if (w->block->launch->profile) it->cycle = profile_bulk(w, 0, size, READS, false);
         return 0;
@@ -216,21 +291,33 @@ static int into_shared(struct warp *w, const struct row *r, const struct bulk *b
     struct row barriers = *r;
     barriers.flags |= CLUSTER;
     if (bulk->rank && !part_of(w, r, bulk, &bulk->from, lane, false, &part)) return 1;
-    uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane), to = value_of(w, &bulk->to, lane), from = value_of(w, &bulk->from, lane);
+    uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane),
+             to = value_of(w, &bulk->to, lane), from = value_of(w, &bulk->from, lane);
     uint64_t at = value_of(w, &bulk->mbarrier, lane);
     struct span span;
     if (!span_of(w, r, to & 0xffffffff, size, bulk->rank ? 128 : 16, SHARED, lane, true, &span)) return 1;
-    if (size % 16) { fault(w, r, MISALIGNED, lane, span.region, (int64_t)size, 16, true); return 1; }
+    if (size % 16) {
+        fault(w, r, MISALIGNED, lane, span.region, (int64_t)size, 16, true);
+        return 1;
+    }
     uint32_t ranks = bulk->multicast ? u32_of(w, bulk->ranks.unit)[lane] & 0xffff : 1u << span.owner->rank;
     for (; ranks; ranks &= ranks - 1) {
         uint32_t rank = (uint32_t)__builtin_ctz(ranks);
-        if (rank >= w->block->cluster->size) { fault(w, r, OUT_OF_BOUNDS, lane, span.region, (int64_t)span.offset, (uint32_t)size, true); return 1; }
+        if (rank >= w->block->cluster->size) {
+            fault(w, r, OUT_OF_BOUNDS, lane, span.region, (int64_t)span.offset, (uint32_t)size, true);
+            return 1;
+        }
         struct block *target = w->block->cluster->blocks[rank];
         uint64_t barrier_at = bulk->multicast ? (uint64_t)(rank + 1) << 24 | (at & 0xffffff) : at & 0xffffffff;
         struct mbarrier *barrier = mbarrier_of(w, &barriers, barrier_at, SHARED, lane, &owner);
         if (!barrier) return 1;
-        if (target->done) report(w, r, CLUSTER_EXITED, lane, &target->shared_region, (int64_t)span.offset, (uint32_t)size, true, NULL);
-        if (owner != target) { fault(w, r, BAD_DESCRIPTOR, lane, &owner->shared_region, (int64_t)barrier->offset, 8, true); return 1; }
+        if (target->done)
+            report(w, r, CLUSTER_EXITED, lane, &target->shared_region, (int64_t)span.offset, (uint32_t)size, true,
+                    NULL);
+        if (owner != target) {
+            fault(w, r, BAD_DESCRIPTOR, lane, &owner->shared_region, (int64_t)barrier->offset, 8, true);
+            return 1;
+        }
         if (into_block(w, r, bulk, target, span.offset, barrier, bulk->rank ? &part : NULL, from, size, lane)) return 1;
     }
     return 0;
@@ -246,15 +333,17 @@ static int comes_to_pass(struct transfer *it) {
         data = it->from->shared + it->from_offset;
         data_valid = it->from->shared_valid ? it->from->shared_valid + it->from_offset : NULL;
     }
-    for (uint64_t i = 0, some; i < it->size; i += some) { /* bounds were checked when it was asked for */
+    for (uint64_t i = 0, some; i < it->size; i += some) { /* bounds were checked at the start */
         some = it->swizzle ? (it->size - i < 16 ? it->size - i : 16) : it->size;
         uint64_t at = swizzled(it->offset + i, it->swizzle);
         put(region->data + at, data + i, some, it->how);
         if (!valid || it->how) continue;
-        if (data_valid) memcpy(valid + at, data_valid + i, some); else memset(valid + at, 1, some);
+        if (data_valid) memcpy(valid + at, data_valid + i, some);
+        else memset(valid + at, 1, some);
     }
     struct mbarrier *barrier = &it->to->mbarriers[it->mbarrier];
-    if (barrier->completed != it->phase) report(w, &row, MBARRIER_BYTES, (int)it->lane, NULL, -(int64_t)it->size, 0, true, NULL);
+    if (barrier->completed != it->phase)
+        report(w, &row, MBARRIER_BYTES, (int)it->lane, NULL, -(int64_t)it->size, 0, true, NULL);
     if (it->cycle > barrier->pending_cycle) barrier->pending_cycle = it->cycle;
     return mbarrier_completes(w, &row, it->to, barrier, (int64_t)it->size, (int)it->lane);
 }
@@ -265,7 +354,10 @@ int bulk_arrives(struct warp *w, struct block *owner, uint32_t mbarrier) {
     int wrong = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct transfer it = owner->transfers[i];
-        if (wrong || it.to == NULL || it.mbarrier != mbarrier) { owner->transfers[kept++] = it; continue; }
+        if (wrong || it.to == NULL || it.mbarrier != mbarrier) {
+            owner->transfers[kept++] = it;
+            continue;
+        }
         wrong = comes_to_pass(&it);
         owner->transfer_bytes -= it.data ? 2 * it.size : 0;
         free(it.data);
@@ -278,17 +370,32 @@ int bulk_arrives(struct warp *w, struct block *owner, uint32_t mbarrier) {
 static int out_of_shared(struct warp *w, const struct row *r, const struct bulk *bulk, int lane) {
     struct part part = {0};
     struct span span, target;
-    uint32_t reads = check_async_segment(w, r, async_slot(w, READS_SLOT), w->bulk_groups), writes = check_async_segment(w, r, async_slot(w, WRITES_SLOT), w->bulk_groups);
+    uint32_t reads = check_async_segment(w, r, clock_slot(w, READS_SLOT), w->bulk_groups),
+             writes = check_async_segment(w, r, clock_slot(w, WRITES_SLOT), w->bulk_groups);
     if (bulk->rank && !part_of(w, r, bulk, &bulk->to, lane, true, &part)) return 1;
-    uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane), from = value_of(w, &bulk->from, lane), to = value_of(w, &bulk->to, lane);
+    uint64_t size = bulk->rank ? part.bytes : (uint32_t)value_of(w, &bulk->size, lane),
+             from = value_of(w, &bulk->from, lane), to = value_of(w, &bulk->to, lane);
     uint32_t mask = bulk->rank ? swizzle_of(&part.map) : 0;
     if (!span_of(w, r, from & 0xffffffff, size, bulk->rank ? 128 : 16, SHARED, lane, false, &span)) return 1;
-    if (size % 16) { fault(w, r, MISALIGNED, lane, span.region, (int64_t)size, 16, false); return 1; }
+    if (size % 16) {
+        fault(w, r, MISALIGNED, lane, span.region, (int64_t)size, 16, false);
+        return 1;
+    }
     if (!checked_into(w, r, span.owner, span.offset, size, mask, lane, false, false, reads)) return 1;
     struct transfer *it = transfer_new(w, r, w->block, lane, bulk->rank ? sizeof part : 0);
     if (!it) return 1;
-    it->from = span.owner; it->from_offset = span.offset; it->offset = to; it->size = size; it->phase = w->bulk_groups; it->swizzle = mask; it->how = reduced(bulk, &part); it->mbarrier = NONE;
-    if (it->how == 0xff) { fault(w, r, BAD_DESCRIPTOR, lane, NULL, 0, 0, false); return 1; }
+    it->from = span.owner;
+    it->from_offset = span.offset;
+    it->offset = to;
+    it->size = size;
+    it->phase = w->bulk_groups;
+    it->swizzle = mask;
+    it->how = reduced(bulk, &part);
+    it->mbarrier = NONE;
+    if (it->how == NO_TYPE) {
+        fault(w, r, BAD_DESCRIPTOR, lane, NULL, 0, 0, false);
+        return 1;
+    }
     if (!bulk->rank) {
         if (!span_of(w, r, to, size, 16, GLOBAL, lane, true, &target)) return 1;
         check_async(w, r, target.region, target.offset, size, lane, true, bulk->how != 0, writes);
@@ -301,10 +408,12 @@ static int out_of_shared(struct warp *w, const struct row *r, const struct bulk 
         struct line line = line_of(&part, index, row);
         if (!line.inside) continue;
         if (!span_of(w, r, line.address, line.bytes, part.element, GLOBAL, lane, true, &target)) return 1;
-        if (w->block->launch->profile) it->cycle = profile_bulk(w, line.address, line.bytes, bulk->how ? UPDATES : WRITES, true);
+        if (w->block->launch->profile)
+            it->cycle = profile_bulk(w, line.address, line.bytes, bulk->how ? UPDATES : WRITES, true);
         for (uint32_t i = 0; i < line.elements; i++) {
             uint64_t some = part.map.steps[0] == 1 ? line.bytes : part.element;
-            check_async(w, r, target.region, target.offset + (uint64_t)i * part.map.steps[0] * part.element, some, lane, true, bulk->how != 0, writes);
+            check_async(w, r, target.region, target.offset + (uint64_t)i * part.map.steps[0] * part.element, some, lane,
+                    true, bulk->how != 0, writes);
             if (part.map.steps[0] == 1) break;
         }
     }
@@ -335,7 +444,8 @@ static int leaves(struct transfer *it) {
             if (!line.inside) continue;
             if (!span_of(w, &row, line.address, line.bytes, element, GLOBAL, lane, true, &span)) return 1;
             for (uint32_t k = 0; k < line.elements; k++) {
-                uint64_t at = swizzled(it->from_offset + line.at + (uint64_t)(line.skip + k) * element, it->swizzle), to = span.offset + (uint64_t)k * part.map.steps[0] * element;
+                uint64_t at = swizzled(it->from_offset + line.at + (uint64_t)(line.skip + k) * element, it->swizzle),
+                         to = span.offset + (uint64_t)k * part.map.steps[0] * element;
                 put(span.data + to, from->shared + at, element, it->how);
                 if (!from->shared_valid) continue;
                 bool written = memchr(from->shared_valid + at, 0, element) == NULL;
@@ -348,7 +458,10 @@ static int leaves(struct transfer *it) {
     return 0;
 }
 
-int bulk_commit(struct warp *w) { w->bulk_groups++; return 0; }
+int bulk_commit(struct warp *w) {
+    w->bulk_groups++;
+    return 0;
+}
 
 static int groups_leave(struct warp *w, uint32_t before) {
     struct block *block = w->block;
@@ -356,9 +469,12 @@ static int groups_leave(struct warp *w, uint32_t before) {
     int wrong = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct transfer it = block->transfers[i];
-        if (wrong || it.to || it.warp != w || it.phase >= before) { block->transfers[kept++] = it; continue; }
+        if (wrong || it.to || it.warp != w || it.phase >= before) {
+            block->transfers[kept++] = it;
+            continue;
+        }
         wrong = leaves(&it);
-        if (it.cycle > w->clock && block->launch->profile) w->clock = it.cycle;
+        if (it.cycle > w->timing.clock && block->launch->profile) w->timing.clock = it.cycle;
         block->transfer_bytes -= it.data ? sizeof(struct part) : 0;
         free(it.data);
     }
@@ -370,8 +486,8 @@ int bulk_wait(struct warp *w, const struct row *r, uint32_t left, bool reads_onl
     (void)r;
     uint32_t before = w->bulk_groups > left ? w->bulk_groups - left : 0;
     if (groups_leave(w, before)) return 1;
-    async_knows(w, async_slot(w, READS_SLOT), before);
-    if (!reads_only) async_knows(w, async_slot(w, WRITES_SLOT), before);
+    clock_reaches(w, clock_slot(w, READS_SLOT), before);
+    if (!reads_only) clock_reaches(w, clock_slot(w, WRITES_SLOT), before);
     return 0;
 }
 
@@ -386,15 +502,6 @@ int bulk_exits(struct warp *w, const struct row *r, uint32_t mask) {
         report(w, &row, BULK_UNWAITED, (int)it->lane, NULL, 0, (uint32_t)it->size, false, NULL);
     }
     return all ? groups_leave(w, UINT32_MAX) : 0;
-}
-
-uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
-    const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
-    const struct operand *operands[] = {&it->to, &it->from, &it->mbarrier, &it->size, &it->ranks};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < sizeof operands / sizeof *operands; i++) units[count++] = operands[i]->unit;
-    for (uint32_t i = 0; i < it->rank; i++) units[count++] = it->coordinates[i].unit;
-    return count;
 }
 
 int bulk_copy(struct warp *w, const struct row *r, uint32_t mask) {

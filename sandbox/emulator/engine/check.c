@@ -1,11 +1,11 @@
-/* What a card does not tell: races, values that nobody wrote, and where exactly a fault was.
+/* Finds what a card does not report: races, unwritten values, and the exact place of a fault.
  *
- * Races: what one warp does between two points where it synchronises is a segment. Each granule of memory (4 bytes, or
- * less where a kernel stores less) remembers the segment and lane that wrote it last, and one that read it. Two accesses,
- * one of them a write, race unless the same thread made both, a barrier lies between, or one block published its work
- * (an atomic, a fence) before the other one looked (an atomic, a volatile load).
+ * Races: a segment is the work of one warp between two points where it synchronises. Each granule of memory (4
+ * bytes, or fewer if a kernel stores fewer) remembers the segment and lane of its last write and of one read. Two
+ * accesses, one of them a write, race unless the same thread made both, a barrier is between them, or one block
+ * published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
- * The last rule is wider than CUDA's: it asks for no matching address. So it misses races, and names none that is none. */
+ * The last rule is wider than CUDA's, because it ignores the address. So it misses races, but reports no false ones. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
 #define COPY_GRANULE 4u
-#define PATIENCE 200 /* so often others may run before a store that differs counts as a race */
+#define PATIENCE 200 /* yields to other threads before a store of another value counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
 
@@ -24,14 +24,17 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
     return &engine->segments[number / CHUNK][number % CHUNK];
 }
 
-/* 0: a launch of more is not checked further, or there is no memory for it. */
+/* 0: too many segments, so the launch is not checked further; or no memory. */
 static uint32_t number_of_segment(struct engine *engine, bool *no_memory) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
     struct segment **chunk = &engine->segments[number / CHUNK];
     if (__atomic_load_n(chunk, __ATOMIC_ACQUIRE) == NULL) {
         struct segment *made = allocate(CHUNK, sizeof *made), *none = NULL;
-        if (made == NULL) { *no_memory = true; return 0; }
+        if (made == NULL) {
+            *no_memory = true;
+            return 0;
+        }
         if (!__atomic_compare_exchange_n(chunk, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) free(made);
     }
     return number;
@@ -44,16 +47,22 @@ static uint32_t new_segment(struct warp *w) {
     uint32_t number = number_of_segment(engine, &no_memory);
     if (no_memory) out_of_memory(block->launch);
     if (number == 0) return 0;
-    *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock), .block = block->number, .interval = block->interval,
-        .warp_syncs = w->warp_syncs, .warp = (uint16_t)w->number,
-        .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0,
-        .cluster = block->cluster->number, .slot = w->slot, .epoch = w->epoch, .copied = w->copying};
+    *segment_at(engine, number) = (struct segment){.stamp = atomic_load(&engine->clock),
+            .block = block->number,
+            .interval = block->interval,
+            .warp_syncs = w->warp_syncs,
+            .warp = (uint16_t)w->number,
+            .releases = block->launch->releases ? atomic_load(&block->launch->releases[block->number]) : 0,
+            .cluster = block->cluster->number,
+            .slot = w->slot,
+            .epoch = w->epoch,
+            .copied = w->copying};
     return number;
 }
 
 #define SHARED_MEMORY 0x80000000u
 #define ANY_ARRAY 0xffffu
-/* Of struct accessed. Of an address in shared memory it is not always known which array it is in. */
+/* For struct accessed. The array of an address in shared memory is not always known. */
 static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
     uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
     return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
@@ -61,7 +70,8 @@ static uint32_t what_of(const struct row *r, const struct region *region, bool w
 
 static bool may_be(uint32_t what, uint32_t other) {
     if (what == other) return true;
-    bool shared = what & other & SHARED_MEMORY, any = (what >> 1 & ANY_ARRAY) == ANY_ARRAY || (other >> 1 & ANY_ARRAY) == ANY_ARRAY;
+    bool shared = what & other & SHARED_MEMORY,
+         any = (what >> 1 & ANY_ARRAY) == ANY_ARRAY || (other >> 1 & ANY_ARRAY) == ANY_ARRAY;
     return shared && any && !((what ^ other) & 1);
 }
 
@@ -70,13 +80,14 @@ static uint32_t present_segment(struct warp *w, const struct row *r, const struc
     if (w->segment == 0 && (w->segment = new_segment(w)) == 0) return 0;
     struct segment *s = segment_at(engine, w->segment);
     uint32_t what = what_of(r, region, writes);
-    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++) if (s->line[i].line == r->line && s->line[i].what == what) return w->segment;
+    for (uint32_t i = 0; i < s->lines && i < SEGMENT_LINES; i++)
+        if (s->line[i].line == r->line && s->line[i].what == what) return w->segment;
     if (s->lines < SEGMENT_LINES) s->line[s->lines] = (struct accessed){r->line, what};
     if (s->lines <= SEGMENT_LINES) s->lines++;
     return w->segment;
 }
 
-/* The line in which a segment made such an access; 0: there are several, or more than it remembers. */
+/* The line of a segment's access; 0: several lines, or more than it remembers. */
 static uint32_t line_in(const struct segment *s, uint32_t what) {
     uint32_t found = 0;
     if (s->lines > SEGMENT_LINES) return 0;
@@ -91,7 +102,12 @@ static uint32_t line_in(const struct segment *s, uint32_t what) {
 
 void check_new_segment(struct warp *w) { w->segment = 0; }
 /* What follows are writes of cp.async. */
-void check_copies(struct warp *w, bool begin) { if (w->seen) { w->segment = 0; w->copying = begin; } }
+void check_copies(struct warp *w, bool begin) {
+    if (w->seen) {
+        w->segment = 0;
+        w->copying = begin;
+    }
+}
 
 void check_release(struct warp *w) {
     struct block *block = w->block;
@@ -100,17 +116,18 @@ void check_release(struct warp *w) {
     w->segment = 0;
 }
 
-void check_acquire(struct warp *w) {
-    w->block->acquired = atomic_fetch_add(&w->block->launch->engine->clock, 1) + 1;
+void check_acquire(struct warp *w) { w->block->acquired = atomic_fetch_add(&w->block->launch->engine->clock, 1) + 1; }
+
+static bool of_another_launch(const struct warp *w, uint32_t old) {
+    return SEGMENT(old) < w->block->launch->first_segment;
 }
 
-static bool of_another_launch(const struct warp *w, uint32_t old) { return SEGMENT(old) < w->block->launch->first_segment; }
-
-/* Whether what ``old`` stands for came surely before what lane ``lane`` of ``w`` does now. */
+/* True if the access of ``old`` certainly happened before the present access of a lane. */
 static bool ordered(struct warp *w, uint32_t old, int lane) {
     struct block *block = w->block;
     const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
-    if (of_another_launch(w, old)) return order_knows(block->launch->engine, &block->launch->order, block->launch->kernel->granule, SEGMENT(old));
+    if (of_another_launch(w, old))
+        return order_knows(block->launch->engine, &block->launch->order, block->launch->kernel->granule, SEGMENT(old));
     bool together = w->seen && s->cluster == block->cluster->number;
     if (together && clock_knows(w, s)) return true;
     if (s->block == block->number) {
@@ -123,63 +140,14 @@ static bool ordered(struct warp *w, uint32_t old, int lane) {
     return atomic_load(&block->launch->releases[s->block]) > s->releases && block->acquired > s->stamp;
 }
 
-static void thread_of(const struct launch *launch, uint32_t warp, uint32_t lane, uint32_t thread[3]) {
-    uint32_t number = warp * LANES + lane;
-    thread[0] = number % launch->threads[0];
-    thread[1] = number / launch->threads[0] % launch->threads[1];
-    thread[2] = number / launch->threads[0] / launch->threads[1];
-}
-
-static void block_of(const struct launch *launch, uint32_t number, uint32_t index[3]) {
-    index[0] = number % launch->grid[0];
-    index[1] = number / launch->grid[0] % launch->grid[1];
-    index[2] = number / launch->grid[0] / launch->grid[1];
-}
-
-static struct finding finding_of(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
-    struct finding f = {.kind = kind, .line = r->line, .offset = offset, .size = size, .is_write = writes, .times = 1,
-        .space = r->space, .region = region ? region->number : 0, .extent = region && region->heap ? (int64_t)region->size : 0};
-    memcpy(f.block, w->block->index, sizeof f.block);
-    thread_of(w->block->launch, w->number, (uint32_t)lane, f.thread);
-    return f;
-}
-
-void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes, const struct finding *other) {
-    struct launch *launch = w->block->launch;
-    struct finding f = finding_of(w, r, kind, lane, region, offset, size, writes);
-    if (other) {
-        f.has_other = 1; f.other_line = other->line; f.other_is_write = other->is_write; f.together = other->together;
-        memcpy(f.other_block, other->block, sizeof f.block); memcpy(f.other_thread, other->thread, sizeof f.thread);
-        f.other_work = other->other_work;
-    }
-    while (atomic_flag_test_and_set(&launch->lock)) {}
-    uint32_t i = 0;
-    while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;
-    if (i < launch->finding_count) {
-        struct finding *known = &launch->findings[i];
-        f.times = known->times + 1;
-        uint32_t together = known->together | f.together;
-        if (f.together & ~known->together & TOGETHER_WRITE) *known = f; /* that both write says more than that one reads */
-        known->times = f.times; known->together = together;
-    }
-    else if (i < FINDINGS) launch->findings[launch->finding_count++] = f;
-    atomic_flag_clear(&launch->lock);
-}
-
-void fault(struct warp *w, const struct row *r, uint32_t kind, int lane, struct region *region, int64_t offset, uint32_t size, bool writes) {
-    struct launch *launch = w->block->launch;
-    while (atomic_flag_test_and_set(&launch->lock)) {}
-    if (launch->fault.kind == 0) launch->fault = finding_of(w, r, kind, lane, region, offset, size, writes);
-    atomic_flag_clear(&launch->lock);
-    atomic_store(&launch->stop, FAULTED);
-}
-
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     uint32_t line = w->undefined[w->block->launch->kernel->units];
     struct finding origin = {.line = line & ~OF_SHUFFLE};
     bool product = false;
     for (uint32_t i = 0; i < w->product_count; i++) product |= w->products[i].line == origin.line;
-    uint32_t kind = line & OF_SHUFFLE ? SHUFFLED : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT : UNWRITTEN;
+    uint32_t kind = line & OF_SHUFFLE                        ? SHUFFLED
+            : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT
+                                                             : UNWRITTEN;
     if (kind == UNWRITTEN && w->block->launch->sample) { /* a block that was left out may write it */
         atomic_store(&w->block->launch->engine->guessed, true);
         return;
@@ -187,37 +155,50 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     report(w, r, kind, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
 }
 
-static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, bool writes, uint32_t old, bool old_writes, uint32_t segment) {
+static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane,
+        bool writes, uint32_t old, bool old_writes, uint32_t segment) {
     struct launch *launch = w->block->launch;
     const struct segment *s = segment_at(launch->engine, SEGMENT(old));
     struct finding other = {.is_write = old_writes, .line = line_in(s, what_of(r, region, old_writes))};
     if (of_another_launch(w, old)) {
-        other.other_work = order_describe(launch->engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), other.block, other.thread);
+        other.other_work = order_describe(
+                launch->engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), other.block, other.thread);
         report(w, r, STREAM_RACE, lane, region, (int64_t)offset, size, writes, &other);
         return;
     }
     if (other.line == r->line) other.together = writes && old_writes ? TOGETHER_WRITE : TOGETHER_UPDATE;
-    block_of(launch, s->block, other.block);
-    thread_of(launch, s->warp, LANE(old), other.thread);
-    bool same_warp = s->block == w->block->number && s->warp == w->number, async = s->async || segment_at(launch->engine, segment)->async;
-    report(w, r, async ? ASYNC_RACE : same_warp ? WARP_RACE : region->owner ? SHARED_RACE : GLOBAL_RACE, lane, region, (int64_t)offset, size, writes, &other);
+    block_at(launch, s->block, other.block);
+    thread_at(launch, s->warp, LANE(old), other.thread);
+    bool same_warp = s->block == w->block->number && s->warp == w->number,
+         async = s->async || segment_at(launch->engine, segment)->async;
+    report(w, r,
+            async ? ASYNC_RACE
+                    : same_warp     ? WARP_RACE
+                    : region->owner ? SHARED_RACE
+                                    : GLOBAL_RACE,
+            lane, region, (int64_t)offset, size, writes, &other);
 }
 
-/* Whether other lanes than the one that is recorded, which is this one, may just have read it. */
+/* True if lanes other than the recorded one, which is this one, may have read it since. */
 static bool many_unordered(struct warp *w, uint32_t old) {
-    if (w->seen || of_another_launch(w, old)) return false; /* clocks tell of one reader, not of the others */
+    if (w->seen || of_another_launch(w, old)) return false; /* clocks know one reader only */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
-    return s->block == w->block->number && s->interval == w->block->interval && !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
+    return s->block == w->block->number && s->interval == w->block->interval &&
+            !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
 
-/* What a lane stores: where, and what. NULL where that is not known, as of an atomic. */
-struct stored { const uint8_t *at, *value; bool same; };
+/* A lane's store. NULL if the value is unknown, as for an atomic. */
+struct stored {
+    const uint8_t *at, *value;
+    bool same;
+};
 
-/* Another block may be about to store it: its check comes before its store. */
+/* True if another block stores the same value soon: its check comes before its store. */
 static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
     struct launch *launch = w->block->launch;
     if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
-    for (uint32_t i = 0; i < launch->finding_count; i++) if (launch->findings[i].kind == GLOBAL_RACE && launch->findings[i].line == r->line) return false;
+    for (uint32_t i = 0; i < launch->finding_count; i++)
+        if (launch->findings[i].kind == GLOBAL_RACE && launch->findings[i].line == r->line) return false;
     for (int i = 0; i < PATIENCE; i++) {
         if (memcmp(it->at, it->value, size) == 0) return true;
         sched_yield();
@@ -225,12 +206,15 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
     return false;
 }
 
-/* One granule. ``stored``: NULL unless it is a store of known values. */
-static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset, uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment, uint32_t floor) {
+/* Checks one granule. ``stored``: NULL unless the stored value is known. */
+static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset,
+        uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment,
+        uint32_t floor) {
     uint32_t *last = &region->written[granule], *reader = &region->read[granule], *other = &region->read_too[granule];
     uint32_t old = *last;
     bool same = stored && stored->same;
-    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same && !ordered(w, old, lane) && !soon_same(w, r, stored, size, old))
+    if (SEGMENT(old) >= floor && SEGMENT(old) != 0 && !(atomic && (old & ATOMIC_ENTRY)) && !same &&
+            !ordered(w, old, lane) && !soon_same(w, r, stored, size, old))
         race(w, r, region, offset, size, lane, writes, old, true, segment);
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
     old = *reader;
@@ -238,41 +222,49 @@ static void touch(struct warp *w, const struct row *r, struct region *region, ui
     if (writes) {
         if (present && !atomic && !same) {
             if (!ordered(w, old, lane)) race(w, r, region, offset, size, lane, writes, old, false, segment);
-            else if ((old & MANY) && many_unordered(w, old) && !ordered(w, *other, lane)) race(w, r, region, offset, size, lane, writes, *other, false, segment);
+            else if ((old & MANY) && many_unordered(w, old) && !ordered(w, *other, lane))
+                race(w, r, region, offset, size, lane, writes, *other, false, segment);
         }
         *last = mine;
     } else {
         if (old == mine || (SEGMENT(old) == segment && (old & MANY))) return;
         if (!present) *reader = mine;
         else if (ordered(w, old, lane)) *reader = mine | ((old & MANY) && many_unordered(w, old) ? MANY : 0);
-        else if (!(old & MANY)) { *other = mine; *reader = old | MANY; }
+        else if (!(old & MANY)) {
+            *other = mine;
+            *reader = old | MANY;
+        }
     }
 }
 
-/* Two lanes store at one place at once. Where they race with what they read from it there, that is why. */
+/* Two lanes store to one place at once, which also explains a race with a read in that line. */
 static void share_index(struct launch *launch, uint32_t line) {
     if (launch->finding_count == 0) return;
     while (atomic_flag_test_and_set(&launch->lock)) {}
     for (uint32_t i = 0; i < launch->finding_count; i++)
-        if (launch->findings[i].line == line && launch->findings[i].together) launch->findings[i].together |= TOGETHER_WRITE;
+        if (launch->findings[i].line == line && launch->findings[i].together)
+            launch->findings[i].together |= TOGETHER_WRITE;
     atomic_flag_clear(&launch->lock);
 }
 
 static void gather(const struct warp *w, const struct row *r, int lane, uint8_t *into) {
     const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
     uint32_t step = r->size == 8 || (r->wide & 1) ? 8 : 4;
-    for (uint32_t k = 0; k < r->count; k++) memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
+    for (uint32_t k = 0; k < r->count; k++)
+        memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
-void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes, bool atomic) {
+void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask,
+        uint32_t size, bool writes, bool atomic) {
     struct launch *launch = w->block->launch;
     uint32_t segment = present_segment(w, r, region, writes), granule = launch->kernel->granule;
     if (segment == 0) return;
     bool shared = region->owner != NULL;
-    if (shared && region->owner != w->block) region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
+    if (shared && region->owner != w->block)
+        region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
-    /* Entries below it come from an earlier launch or, in shared memory, from before the last barrier. */
+    /* Entries below it are from an earlier launch or, in shared memory, from before the last barrier. */
     uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
     uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
     if (mask == EVERY && size == granule && !atomic) {
@@ -282,22 +274,35 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             uint32_t *last = region->written + (offsets[0] >> shift), *reader = region->read + (offsets[0] >> shift);
             uint32_t fresh = 0, base = ENTRY(segment, 0), others = 0;
             if (writes) {
-                for (int i = 0; i < LANES; i++) fresh |= (last[i] >= lowest && last[i] != base + (uint32_t)i) | (reader[i] >= lowest && (reader[i] & ~MANY) != base + (uint32_t)i) | (reader[i] >= lowest && (reader[i] & MANY));
-                if (!fresh) { for (int i = 0; i < LANES; i++) last[i] = base + (uint32_t)i; return; }
+                for (int i = 0; i < LANES; i++)
+                    fresh |= (last[i] >= lowest && last[i] != base + (uint32_t)i) |
+                            (reader[i] >= lowest && (reader[i] & ~MANY) != base + (uint32_t)i) |
+                            (reader[i] >= lowest && (reader[i] & MANY));
+                if (!fresh) {
+                    for (int i = 0; i < LANES; i++) last[i] = base + (uint32_t)i;
+                    return;
+                }
             } else {
-                for (int i = 0; i < LANES; i++) { fresh |= last[i] >= lowest && last[i] != base + (uint32_t)i; others |= reader[i] >= lowest && !(reader[i] & MANY); }
-                if (!fresh && !others) { for (int i = 0; i < LANES; i++) reader[i] = reader[i] >= lowest ? reader[i] : base + (uint32_t)i; return; }
+                for (int i = 0; i < LANES; i++) {
+                    fresh |= last[i] >= lowest && last[i] != base + (uint32_t)i;
+                    others |= reader[i] >= lowest && !(reader[i] & MANY);
+                }
+                if (!fresh && !others) {
+                    for (int i = 0; i < LANES; i++) reader[i] = reader[i] >= lowest ? reader[i] : base + (uint32_t)i;
+                    return;
+                }
             }
         }
     }
-    if (!writes && mask & (mask - 1)) { /* one word that all of them read: once, and that there are many */
+    if (!writes && mask & (mask - 1)) { /* all lanes read one word: note it once, with MANY */
         uint64_t first = offsets[__builtin_ctz(mask)], other = 0;
         for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? offsets[i] ^ first : 0;
         if (other == 0) {
             for (uint64_t g = first >> shift; g <= (first + size - 1) >> shift; g++) {
                 uint32_t last = region->written[g], reader = region->read[g];
                 if (last < lowest && reader >= lowest && reader & MANY) continue;
-                for (uint32_t left = mask; left; left &= left - 1) touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, NULL, segment, floor);
+                for (uint32_t left = mask; left; left &= left - 1)
+                    touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, NULL, segment, floor);
                 reader = region->read[g];
                 if (SEGMENT(reader) == segment && !(reader & MANY)) {
                     region->read_too[g] = ENTRY(segment, __builtin_ctz(mask & ~(1u << LANE(reader))));
@@ -311,8 +316,9 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
-        if (!writes && size == granule) { /* the common case: nobody wrote it since, and it is known to be read */
-            uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift], mine = ENTRY(segment, lane);
+        if (!writes && size == granule) { /* common case: not written since, and already noted as read */
+            uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift],
+                     mine = ENTRY(segment, lane);
             if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
         }
         uint8_t value[32], others[32];
@@ -320,8 +326,9 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         if (known) {
             uint32_t last = region->written[offset >> shift], other = LANE(last);
             gather(w, r, lane, value);
-            /* of lanes that store at one place at once, what the one before stores counts, not what is there */
-            bool at_once = SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
+            /* if lanes store to one place at once, compare with the previous lane's value */
+            bool at_once =
+                    SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
             if (at_once) gather(w, r, (int)other, others);
             stored.same = memcmp(at_once ? others : stored.at, value, size) == 0;
             if (at_once) share_index(launch, r->line);
@@ -331,25 +338,39 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
-/* A copy or a memset, ``from`` and ``to`` device addresses or 0. What it races with is found as if it were a launch. */
-static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number, uint64_t address, uint64_t size, bool writes) {
+/* Checks a copy or memset for races like a launch. */
+static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number,
+        uint64_t address, uint64_t size, bool writes) {
     struct region *region = region_of(engine, address);
     if (!region || !region->written || size == 0 || size > region->size - (address - region->address)) return;
-    uint64_t first = (address - region->address) / COPY_GRANULE, last = (address - region->address + size - 1) / COPY_GRANULE;
+    uint64_t first = (address - region->address) / COPY_GRANULE,
+             last = (address - region->address + size - 1) / COPY_GRANULE;
     bool told = false;
     for (uint64_t g = first; g <= last; g++) {
-        const uint32_t seen[3] = {region->written[g], region->read[g], region->read[g] & MANY ? region->read_too[g] : 0};
+        const uint32_t seen[3] = {
+                region->written[g], region->read[g], region->read[g] & MANY ? region->read_too[g] : 0};
         for (int i = 0; i < (writes ? 3 : 1) && !told; i++) {
             uint32_t old = seen[i];
-            if (SEGMENT(old) < floor || SEGMENT(old) == 0 || order_knows(engine, order, COPY_GRANULE, SEGMENT(old))) continue;
+            if (SEGMENT(old) < floor || SEGMENT(old) == 0 || order_knows(engine, order, COPY_GRANULE, SEGMENT(old)))
+                continue;
             const struct segment *s = segment_at(engine, SEGMENT(old));
-            struct finding f = {.kind = STREAM_RACE, .region = region->number, .space = GLOBAL, .offset = (int64_t)(g * COPY_GRANULE), .size = COPY_GRANULE,
-                .is_write = writes, .times = 1, .has_other = 1, .other_is_write = i == 0, .other_line = line_in(s, region->number << 1 | (i == 0))};
-            f.other_work = order_describe(engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), f.other_block, f.other_thread);
+            struct finding f = {.kind = STREAM_RACE,
+                    .region = region->number,
+                    .space = GLOBAL,
+                    .offset = (int64_t)(g * COPY_GRANULE),
+                    .size = COPY_GRANULE,
+                    .is_write = writes,
+                    .times = 1,
+                    .has_other = 1,
+                    .other_is_write = i == 0,
+                    .other_line = line_in(s, region->number << 1 | (i == 0))};
+            f.other_work = order_describe(
+                    engine, SEGMENT(old), s->block, s->warp * LANES + LANE(old), f.other_block, f.other_thread);
             if (engine->finding_count < FINDINGS) engine->findings[engine->finding_count++] = f;
             told = true;
         }
-        if (writes) region->written[g] = ENTRY(number, 0); else region->read[g] = ENTRY(number, 0);
+        if (writes) region->written[g] = ENTRY(number, 0);
+        else region->read[g] = ENTRY(number, 0);
     }
 }
 
@@ -357,7 +378,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     static const uint32_t one[3] = {1, 1, 1};
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
-    bool no_memory = false; /* then no launch will have any, either */
+    bool no_memory = false; /* then launches will fail, too */
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
     *segment_at(engine, number) = (struct segment){0};
@@ -369,18 +390,23 @@ uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot,
     uint32_t number = w->seen ? new_segment(w) : 0;
     if (number) {
         struct segment *s = segment_at(w->block->launch->engine, number);
-        s->async = true; s->slot = slot; s->epoch = epoch; s->lines = 1; s->line[0] = (struct accessed){r->line, 0};
+        s->async = true;
+        s->slot = slot;
+        s->epoch = epoch;
+        s->lines = 1;
+        s->line[0] = (struct accessed){r->line, 0};
     }
     return number;
 }
 
-/* Whether ``old``, a write that lies before, was made known to asynchronous accesses. */
+/* True if no fence of proxies made the earlier write ``old`` known to asynchronous accesses. */
 static bool unfenced(struct warp *w, uint32_t old) {
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return !s->async && !s->copied && s->cluster == w->block->cluster->number && !clock_fenced(w, s);
 }
 
-void check_async(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment) {
+void check_async(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint64_t size, int lane,
+        bool writes, bool atomic, uint32_t segment) {
     struct launch *launch = w->block->launch;
     if (segment == 0 || !region->written || size == 0 || (region->owner && launch->check == BUT_SHARED_RACES)) return;
     uint32_t granule = launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
@@ -389,15 +415,21 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
         if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
-            if (writes) region->written[g] = mine; else { region->read[g] = region->read[g - 1]; region->read_too[g] = region->read_too[g - 1]; }
+            if (writes) region->written[g] = mine;
+            else {
+                region->read[g] = region->read[g - 1];
+                region->read_too[g] = region->read_too[g - 1];
+            }
             continue;
         }
-        before_last = last; before_reader = reader;
-        if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) && unfenced(w, last)) {
+        before_last = last;
+        before_reader = reader;
+        if (!writes && region->owner && SEGMENT(last) >= floor && SEGMENT(last) && ordered(w, last, lane) &&
+                unfenced(w, last)) {
             const struct segment *s = segment_at(launch->engine, SEGMENT(last));
             struct finding other = {.is_write = 1, .line = s->line[0].line};
-            block_of(launch, s->block, other.block);
-            thread_of(launch, s->warp, LANE(last), other.thread);
+            block_at(launch, s->block, other.block);
+            thread_at(launch, s->warp, LANE(last), other.thread);
             report(w, r, NO_PROXY_FENCE, lane, region, (int64_t)(g << shift), granule, false, &other);
         }
         touch(w, r, region, g, g << shift, granule, lane, writes, atomic, NULL, segment, floor);
@@ -409,8 +441,10 @@ uint32_t check_written(const struct warp *w, const struct region *region, uint64
     return w->seen && region->written ? region->written[offset / granule] : 0;
 }
 
-void check_after(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane, uint32_t entry) {
-    if (!w->seen || SEGMENT(entry) == 0 || w->block->launch->check == BUT_SHARED_RACES || ordered(w, entry, lane)) return;
+void check_after(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane,
+        uint32_t entry) {
+    if (!w->seen || SEGMENT(entry) == 0 || w->block->launch->check == BUT_SHARED_RACES || ordered(w, entry, lane))
+        return;
     race(w, r, region, offset, size, lane, true, entry, true, present_segment(w, r, region, true));
 }
 
@@ -425,7 +459,8 @@ void check_visitors(struct warp *w, const struct row *r) {
         if (known) continue;
         struct row at = *r;
         struct warp *visitor = &block->cluster->blocks[rank]->warps[s->warp];
-        at.line = s->line[0].line; at.space = SHARED;
+        at.line = s->line[0].line;
+        at.space = SHARED;
         report(visitor, &at, CLUSTER_EXITED, (int)LANE(entry), &block->shared_region, 0, 4, false, NULL);
     }
 }

@@ -1,7 +1,8 @@
-/* The engine's own types. One warp executes one row at a time, all of its lanes at once.
+/* The engine's types. A warp executes one row at a time, all of its lanes at once.
  *
- * A register is one or two units of a warp's file: a unit is 32 words of 32 bits, lane by lane; a 64-bit register is 32
- * words of 64 bits. Narrower types lie in the low bits of a word. A predicate is a mask of lanes in a unit's first word. */
+ * A register is one or two units of a warp's file: a unit is 32 words of 32 bits, one for each lane; a 64-bit
+ * register is 32 words of 64 bits. Narrower types use the low bits of a word. A predicate is a mask of lanes in a
+ * unit's first word. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -10,27 +11,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names.h"
+
 #define LANES 32
 #define UNIT 128
-#define CONSTANT 0x80000000u /* an operand of the kernel's pool, not of the warp's file */
-#define NONE 0x7fffffffu
-#define EVERY 0xffffffffu
-
-/* Windows of the generic address space; all else is global memory. */
-#define SHARED_BASE 0x0002000000000000ull
-#define LOCAL_BASE 0x0004000000000000ull
-#define FUNCTION_BASE 0x0008000000000000ull
 #define WINDOW_MASK 0x0000ffffffffffffull
 
-enum space { GENERIC, GLOBAL, SHARED, LOCAL, CONST };
-enum row_flags { NEGATED = 1, JOIN = 2, ROUNDED = 4, STRONG = 8, SIGNED = 16, RECURSIVE = 32, CLUSTER = 64, RELEASES = 128 };
-/* Of atomics, for profile.c: what is added is a constant, and nobody wants what was there; in shared memory, a card tries
- * until nothing came between. */
-/* The size of an OP_NOP: others have a turn; what lies at a is fetched, of as many bytes as b says. */
-enum nop { SLEEPS = 1, PREFETCHES, PREFETCHES_BULK };
-enum atomic_flags { COUNTS_UP = SIGNED, RETRIED = STRONG };
+/* The names are those of names.h, with a prefix if several lists share a name. */
+#define NUMBERED_OP(name, ...) OP_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_SPECIAL(name, ...) SPECIAL_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_ROUND(name, ...) ROUND_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_BARRIER(name, ...) BARRIER_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_SHUFFLE(name, ...) SHUFFLE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_VOTE(name, ...) VOTE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_MATCH(name, ...) MATCH_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_REDUX(name, ...) REDUX_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_HEAP(name, ...) HEAP_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_ATOMIC(name, ...) ATOMIC_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_TYPE(name, ...) TYPE_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_CLASS(name, ...) CLASS_##name __VA_OPT__(= __VA_ARGS__),
+#define NUMBERED_NEED(name, ...) NEED_##name __VA_OPT__(= __VA_ARGS__),
+enum operation { OPERATIONS(NUMBERED_OP) OP_CONTROL_COUNT };
+enum row_flags { FLAGS(NUMBERED) };
+enum space { SPACES(NUMBERED) };
+enum nop { NOPS(NUMBERED) };
+enum special { SPECIALS(NUMBERED_SPECIAL) };
+enum rounding { ROUNDINGS(NUMBERED_ROUND) };
+enum barrier_kind { BARRIERS(NUMBERED_BARRIER) };
+enum shuffle_kind { SHUFFLES(NUMBERED_SHUFFLE) };
+enum vote_kind { VOTES(NUMBERED_VOTE) };
+enum match_kind { MATCHES(NUMBERED_MATCH) };
+enum redux_kind { REDUCTIONS(NUMBERED_REDUX) };
+enum heap_call { HEAP_CALLS(NUMBERED_HEAP) };
+enum atomic { ATOMICS(NUMBERED_ATOMIC) };
+enum atomic_type { ATOMIC_TYPES(NUMBERED_TYPE) };
 
-/* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers where the operation says so. */
+/* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers for some operations. */
 struct row {
     uint16_t op;
     uint8_t flags;
@@ -42,7 +58,7 @@ struct row {
     uint32_t d, a, b, c, e;
     int64_t imm;
     uint32_t line; /* what findings and faults name */
-    uint32_t spare; /* of warp operations: their mask; of accesses to shared memory: see struct kernel's arrays */
+    uint32_t spare; /* mask of warp operations; for accesses to shared memory, an index of kernel.arrays */
 };
 
 struct kernel {
@@ -51,71 +67,73 @@ struct kernel {
     uint32_t async, spare; /* async: it has instructions of async.c */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
-    const uint32_t *arrays; /* pairs: beginning and size in shared memory of what row.spare says that an address is in */
+    /* pairs: beginning and size of shared arrays */
+    const uint32_t *arrays;
     uint32_t array_count;
 };
 
-/* Memory whose pages are filled when they are first touched, because all of it would not fit: element i is element i modulo
- * ``period`` bytes of the pattern, unless an overlay gives it another value. ``drawn``: a byte for each page. */
-#define LAZY_PAGE 4096u
-struct overlay { uint64_t first, step, value; }; /* of elements first, first + step, ... */
-struct lazy { uint8_t *drawn; const uint8_t *pattern; const struct overlay *overlays; uint64_t period, overlay_count, element; };
+/* Memory whose pages are filled when first touched, because all of it would not fit. The pattern of ``period`` bytes
+ * repeats; overlays give elements other values. ``drawn``: a byte for each page. */
+struct overlay { uint64_t first, step, value; }; /* for elements first, first + step, ... */
+struct lazy {
+    uint8_t *drawn;
+    const uint8_t *pattern;
+    const struct overlay *overlays;
+    uint64_t period, overlay_count, element;
+};
 
-/* Which clusters of a launch run, in this order; numbers NULL: all of them. Past ``enough`` no further one begins; past ``most``
- * the launch ends where it is. Bytes: that were filled in lazy memory since the call began; rows: instructions of warps. */
-struct sample { const uint64_t *numbers; uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows; };
+/* The clusters of a launch that run, in order; numbers NULL: all. After ``enough`` no further one begins; after
+ * ``most`` the launch ends. Bytes: filled in lazy memory since the call began; rows: instructions of warps. */
+struct sample {
+    const uint64_t *numbers;
+    uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
+};
 
-/* Memory that a kernel may use. ``valid``: a byte for each byte that was written; NULL: all of it was. */
+/* Memory that a kernel may use. ``valid``: a byte for each byte, whether it was written; NULL: all of it was. */
 struct region {
     uint64_t address, size;
     uint8_t *data, *valid;
-    /* The race check's, an entry a granule; reserved, and touched where it is needed. ``read_too``: where ``read`` says
-     * that many read it, another of them. */
+    /* The race check's, an entry for each granule, reserved and touched on demand. ``read_too``: another reader, if
+     * ``read`` says that there are many. */
     uint32_t *written, *read, *read_too;
     uint32_t number;
     bool constant, freed, heap;
     struct lazy *lazy; /* NULL: all of it is there */
-    struct block *owner; /* of shared memory; NULL: of anything else */
+    struct block *owner; /* of shared memory; NULL for other memory */
 };
 
-enum finding_kind {
-    OUT_OF_BOUNDS = 1, MISALIGNED, UNWRITTEN, SHARED_RACE, GLOBAL_RACE, BARRIER_PLACES, BARRIER_EXITED, DEADLOCK,
-    USE_AFTER_FREE, READ_ONLY, TRAPPED, ASSERTED, STACK_OVERFLOW, BAD_CALL, LIMIT, WARP_RACE, ASYNC_RACE, NO_PROXY_FENCE,
-    MBARRIER_UNINITIALISED, MBARRIER_OVERRUN, MBARRIER_BYTES, CLUSTER_EXITED, EARLY_RESULT, BAD_DESCRIPTOR,
-    BULK_UNWAITED, BAD_FREE, BAD_MASK, SHUFFLED, BAD_COORDINATE, STREAM_RACE, ENDLESS
-};
+enum finding_kind { FINDING_KINDS(NUMBERED) };
 
 struct finding {
     uint32_t kind, line, other_line, region, space, size, is_write, other_is_write;
-    int64_t offset; /* in the region, in bytes; may lie outside */
-    int64_t extent; /* bytes of what a kernel allocated, from which ``offset`` then counts; else 0 */
+    int64_t offset; /* bytes in the region; may be outside */
+    int64_t extent; /* bytes of a kernel's allocation, from which ``offset`` then counts; else 0 */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
     uint32_t together; /* of a race: see TOGETHER_* */
-    uint32_t other_work; /* of a race between launches: the other one's number among the call's works, see order.c */
+    uint32_t other_work; /* of a race between launches: number of the other work, see order.c */
 };
 
-#define STREAMS 32 /* host/protocol.h says the same */
-/* See order.c. ``given``: else it knows of all before it. */
-struct order { bool given; uint32_t number, stream, known[STREAMS]; };
+/* See order.c. ``given``: false if it comes after all earlier work. */
+struct order {
+    bool given;
+    uint32_t number, stream, known[STREAMS];
+};
 
 #define FINDINGS 32
-/* Two threads write one place from this line; some read it and some write it from this line. */
-#define TOGETHER_WRITE 1u
-#define TOGETHER_UPDATE 2u
-#define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
-#define OF_SHUFFLE 0x80000000u /* in an undefined value's line: no lane that took part gave it */
+enum together { TOGETHER(NUMBERED) };
+#define OF_SHUFFLE 0x80000000u /* in an undefined value's line: a shuffle took it from an absent lane */
 #define SEGMENT_LINES 6
-/* A line, and what it accesses: its memory's region, and whether it writes. */
+/* A line and its access: the region, and whether it writes. */
 struct accessed { uint32_t line, what; };
-/* What one warp accessed between two points where it synchronised. */
+/* Accesses of one warp between two points where it synchronised. */
 struct segment {
     uint64_t stamp;
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
     struct accessed line[SEGMENT_LINES];
     uint32_t cluster, slot, epoch; /* see async.c */
-    bool async, copied; /* of an asynchronous copy or product; of cp.async, which needs no fence of proxies */
+    bool async, copied; /* an asynchronous copy or product; cp.async, which needs no fence of proxies */
 };
 
 #define LATE_GROUPS 16
@@ -125,132 +143,185 @@ struct segment {
 #define PENDING_PRODUCTS 2u /* of any_undefined: registers that a product may yet write */
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
 
-/* Registers of a recursive function, of the lanes that called it again. */
-struct saved { uint32_t mask, unit, units; uint8_t *data; };
+/* Registers of a recursive function, saved for the lanes that called it again. */
+struct saved {
+    uint32_t mask, unit, units;
+    uint8_t *data;
+};
+
+/* profile.c's state of a warp, in cycles. */
+struct timing {
+    uint64_t clock, *ready; /* of the last instruction; for each unit, when its value is ready */
+    /* When the present row has its operands; when all rows so far had theirs, now and at the ends of the last rounds
+     * of a short loop; when its last store to shared memory had. */
+    uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
+    uint32_t round, block_start; /* the round's number; the row at which the loop begins */
+    /* Within a branch that became a predicate: its rows, when the predicate was known, and the branch's lanes. */
+    uint32_t guarded_from, guarded_until, guarded_lanes;
+    uint64_t guarded_at;
+    /* strong loads since its last change */
+    struct look {
+        uint64_t where, begins, issued;
+        uint32_t row;
+    } past_looks[PAST_LOOKS];
+    /* rows so far; up to the last that accessed memory otherwise, or multiplied matrices */
+    uint64_t issued, worked;
+    uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
+    uint64_t product_ready;
+};
 
 struct warp {
+    /* Registers. */
     uint8_t *file;
     const uint8_t *pool;
+
+    /* Its number, and which of its lanes exist and have ended. */
     struct block *block;
     uint32_t number, existing, exited;
+
+    /* Where its lanes are: the group that runs, and the others. */
     uint32_t pc, active;
     struct group groups[LANES];
     uint32_t group_count;
     uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
-    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
-    bool moved; /* it wrote, passed a barrier or ended in part in this turn */
-    bool looped; /* nothing but its loops ended this turn */
-    bool repeats; /* it came to a state in which it was before, and changed nothing since: see progress.c */
-    uint64_t past_state, past_advances;
-    uint32_t states, until_next; /* turns since past_state; of these, until it takes another one or, if it repeats, comes there again */
-    uint32_t segment, warp_syncs;
-    uint32_t *undefined; /* by unit: lanes whose value nobody gave; behind the last one: the line that it comes from */
-    uint32_t any_undefined;
-    uint32_t stack[LANES]; /* local memory in use below the present function's frame */
+
+    /* Calls, and local memory. */
+    uint32_t stack[LANES]; /* local memory below the present function's frame */
     uint32_t call_depth[LANES];
     uint8_t *local, *local_valid;
-    struct late *late;
-    uint32_t late_count, late_room, late_groups;
     struct saved *saved;
     uint32_t saved_count, saved_room;
-    uint64_t clock, *ready; /* profile.c's: the cycle of the last instruction; by unit, when its value may be used */
-    /* When the row that it is at has its operands; when all rows so far had theirs, now and at the ends of the last
-     * rounds of a short loop; when its last store to shared memory had; where the loop begins. */
-    uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
-    uint32_t round, block_start;
-    /* Within a branch that became a predicate: between which rows, when that was known, and threads that were at the branch. */
-    uint32_t guarded_from, guarded_until, guarded_lanes;
-    uint64_t guarded_at;
-    struct look { uint64_t where, begins, issued; uint32_t row; } past_looks[PAST_LOOKS]; /* strong loads since it changed anything */
-    uint64_t issued, worked; /* rows so far; by the last of them that accessed memory otherwise, or multiplied matrices */
-    uint64_t late_ready[LATE_GROUPS];
-    /* async.c's: what it knows of others' work; its own, counted; what it waits for in vain. */
+
+    /* Checks: undefined values, and accesses since it last synchronised. */
+    uint32_t *undefined; /* for each unit, lanes with an undefined value; after the last unit, the line of its origin */
+    uint32_t any_undefined;
+    uint32_t segment, warp_syncs;
+
+    /* Progress, see progress.c. */
+    bool moved; /* in this turn it wrote, passed a barrier, or a lane ended */
+    bool looped; /* only its loops ended this turn */
+    bool repeats; /* it returned to an earlier state without a change */
+    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
+    uint64_t past_state, past_advances;
+    /* turns since past_state; turns until it takes another one or, if it repeats, returns to it */
+    uint32_t states, until_next;
+
+    /* Pending copies of cp.async, see copies.c. */
+    struct late *late;
+    uint32_t late_count, late_room, late_groups;
+    uint32_t late_arrivals; /* of these, arrivals at an mbarrier */
+
+    /* Its clock, its own slot there, and its epoch, see clocks.c. */
     uint32_t *seen, slot, epoch;
-    bool copying;
+    bool copying; /* its writes are copies of cp.async */
+
+    /* Waits, see async.c. */
     uint32_t blocked, failed, wait_line;
     int64_t wait_bytes;
-    uint32_t cluster_arrived[LANES], late_arrivals;
+    uint32_t cluster_arrived[LANES]; /* the phase of the cluster's barrier at which each lane arrived */
+
+    /* Groups of bulk copies and products so far, and products that nothing waited for. */
     uint32_t bulk_groups, product_groups, product_count;
-    struct pending_product { uint32_t words, group, line; } products[PRODUCTS]; /* that nobody waited for */
-    uint64_t product_ready;
+    struct pending_product { uint32_t words, group, line; } products[PRODUCTS];
+
+    struct timing timing;
 };
 
-/* A copy by cp.async that has not come to pass, or (arrives: 1, or 2 where it was counted beforehand) what follows it:
- * an arrival at the mbarrier ``to``. */
-struct late { uint64_t to; uint32_t group, size; uint8_t data[16]; uint8_t lane, arrives; };
-
-struct barrier { uint32_t arrived, expected, line, row; bool mixed; uint32_t reduced_and, reduced_or, reduced_count; uint64_t clock; };
-
-/* What an instruction asks of a multiprocessor, see model.py. */
-enum class {
-    CLASS_FREE, CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, CLASS_MEMORY, CLASS_SHUFFLE, CLASS_SYNC,
-    CLASS_MATRIX, CLASS_BRANCH, CLASS_COUNT
+/* A pending copy of cp.async or, if arrives (one of enum copies) is set, an arrival at the mbarrier ``to`` after it. */
+struct late {
+    uint64_t to;
+    uint32_t group, size;
+    uint8_t data[16];
+    uint8_t lane, arrives;
 };
-/* What a block asks of its multiprocessor: slots of each class, and then slots of issue, 65536ths of cycles of tensor
- * cores, quarters of lines of the first-level cache, passes through banks, sectors of the second-level cache. */
-enum need { NEED_ISSUE = CLASS_COUNT, NEED_TENSOR, NEED_LINES, NEED_BANKS, NEED_FROM_L2, NEED_COUNT };
+
+struct barrier {
+    uint32_t arrived, expected, line, row;
+    bool mixed;
+    uint32_t reduced_and, reduced_or, reduced_count;
+    uint64_t clock;
+};
+
+enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
+enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
 
 struct block {
+    /* Its index, and what runs it. */
     struct worker *worker;
     struct launch *launch;
-    uint32_t index[3], number, warp_count, thread_count, exited;
+    struct cluster *cluster;
+    uint32_t index[3], number, rank;
+    uint8_t *memory; /* one allocation for everything, kept for the next block */
+
+    /* Its threads. */
     struct warp *warps;
+    uint32_t warp_count, thread_count, exited;
+    bool done;
+    struct barrier barriers[16];
+
+    /* Shared memory. */
     uint8_t *shared, *shared_valid;
     struct region shared_region;
-    struct barrier barriers[16];
-    uint32_t *stored; /* by row: see stored_now, of the thread that last stored there; NULL where nothing is checked */
-    uint32_t generations[16];
-    uint32_t interval, interval_first;
-    uint64_t acquired, released;
-    uint32_t next_warp;
-    bool done;
-    struct cluster *cluster;
-    uint32_t rank, stalls, changes, first_segment;
-    bool polls; /* it runs, but only to ask again for what it waits for */
+
+    /* The race check's: barriers so far, and the first segment since the last one; when it last looked at
+     * publications. */
+    uint32_t interval, interval_first, first_segment;
+    uint64_t acquired;
+    uint32_t *stored; /* for each row, stored_now of the last thread that stored there; NULL: no checks */
+    uint32_t visitors[16]; /* for each rank, the last access to this block's shared memory */
+    uint32_t *barrier_clocks;
+
+    /* Whether it waits forever, see async.c. */
+    uint32_t stalls, changes;
+    bool polls; /* it runs only to poll */
+
+    /* mbarriers, and pending copies in order. */
     struct mbarrier *mbarriers;
-    uint16_t *mbarrier_at; /* by 8 bytes of shared memory: its number in mbarriers + 1 */
+    uint16_t *mbarrier_at; /* for each 8 bytes of shared memory, index in mbarriers + 1 */
     uint32_t mbarrier_count, mbarrier_room;
-    struct transfer *transfers; /* copies that have not come to pass, in their order */
+    struct transfer *transfers;
     uint32_t transfer_count, transfer_room;
     uint64_t transfer_bytes;
-    uint32_t *barrier_clocks;
-    uint32_t visitors[16]; /* by rank: who accessed this block's shared memory last, as the race check notes it */
-    struct cache *first; /* its part of a multiprocessor's first-level cache, where launches are counted */
-    uint64_t touched; /* lines that it brought into the second-level cache */
-    uint64_t asked[NEED_COUNT]; /* of its multiprocessor */
-    uint8_t *memory; /* all of the above, one allocation, kept for the next block */
+
+    /* profile.c's: its part of a first-level cache; lines that it brought into the second-level cache; the cycle of
+     * its last barrier; and its needs. */
+    struct cache *first;
+    uint64_t touched, released, asked[NEED_COUNT];
 };
 
 #define STORED_INTERVAL 2048u /* more than a block's threads + 1 */
-/* That a thread stored in the present interval; 0: nobody ever did. */
-static inline uint32_t stored_now(const struct block *block, uint32_t thread) { return block->interval * STORED_INTERVAL + thread + 1; }
+/* Marks a store of a thread in the present interval; 0: none ever. */
+static inline uint32_t stored_now(const struct block *block, uint32_t thread) {
+    return block->interval * STORED_INTERVAL + thread + 1;
+}
 
-#define MOST_CLUSTER 16
 /* Blocks that run together. A block by itself is a cluster of one. */
 struct cluster {
     struct block *blocks[MOST_CLUSTER];
     uint32_t size, number, index[3];
     uint32_t arrived, exited, phase;
-    uint32_t changes; /* of mbarriers, barriers and who is alive: what somebody may wait for */
+    uint32_t changes; /* of mbarriers, barriers and live threads, which others may wait for */
     uint32_t *pending, *clock;
     uint64_t pending_cycle, cycle;
 };
 
-/* Of one row; model.py says what each counts. ``steps``: bytes from one lane's address to the next one's, where ``regular`` is 1;
- * 2: they are not always the same. */
+/* Counts of one row, see model.Row. ``steps``: bytes between addresses of neighbouring lanes if ``regular`` is 1; 2:
+ * it varies. */
 struct counts {
-    uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same, shared_requests, passes,
-        ideal_passes, constant_requests, constant_passes, local_requests, local_sectors, lines, steps, regular;
+    uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same,
+            shared_requests, passes, ideal_passes, constant_requests, constant_passes, local_requests, local_sectors,
+            lines, steps, regular;
 };
-/* What a row asks for each time that it is issued. */
+/* Needs of a row each time that it is issued. */
 struct weight { uint32_t slots, tensor; };
-/* Given are, by row: ``classes``, ``weights``; ``widths``: of rows that the assembler makes one access of, how many words
- * that has | WIDE_PLACE times the place among them | WIDE_FIRST; ``branches``: what it makes of a branch. ``fresh``: caches
- * are empty. ``l1_lines``: of each block; ``live``: blocks that a card runs at a time, ``resident`` a multiprocessor.
- * ``cycles``: of a unit of each need. Found are ``counts``, by row; updates of sectors by atomics, in all and of the place
- * that has most of them; ``busiest``: of each need, what the multiprocessor has that has most of it; ``chain``: cycles of
- * the place for blocks that takes longest, if nothing but latency holds it up. */
-enum { WIDE_PLACE = 16, WIDE_FIRST = 128, PREDICATED_BRANCH = 1, UNROLLED_LOOP = 2, IN_ORDER = 4 };
+/* Input for each row: ``classes``, ``weights``; ``widths``: for rows that ptxas merges into one access, its words |
+ * WIDE_PLACE times the row's place | WIDE_FIRST; ``branches``: flags of enum branches. ``fresh``: caches are empty.
+ * ``l1_lines``: of each block; ``live``: blocks that a card runs at a time; ``resident``: blocks of a
+ * multiprocessor; ``cycles``: of a unit of each need. Output: ``counts`` for each row; ``updates`` of sectors by
+ * atomics, and ``updates_most`` of one place; ``busiest``: for each need, the most that a multiprocessor has;
+ * ``chain``: cycles of the slowest place for blocks, by latency alone. */
+enum widths { WIDTHS(NUMBERED) };
+enum branches { BRANCHES(NUMBERED) };
 struct profile {
     const uint8_t *classes;
     struct counts *counts;
@@ -260,28 +331,29 @@ struct profile {
     double cycles[NEED_COUNT];
 };
 
-enum { NOTHING, EVERYTHING, BUT_SHARED_RACES };
+enum check { CHECKS(NUMBERED) };
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], cluster[3], cluster_size, shared_bytes;
-    uint32_t slots, clock_words; /* of a block, see async.c; of all that is known: 0 where nothing is tracked */
+    uint32_t slots, clock_words; /* of a block; of a clock: 0 without clocks, see clocks.c */
     uint64_t block_count;
-    uint32_t most_live; /* blocks of a thread that take turns */
+    uint32_t most_live; /* blocks of a host thread that take turns */
     bool cooperative;
-    uint32_t check; /* what is looked for: NOTHING, EVERYTHING, or all but races in shared memory */
+    uint32_t check; /* one of enum check */
     struct profile *profile; /* NULL: nothing is counted */
     uint32_t first_segment;
     atomic_ullong next_block;
-    atomic_uint stop; /* what ended it early: FAULTED and so on, below */
-    atomic_ullong advances; /* turns of watched threads in which memory changed, or some was used for the first time; blocks that ended */
-    /* Threads of the host that are not done; and of them, all of whose blocks only look, or wait, since anything happened: their
-     * number, and IDLE_COUNTS times how often that was. */
+    atomic_uint stop; /* one of enum stop */
+    /* turns of watched threads that changed memory or used new memory; blocks that ended */
+    atomic_ullong advances;
+    /* Host threads that are not done; and threads whose blocks only look or wait since the last event, plus
+     * IDLE_COUNTS times the events. */
     atomic_uint working;
     atomic_ullong idle;
     atomic_uint *releases;
     uint8_t **behind; /* see flow.c */
     struct order order;
-    uint32_t floor; /* entries of global memory below it are of what lies surely before */
+    uint32_t floor; /* entries of global memory below it certainly came before */
     struct engine *engine;
     const struct sample *sample; /* NULL: every block runs */
     struct finding findings[FINDINGS];
@@ -291,7 +363,13 @@ struct launch {
     atomic_ullong instructions;
 };
 
-struct worker { struct launch *launch; uint32_t number; uint64_t instructions, progress, advances, counted, stale; bool watched, advanced; }; /* watched: it may run for ever, see progress.c */
+/* watched: it may run forever, see progress.c */
+struct worker {
+    struct launch *launch;
+    uint32_t number;
+    uint64_t instructions, progress, advances, counted, stale;
+    bool watched, advanced;
+};
 
 struct engine {
     struct region *regions; /* by address */
@@ -304,7 +382,8 @@ struct engine {
     uint64_t last_instructions;
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
-    atomic_bool guessed, combined; /* a value that a block left out would have written was used; blocks put something together */
+    /* a value of a left-out block was used; blocks combined results */
+    atomic_bool guessed, combined;
     atomic_ullong drawn_bytes, blocks_run;
     struct cache *second;
     struct places *places;
@@ -323,8 +402,7 @@ struct engine {
     uint32_t work_count, work_room, works_from, unordered;
 };
 
-#define LARGE_REGION (1ull << 28)
-enum { FAULTED = 1, NO_MEMORY, OVER_BUDGET }; /* what ends a launch early: struct launch's stop */
+enum stop { STOPS(NUMBERED) };
 
 #define CHUNK 65536u
 #define MOST_SEGMENTS (1u << 25)
@@ -336,7 +414,7 @@ static inline void *unit_of(const struct warp *warp, uint32_t operand) {
 }
 static inline uint32_t *u32_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
 static inline uint64_t *u64_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
-/* An address or an index, whatever its width: 64 bits a lane in ``into``. */
+/* An address or index of any width, as 64 bits for each lane in ``into``. */
 static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand, bool wide, uint64_t into[LANES]) {
     if (wide) return u64_of(warp, operand);
     const uint32_t *from = u32_of(warp, operand);
@@ -350,76 +428,94 @@ extern const char *const alu_names[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
-/* allocate.c: NULL where there is no memory. ``grown``: an array of elements of ``size`` bytes with room for twice as many,
- * or for the ``first``; where there is none, it is as it was. */
+/* allocate.c: NULL without memory. ``grown``: doubles an array's room, or makes ``first``; on failure the array
+ * stays as it was. */
 #define CHECKED __attribute__((warn_unused_result))
 CHECKED void *allocate(size_t count, size_t size); /* zeros */
-CHECKED void *allocate_aligned(size_t size);       /* the same, at a multiple of UNIT */
+CHECKED void *allocate_aligned(size_t size); /* the same, at a multiple of UNIT */
 CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
 /* Ends the launch. */
 void out_of_memory(struct launch *);
 
-/* memory.c: 0, or the kind of the fault, which is then recorded. */
+/* memory.c: 1 if a fault was recorded. */
 int memory_load(struct warp *, const struct row *, uint32_t mask);
 int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
-int memory_copy_late(struct warp *, const struct row *, uint32_t mask);
 /* Has no effect, and is counted. */
 void memory_prefetch(struct warp *, const struct row *, uint32_t mask);
-int memory_late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
-/* What arrives at the mbarrier at ``offset`` behind copies of the warp, and those copies. */
-int memory_late_arrives_at(struct warp *, uint32_t offset);
-int memory_late_arrival(struct warp *, const struct row *, uint32_t mask);
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c);
-/* ``size`` bytes at a generic address as ``lane`` sees them; NULL where there are none (and the fault is recorded). */
+/* ``size`` bytes at a generic address as ``lane`` sees them; NULL: a fault was recorded. */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
+
+/* regions.c */
+void regions_begin(struct engine *);
+void regions_delete(struct engine *);
+/* Forgets who accessed what, as if nobody had. */
+void regions_forget_accesses(struct engine *);
 struct region *region_of(struct engine *, uint64_t address);
-/* Fills what is not filled yet of a lazy region's bytes. */
+/* Fills bytes of a lazy region that are not filled yet. */
 void region_fill(struct engine *, struct region *, uint64_t offset, uint64_t size);
+
+/* copies.c: cp.async */
+int copy_late(struct warp *, const struct row *, uint32_t mask);
+int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
 /* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
-                  uint32_t size, bool writes, bool atomic);
-/* The same for what is done on behalf of a lane, at some time before ``slot`` reaches ``epoch``. */
-void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane, bool writes, bool atomic, uint32_t segment);
+        uint32_t size, bool writes, bool atomic);
+/* The same for an asynchronous access of a lane, which ends before ``slot`` reaches ``epoch``. */
+void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane,
+        bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
 void check_copies(struct warp *, bool begin);
-/* What was noted of the last write at an offset; and a finding where what ``entry`` notes does not lie surely before. */
+/* The entry of the last write at an offset; reports a race if the write of ``entry`` did not certainly come before. */
 uint32_t check_written(const struct warp *, const struct region *, uint64_t offset);
-void check_after(struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
-/* A block's last threads return: others' accesses to its shared memory must lie before. */
+void check_after(
+        struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
+/* A block's last threads return: reports accesses of other blocks to its shared memory that may come later. */
 void check_visitors(struct warp *, const struct row *);
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
 void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
-void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
-            bool writes, const struct finding *other);
-void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
-           bool writes);
 
-/* order.c: the last one says whose a segment of an earlier work was, and returns that work's number. */
-struct order order_next(struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
+/* findings.c */
+void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
+        bool writes, const struct finding *other);
+void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
+        bool writes);
+/* A launch ends: the engine keeps what was wrong with it. */
+void findings_keep(struct engine *, const struct launch *);
+/* Indices x y z by number: of a lane's thread in its block, of a block in the grid. */
+void thread_at(const struct launch *, uint32_t warp, uint32_t lane, uint32_t thread[3]);
+void block_at(const struct launch *, uint32_t number, uint32_t index[3]);
+
+/* order.c: the last one returns the number of the work of an earlier segment. */
+struct order order_next(
+        struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
 bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
-uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]);
+uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3],
+        uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
-/* progress.c: whether a launch has an end */
+/* progress.c: finds launches without an end */
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
-/* Turns are short, so that it is soon told; where launches are counted, they stay as they are, as counts depend on them. */
-static inline bool progress_hurries(const struct block *block) { return block->worker->watched && !block->launch->profile; }
-/* After a turn of a block; ``looks``: that did nothing else. False: it has none, and a fault was recorded. */
+/* Shortens turns to find an endless launch soon; not if launches are counted, because counts depend on turns. */
+static inline bool progress_hurries(const struct block *block) {
+    return block->worker->watched && !block->launch->profile;
+}
+/* After a turn of a block; ``looks``: it only looked. False: the launch has no end, and a fault was recorded. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
 /* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);
-/* A thread that stored behind the barrier in ``row`` without coming to it, + 1, and where; 0: there is none. */
+/* A thread + 1 that stored after the barrier in ``row`` without reaching it, and the line; 0: none. */
 uint32_t flow_passed(const struct block *, uint32_t row, uint32_t *line);
 
 /* profile.c */
-/* FETCHES: into the second-level cache, and nobody waits. */
+/* FETCHES: into the second-level cache, without a wait. */
 enum access { READS, WRITES, UPDATES, COPIES, FETCHES };
 void cache_delete(struct cache *);
 void places_delete(struct places *);
@@ -430,18 +526,23 @@ CHECKED bool profile_begin(struct engine *, struct profile *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);
-void profile_shared(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
-void profile_global(struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
+void profile_shared(
+        struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+void profile_global(
+        struct warp *, const struct row *, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access);
 void profile_remote(struct warp *, const struct row *, uint32_t mask, uint32_t size, enum access);
 void profile_frame(struct warp *, uint32_t units);
 void profile_constant(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask);
 void profile_split(struct warp *);
 void profile_resumes(struct warp *);
-void profile_local(struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
-/* Elements of an array at ``count`` addresses, by coordinates of the lanes of ``mask``; ``units``: of the results. */
-void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores);
+void profile_local(
+        struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
+/* ``units``: of the results. */
+void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size,
+        const uint32_t *units, uint32_t unit_count, bool stores);
 void profile_heap(struct warp *, const struct row *, uint32_t mask, uint64_t address);
-void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
+void profile_fragment(struct warp *, const struct row *, const uint32_t *units, uint32_t count, uint64_t address,
+        uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores);
 void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
@@ -453,9 +554,10 @@ void profile_product(struct warp *, uint64_t size, uint64_t bytes);
 void profile_product_waits(struct warp *);
 void profile_blocked(struct warp *, uint32_t mask);
 
-/* async.c: what sm_90 does on its own: mbarriers, clusters, bulk copies, products of warp groups. */
+/* async.c: asynchronous instructions of sm_90. */
 #define TRACKED_MBARRIERS 64u
-/* Of a block's clock: each warp's work, its bulk copies (what they read, what they write), its products, and phases of mbarriers. */
+/* Slots of a block's clock: each warp's work, reads and writes of its bulk copies, its products; and phases of
+ * mbarriers. */
 #define ASYNC_SLOTS(warps) (4 * (warps) + TRACKED_MBARRIERS)
 enum { ASYNC_DONE, ASYNC_STOPPED, ASYNC_BLOCKED };
 int async_run(struct warp *, const struct row *, uint32_t mask);
@@ -463,41 +565,42 @@ size_t async_bytes(const struct launch *, uint32_t shared);
 void async_block_new(struct block *, uint8_t *memory);
 void async_block_begins(struct block *);
 void async_block_delete(struct block *);
-void async_arrives(struct warp *, uint32_t barrier);
-void async_released(struct warp *, uint32_t barrier);
-void async_release_ends(struct block *, uint32_t barrier);
 int async_exits(struct warp *, const struct row *, uint32_t mask);
 bool async_stuck(struct block *);
 void async_deadlock(struct block *, uint32_t line);
-int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
-/* ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
-struct span { struct region *region; struct block *owner; uint8_t *data, *valid; uint64_t offset; };
-bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space, int lane, bool writes, struct span *);
+
+/* addresses.c: ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
+struct span {
+    struct region *region;
+    struct block *owner;
+    uint8_t *data, *valid;
+    uint64_t offset;
+};
+bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space,
+        int lane, bool writes, struct span *);
+/* NULL: the cluster has no such block. */
 struct block *cluster_block(struct warp *, uint64_t address);
+
+/* clocks.c */
 bool clock_knows(const struct warp *, const struct segment *);
 bool clock_fenced(const struct warp *, const struct segment *);
+/* For barriers of a block. */
+void clock_arrives(struct warp *, uint32_t barrier);
+void clock_released(struct warp *, uint32_t barrier);
+void clock_release_ends(struct block *, uint32_t barrier);
 
 /* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
-/* heap.c: malloc and free of kernels; memory of one region, in blocks. */
+/* heap.c: malloc and free of kernels */
 int heap_run(struct warp *, const struct row *, uint32_t mask);
-/* Whether each lane's access lies in one block; false: a fault was recorded. */
-bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes);
+/* Each lane's access must be in one block. False: a fault was recorded. */
+bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
+        uint32_t size, bool writes);
 void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
-enum { MOST_SOURCES = 16 };
-/* What it waits for: registers. How many. */
-uint32_t texture_sources(const struct warp *, const struct row *, uint32_t units[MOST_SOURCES]);
 void textures_delete(struct textures *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 
-/* Operations that are not alu.ops': control, memory, and what a warp does together. */
-enum operation {
-    OP_NOP, OP_BRANCH, OP_BRANCH_INDEX, OP_EXIT, OP_CALL, OP_CALL_INDIRECT, OP_RETURN, OP_TRAP, OP_BARRIER,
-    OP_WARP_BARRIER, OP_FENCE, OP_LOAD, OP_STORE, OP_ATOMIC, OP_SHUFFLE, OP_VOTE, OP_MATCH, OP_REDUX, OP_ACTIVE_MASK,
-    OP_ELECT, OP_COPY_LATE, OP_COMMIT, OP_WAIT_GROUP, OP_LOCAL_ADDRESS, OP_CLOCK, OP_PRINT, OP_ASSERT, OP_MATRIX,
-    OP_POP, OP_ASYNC, OP_HEAP, OP_TEXTURE, OP_CONTROL_COUNT
-};
 #endif

@@ -1,21 +1,23 @@
-/* Whether a thread went past a barrier at which others wait.
+/* Finds threads that went past a barrier at which others wait.
  *
- * A barrier waits for the threads that have not returned. One that returned before it is none of its business; one that
- * went on behind it, stored there since the last barrier, and returned without a way back to it, left it out. */
+ * A barrier waits for threads that have not returned. A thread skipped it if it ran code after the barrier, stored
+ * there since the last barrier, and returned without a way back. */
 #include <stdlib.h>
 
 #include "engine.h"
 
-#define ANY_CALLER NONE /* where a function returns to: behind any call */
+#define ANY_CALLER NONE /* a function may return to any call */
 
 static bool calls(const struct row *r) { return r->op == OP_CALL || r->op == OP_CALL_INDIRECT; }
 
 /* Calls ``each`` for every row that may follow ``from``, and ANY_CALLER. */
-static void visit(const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
+static void visit(
+        const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
     const struct row *r = &kernel->rows[from];
     bool always = r->guard == NONE;
     switch (r->op) {
-    case OP_BRANCH: case OP_CALL:
+    case OP_BRANCH:
+    case OP_CALL:
         each(with, from, (uint32_t)r->imm);
         if (always && r->op == OP_BRANCH) return;
         break;
@@ -30,15 +32,21 @@ static void visit(const struct kernel *kernel, uint32_t from, void (*each)(void 
         each(with, from, ANY_CALLER);
         if (always) return;
         break;
-    case OP_EXIT: case OP_TRAP:
+    case OP_EXIT:
+    case OP_TRAP:
         if (always) return;
     }
     each(with, from, from + 1);
 }
 
-struct search { const struct kernel *kernel; uint8_t *reached; uint32_t *left, count; bool grew, callers; };
+struct search {
+    const struct kernel *kernel;
+    uint8_t *reached;
+    uint32_t *left, count;
+    bool grew, callers;
+};
 
-/* Within one function: who stored in another one may have called it from anywhere. */
+/* Only within one function: another function may be called from anywhere. */
 static void reach(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
     bool leaves = calls(&it->kernel->rows[from]) && to != from + 1;
@@ -47,7 +55,7 @@ static void reach(void *with, uint32_t from, uint32_t to) {
     it->left[it->count++] = to;
 }
 
-/* ``callers``: something behind a call leads there. */
+/* ``callers``: code after a call leads there. */
 static void lead(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
     bool leads = to == ANY_CALLER ? it->callers : to < it->kernel->row_count && it->reached[to];
@@ -57,13 +65,14 @@ static void lead(void *with, uint32_t from, uint32_t to) {
     it->callers |= from && calls(&it->kernel->rows[from - 1]);
 }
 
-/* By row, whether it lies behind the barrier in ``row`` and leads to none of its line, of which compilers make several;
- * NULL: there is no memory. */
+/* For each row, whether it is after the barrier in ``row`` and leads to no barrier of its line (compilers make
+ * several); NULL: no memory. */
 static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
     uint8_t *after = allocate(kernel->row_count, 1), *before = allocate(kernel->row_count, 1);
     uint32_t *left = allocate(kernel->row_count, sizeof *left);
     if (after && before && left) {
-        struct search forth = {.kernel = kernel, .reached = after, .left = left}, back = {.kernel = kernel, .reached = before};
+        struct search forth = {.kernel = kernel, .reached = after, .left = left},
+                      back = {.kernel = kernel, .reached = before};
         visit(kernel, row, reach, &forth);
         while (forth.count) visit(kernel, left[--forth.count], reach, &forth);
         for (uint32_t i = 0; i < kernel->row_count; i++) {
@@ -75,12 +84,18 @@ static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
             for (uint32_t i = kernel->row_count; i-- > 0;) visit(kernel, i, lead, &back);
         } while (back.grew);
         for (uint32_t i = 0; i < kernel->row_count; i++) after[i] &= !before[i];
-    } else { free(after); after = NULL; }
-    free(before); free(left);
+    } else {
+        free(after);
+        after = NULL;
+    }
+    free(before);
+    free(left);
     return after;
 }
 
-bool flow_new(struct launch *launch) { return (launch->behind = allocate(launch->kernel->row_count, sizeof *launch->behind)) != NULL; }
+bool flow_new(struct launch *launch) {
+    return (launch->behind = allocate(launch->kernel->row_count, sizeof *launch->behind)) != NULL;
+}
 
 void flow_delete(struct launch *launch) {
     for (uint32_t i = 0; launch->behind && i < launch->kernel->row_count; i++) free(launch->behind[i]);
@@ -96,7 +111,9 @@ uint32_t flow_passed(const struct block *block, uint32_t row, uint32_t *line) {
     atomic_flag_clear(&launch->lock);
     for (uint32_t i = 0; behind && i < launch->kernel->row_count; i++) {
         uint32_t thread = block->stored[i] % STORED_INTERVAL - 1;
-        if (!behind[i] || !block->stored[i] || block->stored[i] != stored_now(block, thread) || !(block->warps[thread / LANES].exited >> thread % LANES & 1)) continue;
+        if (!behind[i] || !block->stored[i] || block->stored[i] != stored_now(block, thread) ||
+                !(block->warps[thread / LANES].exited >> thread % LANES & 1))
+            continue;
         *line = launch->kernel->rows[i].line;
         return thread + 1;
     }

@@ -1,26 +1,32 @@
-/* What kernels allocate: blocks of one region, in the order of their places.
+/* malloc of kernels: blocks of one region, ordered by place.
  *
- * Freed blocks stay as they are until there is no other room, so that a later use of one is named. */
+ * Freed blocks are reused last, so a later use of one is reported. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 #define ALIGN 16ull
-#define GAP 16ull /* so that a step behind a block is in none */
+#define GAP 16ull /* so an access just past a block is in no block */
 
-struct piece { uint64_t at, size; bool freed; };
+struct piece {
+    uint64_t at, size;
+    bool freed;
+};
 struct heap {
-    uint64_t address, size, next; /* ``next``: behind it, nothing was given out yet */
+    uint64_t address, size, next; /* ``next``: nothing was allocated from here on */
     struct piece *pieces;
     size_t count, live, live_bytes;
     uint32_t room;
     atomic_flag lock;
 };
 
-void heap_delete(struct heap *heap) { if (heap) free(heap->pieces); free(heap); }
+void heap_delete(struct heap *heap) {
+    if (heap) free(heap->pieces);
+    free(heap);
+}
 
-/* ``address`` is a region of ``size`` bytes; 0: only forget the one before. False: no memory. */
+/* Sets the heap's region; 0: only forgets the old one. False: no memory. */
 uint32_t engine_heap(struct engine *engine, uint64_t address, uint64_t size) {
     heap_delete(engine->heap);
     engine->heap = NULL;
@@ -38,13 +44,19 @@ uint64_t engine_heap_live(const struct engine *engine, uint64_t *bytes) {
     return engine->heap ? engine->heap->live : 0;
 }
 
-static void lock(struct heap *heap) { while (atomic_flag_test_and_set_explicit(&heap->lock, memory_order_acquire)) {} }
+static void lock(struct heap *heap) {
+    while (atomic_flag_test_and_set_explicit(&heap->lock, memory_order_acquire)) {}
+}
 static void unlock(struct heap *heap) { atomic_flag_clear_explicit(&heap->lock, memory_order_release); }
 
-/* The last piece that begins at or before a place; NULL: there is none. */
+/* The last piece that begins at or before a place, or NULL. */
 static struct piece *piece_at(struct heap *heap, uint64_t at) {
     size_t low = 0, high = heap->count;
-    while (low < high) { size_t middle = (low + high) / 2; if (heap->pieces[middle].at <= at) low = middle + 1; else high = middle; }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (heap->pieces[middle].at <= at) low = middle + 1;
+        else high = middle;
+    }
     return low ? &heap->pieces[low - 1] : NULL;
 }
 
@@ -56,11 +68,13 @@ static bool insert(struct heap *heap, size_t where, uint64_t at, uint64_t size) 
     }
     memmove(heap->pieces + where + 1, heap->pieces + where, (heap->count - where) * sizeof *heap->pieces);
     heap->pieces[where] = (struct piece){at, size, false};
-    heap->count++; heap->live++; heap->live_bytes += size;
+    heap->count++;
+    heap->live++;
+    heap->live_bytes += size;
     return true;
 }
 
-/* A place for ``size`` bytes; ~0: there is none. ``used``: something lay there before. */
+/* A place for ``size`` bytes; ~0: none. ``used``: it was allocated before. */
 static uint64_t room_for(struct heap *heap, uint64_t size, bool *used) {
     uint64_t needed = (size + ALIGN - 1) / ALIGN * ALIGN + GAP;
     *used = false;
@@ -72,7 +86,8 @@ static uint64_t room_for(struct heap *heap, uint64_t size, bool *used) {
     }
     *used = true;
     size_t kept = 0;
-    for (size_t i = 0; i < heap->count; i++) if (!heap->pieces[i].freed) heap->pieces[kept++] = heap->pieces[i];
+    for (size_t i = 0; i < heap->count; i++)
+        if (!heap->pieces[i].freed) heap->pieces[kept++] = heap->pieces[i];
     heap->count = kept;
     uint64_t at = 0;
     for (size_t i = 0; i <= heap->count; i++) {
@@ -83,7 +98,8 @@ static uint64_t room_for(struct heap *heap, uint64_t size, bool *used) {
     return ~0ull;
 }
 
-bool heap_allows(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size, bool writes) {
+bool heap_allows(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask,
+        uint32_t size, bool writes) {
     struct heap *heap = w->block->launch->engine->heap;
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
@@ -95,13 +111,14 @@ bool heap_allows(struct warp *w, const struct row *r, struct region *region, con
         bool inside = offsets[lane] - found.at < found.size;
         if (inside && !found.freed && found.size - (offsets[lane] - found.at) >= size) continue;
         struct region piece = {.number = region->number, .size = found.size, .heap = true};
-        fault(w, r, inside && found.freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, &piece, (int64_t)(offsets[lane] - found.at), size, writes);
+        fault(w, r, inside && found.freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, &piece,
+                (int64_t)(offsets[lane] - found.at), size, writes);
         return false;
     }
     return true;
 }
 
-/* imm 0: malloc of a (64 bits), into d; 1: free of a. */
+/* HEAP_MALLOC: of a (64 bits), into d; HEAP_FREE: of a. */
 int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     struct engine *engine = w->block->launch->engine;
     struct heap *heap = engine->heap;
@@ -111,17 +128,24 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         uint64_t value = u64_of(w, r->a)[lane];
-        if (r->imm == 1) {
+        if (r->imm == HEAP_FREE) {
             if (value == 0) continue;
             bool good = false;
             if (region) {
                 lock(heap);
                 struct piece *it = piece_at(heap, value - heap->address);
                 good = it && it->at == value - heap->address && !it->freed;
-                if (good) { it->freed = true; heap->live--; heap->live_bytes -= it->size; }
+                if (good) {
+                    it->freed = true;
+                    heap->live--;
+                    heap->live_bytes -= it->size;
+                }
                 unlock(heap);
             }
-            if (!good) { fault(w, r, BAD_FREE, lane, NULL, 0, 0, false); return 1; }
+            if (!good) {
+                fault(w, r, BAD_FREE, lane, NULL, 0, 0, false);
+                return 1;
+            }
             continue;
         }
         uint64_t at = ~0ull;

@@ -1,116 +1,48 @@
-/* What Python calls: memory, and launches, whose blocks run on as many threads as the host lends. */
+/* Launches, whose blocks run on several host threads. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine.h"
 #include "run.h"
 
-#define FIRST_ADDRESS 0x0000700000000000ull
-#define LAST_ADDRESS 0x0000780000000000ull /* host/runtime.c and explain.py say the same */
-#define GAP 65536ull
-#define MULTIPROCESSORS 16 /* of the emulated card; host/runtime.c says the same */
-/* Behind a warp's registers: an operation that takes the last one for a wider one stays in the file. engine.py leaves as
- * much behind the pool. */
+/* Spare registers of a warp, so an operation that takes the last one for a wider one stays in the file. engine.py
+ * does the same for the pool. */
 #define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
-/* A warp that looked so often without writing only looks; a launch whose threads do so for so many turns has no end. */
+/* A warp only looks if it looked this often without a write; a launch whose threads only look for IDLE_TURNS never
+ * ends. */
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
 #define IDLE_COUNTS 128u /* more than threads of the host */
-#define MOST_LIVE 4u /* blocks of a thread that take turns, unless they were launched to run together */
+#define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
     if (!engine) return NULL;
     engine->threads = threads;
-    engine->next_address = FIRST_ADDRESS;
-    engine->next_number = 1;
+    regions_begin(engine);
     engine->segments = allocate(MOST_SEGMENTS / CHUNK + 1, sizeof *engine->segments);
-    if (!engine->segments) { free(engine); return NULL; }
+    if (!engine->segments) {
+        free(engine);
+        return NULL;
+    }
     atomic_store(&engine->next_segment, 1);
     return engine;
 }
 
-/* What is reserved for a large region is shared, because private memory counts against a box's RLIMIT_DATA untouched. */
-static void *reserved(size_t size) {
-    int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
-    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return made == MAP_FAILED ? NULL : made;
-}
-
-/* Makes reserved memory zeros, and gives it back. */
-static void forget(void *reserved, size_t size) { madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED); }
-
-/* Where there is room for ``size`` bytes; ``misalign`` bytes behind a multiple of 512, as an array within a buffer may lie. */
-uint64_t engine_add(struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
-    if (engine->region_count == engine->region_room) {
-        struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
-        if (!more) return 0;
-        engine->regions = more;
-    }
-    if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
-    struct region region = {.address = engine->next_address + misalign, .size = size, .data = data, .number = engine->next_number, .constant = constant};
-    if (tracked && size) {
-        region.valid = tracked > 1 ? reserved(size) : NULL;
-        region.written = reserved(4 * size);
-        region.read = reserved(4 * size);
-        region.read_too = reserved(4 * size);
-        if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
-    }
-    engine->next_number++;
-    engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
-    engine->regions[engine->region_count++] = region;
-    return region.address;
-}
-
-/* What is added next lies so much further away. */
-void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
-
-uint32_t engine_number_of(struct engine *engine, uint64_t address) {
-    struct region *found = region_of(engine, address);
-    return found ? found->number : 0;
-}
-
-/* Forgets what it knew about a region, and keeps its address so that a later use of it is named; 0: there is none. */
-uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
-    for (uint32_t i = 0; i < engine->region_count; i++) {
-        struct region *it = &engine->regions[i];
-        if (it->address != address || it->freed) continue;
-        if (it->valid) munmap(it->valid, it->size);
-        if (it->written) { munmap(it->written, 4 * it->size); munmap(it->read, 4 * it->size); munmap(it->read_too, 4 * it->size); }
-        it->valid = NULL; it->written = it->read = it->read_too = NULL;
-        uint32_t number = it->number;
-        if (keep) { it->freed = true; it->data = NULL; }
-        else { memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it); engine->region_count--; }
-        return number;
-    }
-    return 0;
-}
-
-/* Says that bytes were written by a copy or a memset. */
-void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
-    struct region *it = region_of(engine, address);
-    if (it && it->valid && address - it->address + size <= it->size) memset(it->valid + (address - it->address), 1, size);
-}
-
-/* Says that groups of ``length`` bytes were not written that hold ``pattern``, as new memory of the host's does. A last
- * one of fewer than four bytes may hold it by chance. */
-void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
-    struct region *it = region_of(engine, address);
-    if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
-    uint64_t from = address - it->address;
-    for (uint64_t at = 0; at < size; at += length) {
-        uint64_t some = size - at < length ? size - at : length;
-        if (some >= 4 && memcmp(it->data + from + at, pattern, some) == 0) memset(it->valid + from + at, 0, some);
-    }
-}
-
 void engine_delete(struct engine *engine) {
-    while (engine->region_count) { engine->regions[0].freed = false; engine_remove(engine, engine->regions[0].address, 0); }
+    regions_delete(engine);
     for (uint32_t i = 0; i <= MOST_SEGMENTS / CHUNK; i++) free(engine->segments[i]);
-    heap_delete(engine->heap); textures_delete(engine->textures); places_delete(engine->places); schedule_delete(engine->schedule); cache_delete(engine->second); free(engine->segments); free(engine->regions); free(engine->works); free(engine->printed); free(engine);
+    heap_delete(engine->heap);
+    textures_delete(engine->textures);
+    places_delete(engine->places);
+    schedule_delete(engine->schedule);
+    cache_delete(engine->second);
+    free(engine->segments);
+    free(engine->works);
+    free(engine->printed);
+    free(engine);
 }
 
 static void *take(uint8_t **at, size_t size) {
@@ -124,19 +56,32 @@ static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 
 static struct block *block_new(struct worker *worker) {
     struct launch *launch = worker->launch;
     const struct kernel *kernel = launch->kernel;
-    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2], warps = (threads + LANES - 1) / LANES;
+    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
+             warps = (threads + LANES - 1) / LANES;
     size_t total = 0, shared = launch->shared_bytes;
-    add(&total, sizeof(struct block)); add(&total, warps * sizeof(struct warp)); add(&total, shared);
-    if (launch->check) { add(&total, shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * shared); add(&total, 4 * (size_t)kernel->row_count); }
+    add(&total, sizeof(struct block));
+    add(&total, warps * sizeof(struct warp));
+    add(&total, shared);
+    if (launch->check) {
+        add(&total, shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * shared);
+        add(&total, 4 * (size_t)kernel->row_count);
+    }
     for (uint32_t i = 0; i < warps; i++) {
-        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT); add(&total, 4 * (size_t)(kernel->units + 1)); add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0); add(&total, (size_t)LANES * kernel->local_bytes);
+        add(&total, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
+        add(&total, 4 * (size_t)(kernel->units + 1));
+        add(&total, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
+        add(&total, (size_t)LANES * kernel->local_bytes);
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     add(&total, async_bytes(launch, (uint32_t)shared));
     uint8_t *memory = allocate_aligned(total), *at = memory;
     if (!memory) return NULL;
     struct block *block = take(&at, sizeof *block);
-    *block = (struct block){.worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
+    *block = (struct block){
+            .worker = worker, .launch = launch, .warp_count = warps, .thread_count = threads, .memory = memory};
     block->warps = take(&at, warps * sizeof(struct warp));
     block->shared = take(&at, shared);
     block->shared_region = (struct region){.size = shared, .data = block->shared, .owner = block};
@@ -152,7 +97,7 @@ static struct block *block_new(struct worker *worker) {
         struct warp *w = &block->warps[i];
         w->file = take(&at, (size_t)(kernel->units + SPARE_UNITS) * UNIT);
         w->undefined = take(&at, 4 * (size_t)(kernel->units + 1));
-        w->ready = take(&at, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
+        w->timing.ready = take(&at, launch->profile ? 8 * (size_t)(kernel->units + 1) : 0);
         w->local = take(&at, (size_t)LANES * kernel->local_bytes);
         if (launch->check) w->local_valid = take(&at, (size_t)LANES * kernel->local_bytes);
         w->pool = (const uint8_t *)kernel->pool;
@@ -160,7 +105,10 @@ static struct block *block_new(struct worker *worker) {
         w->number = i;
     }
     async_block_new(block, take(&at, async_bytes(launch, (uint32_t)shared)));
-    if (launch->profile && !profile_block_new(block)) { free(memory); return NULL; }
+    if (launch->profile && !profile_block_new(block)) {
+        free(memory);
+        return NULL;
+    }
     return block;
 }
 
@@ -184,37 +132,58 @@ static void set_specials(struct warp *w) {
         for (uint32_t i = 0; i < LANES; i++) {
             uint32_t t = w->number * LANES + i, value = 0;
             switch (which) {
-            case 0: value = t % x; break;
-            case 1: value = t / x % y; break;
-            case 2: value = t / x / y; break;
-            case 3: case 4: case 5: value = launch->threads[which - 3]; break;
-            case 6: case 7: case 8: value = w->block->index[which - 6]; break;
-            case 9: case 10: case 11: value = launch->grid[which - 9]; break;
-            case 12: value = i; break;
-            case 13: value = w->number; break;
-            case 14: value = w->block->warp_count; break;
-            case 15: value = 1u << i; break;
-            case 16: value = (2u << i) - 1; break;
-            case 17: value = (1u << i) - 1; break;
-            case 18: value = ~((1u << i) - 1); break;
-            case 19: value = ~((2u << i) - 1); break;
-            case 20: value = w->block->number % MULTIPROCESSORS; break;
-            case 21: value = MULTIPROCESSORS; break;
-            case 23: value = launch->shared_bytes - kernel->shared_bytes; break;
-            case 24: value = launch->shared_bytes; break;
-            case 25: case 26: case 27: value = w->block->index[which - 25] % launch->cluster[which - 25]; break;
-            case 28: case 29: case 30: value = launch->cluster[which - 28]; break;
-            case 31: value = w->block->rank; break;
-            case 32: value = launch->cluster_size; break;
-            case 33: case 34: case 35: value = w->block->index[which - 33] / launch->cluster[which - 33]; break;
-            case 36: case 37: case 38: value = launch->grid[which - 36] / launch->cluster[which - 36]; break;
+            case SPECIAL_TID_X: value = t % x; break;
+            case SPECIAL_TID_Y: value = t / x % y; break;
+            case SPECIAL_TID_Z: value = t / x / y; break;
+            case SPECIAL_NTID_X:
+            case SPECIAL_NTID_Y:
+            case SPECIAL_NTID_Z: value = launch->threads[which - SPECIAL_NTID_X]; break;
+            case SPECIAL_CTAID_X:
+            case SPECIAL_CTAID_Y:
+            case SPECIAL_CTAID_Z: value = w->block->index[which - SPECIAL_CTAID_X]; break;
+            case SPECIAL_NCTAID_X:
+            case SPECIAL_NCTAID_Y:
+            case SPECIAL_NCTAID_Z: value = launch->grid[which - SPECIAL_NCTAID_X]; break;
+            case SPECIAL_LANEID: value = i; break;
+            case SPECIAL_WARPID: value = w->number; break;
+            case SPECIAL_NWARPID: value = w->block->warp_count; break;
+            case SPECIAL_LANEMASK_EQ: value = 1u << i; break;
+            case SPECIAL_LANEMASK_LE: value = (2u << i) - 1; break;
+            case SPECIAL_LANEMASK_LT: value = (1u << i) - 1; break;
+            case SPECIAL_LANEMASK_GE: value = ~((1u << i) - 1); break;
+            case SPECIAL_LANEMASK_GT: value = ~((2u << i) - 1); break;
+            case SPECIAL_SMID: value = w->block->number % MULTIPROCESSORS; break;
+            case SPECIAL_NSMID: value = MULTIPROCESSORS; break;
+            case SPECIAL_DYNAMIC_SMEM_SIZE: value = launch->shared_bytes - kernel->shared_bytes; break;
+            case SPECIAL_TOTAL_SMEM_SIZE: value = launch->shared_bytes; break;
+            case SPECIAL_CLUSTER_CTAID_X:
+            case SPECIAL_CLUSTER_CTAID_Y:
+            case SPECIAL_CLUSTER_CTAID_Z:
+                value = w->block->index[which - SPECIAL_CLUSTER_CTAID_X] %
+                        launch->cluster[which - SPECIAL_CLUSTER_CTAID_X];
+                break;
+            case SPECIAL_CLUSTER_NCTAID_X:
+            case SPECIAL_CLUSTER_NCTAID_Y:
+            case SPECIAL_CLUSTER_NCTAID_Z: value = launch->cluster[which - SPECIAL_CLUSTER_NCTAID_X]; break;
+            case SPECIAL_CLUSTER_CTARANK: value = w->block->rank; break;
+            case SPECIAL_CLUSTER_NCTARANK: value = launch->cluster_size; break;
+            case SPECIAL_CLUSTERID_X:
+            case SPECIAL_CLUSTERID_Y:
+            case SPECIAL_CLUSTERID_Z:
+                value = w->block->index[which - SPECIAL_CLUSTERID_X] / launch->cluster[which - SPECIAL_CLUSTERID_X];
+                break;
+            case SPECIAL_NCLUSTERID_X:
+            case SPECIAL_NCLUSTERID_Y:
+            case SPECIAL_NCLUSTERID_Z:
+                value = launch->grid[which - SPECIAL_NCLUSTERID_X] / launch->cluster[which - SPECIAL_NCLUSTERID_X];
+                break;
             }
             out[i] = value;
         }
     }
 }
 
-/* ``number``: of the cluster, among the grid's. */
+/* ``number``: of the cluster in the grid. */
 static void block_begin(struct block *block, uint64_t number, struct cluster *cluster, uint32_t rank) {
     struct launch *launch = block->launch;
     const struct kernel *kernel = launch->kernel;
@@ -226,7 +195,10 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     block->cluster = cluster;
     block->rank = rank;
     cluster->blocks[rank] = block;
-    block->exited = 0; block->interval = 0; block->acquired = 0; block->next_warp = 0; block->done = false;
+    block->exited = 0;
+    block->interval = 0;
+    block->acquired = 0;
+    block->done = false;
     block->interval_first = atomic_load(&launch->engine->next_segment);
     memset(block->barriers, 0, sizeof block->barriers);
     for (int i = 0; i < 16; i++) block->barriers[i].reduced_and = 1;
@@ -236,10 +208,17 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
         struct warp *w = &block->warps[i];
         uint32_t lanes = block->thread_count - i * LANES;
         w->existing = w->active = lanes >= LANES ? EVERY : (1u << lanes) - 1;
-        w->repeats = false; w->states = 0; w->until_next = 1;
-        w->exited = 0; w->pc = kernel->entry; w->group_count = 0; w->segment = 0; w->warp_syncs = 0;
+        w->repeats = false;
+        w->states = 0;
+        w->until_next = 1;
+        w->exited = 0;
+        w->pc = kernel->entry;
+        w->group_count = 0;
+        w->segment = 0;
+        w->warp_syncs = 0;
         w->late_count = w->late_groups = w->turn = 0;
-        memset(w->stack, 0, sizeof w->stack); memset(w->call_depth, 0, sizeof w->call_depth);
+        memset(w->stack, 0, sizeof w->stack);
+        memset(w->call_depth, 0, sizeof w->call_depth);
         if (w->any_undefined) memset(w->undefined, 0, 4 * (size_t)(kernel->units + 1));
         w->any_undefined = 0;
         if (w->local_valid) memset(w->local_valid, 0, (size_t)LANES * kernel->local_bytes);
@@ -249,8 +228,8 @@ static void block_begin(struct block *block, uint64_t number, struct cluster *cl
     if (launch->profile) profile_block_begins(block);
 }
 
-/* Runs until the block is done, or it had its turn. False: the launch is over. ``looking``: a warp that did nothing but
- * look at memory that stays as it is for all of a turn; NULL where anything else happened. ``last``: one that ran. */
+/* Runs a block for one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory for
+ * the whole turn, or NULL. ``last``: a warp that ran. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
@@ -262,7 +241,8 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             struct warp *w = &block->warps[i];
             if (w->exited == w->existing) continue;
             uint64_t before = block->worker->instructions;
-            w->moved = w->looped = false; w->looks = 0;
+            w->moved = w->looped = false;
+            w->looks = 0;
             enum status status = warp_run(w, &block->worker->instructions);
             if (status == STOPPED) return false;
             bool ran = block->worker->instructions != before;
@@ -273,12 +253,20 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
-        if (sample && block->worker->instructions > sample->most_rows) { atomic_store(&block->launch->stop, OVER_BUDGET); return false; }
-        if (all_done) { block->done = true; if (block->launch->profile) profile_block_ends(block); return true; }
+        if (sample && block->worker->instructions > sample->most_rows) {
+            atomic_store(&block->launch->stop, OVER_BUDGET);
+            return false;
+        }
+        if (all_done) {
+            block->done = true;
+            if (block->launch->profile) profile_block_ends(block);
+            return true;
+        }
         if (progress) block->stalls = 0;
         else if (async_stuck(block)) {
             uint32_t line = 0;
-            for (uint32_t k = 0; k < 16; k++) if (block->barriers[k].arrived && !line) line = block->barriers[k].line;
+            for (uint32_t k = 0; k < 16; k++)
+                if (block->barriers[k].arrived && !line) line = block->barriers[k].line;
             async_deadlock(block, line);
             return false;
         } else if (block->cluster->size > 1) return true;
@@ -287,55 +275,80 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     return !atomic_load(&block->launch->stop);
 }
 
-/* Something happened that others may wait for: who was idle has to look again. Returns which time it is. */
+/* Something happened that others may wait for, so idle threads must look again. Returns the count of such events. */
 static uint64_t happened(struct launch *launch) {
     unsigned long long old = atomic_load(&launch->idle), now;
-    do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS; while (!atomic_compare_exchange_weak(&launch->idle, &old, now));
+    do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS;
+    while (!atomic_compare_exchange_weak(&launch->idle, &old, now));
     return now / IDLE_COUNTS;
 }
 
-/* What all blocks of this thread do is look: once all threads say so for long enough, and nothing happened since the first
- * of them did, nobody is left to change anything. A thread that the host does not run for a while says nothing. */
+/* All blocks of this thread only look. Once all threads report this for long enough, with no event since the first
+ * report, nothing can change any more. A thread that the host does not schedule reports nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);
-    if (!all) { worker->progress = happened(launch); *idle = 0; return; }
-    if (now / IDLE_COUNTS != worker->progress) { worker->progress = now / IDLE_COUNTS; *idle = 0; return; }
+    if (!all) {
+        worker->progress = happened(launch);
+        *idle = 0;
+        return;
+    }
+    if (now / IDLE_COUNTS != worker->progress) {
+        worker->progress = now / IDLE_COUNTS;
+        *idle = 0;
+        return;
+    }
     if (*idle < IDLE_TURNS && ++*idle == IDLE_TURNS)
         while (now / IDLE_COUNTS == worker->progress && !atomic_compare_exchange_weak(&launch->idle, &now, now + 1)) {}
     now = atomic_load(&launch->idle);
-    if (*idle == IDLE_TURNS && now / IDLE_COUNTS == worker->progress && now % IDLE_COUNTS >= atomic_load(&launch->working)) {
+    if (*idle == IDLE_TURNS && now / IDLE_COUNTS == worker->progress &&
+            now % IDLE_COUNTS >= atomic_load(&launch->working)) {
         bool looks = looking->looks != 0;
         struct row row = {.line = looks ? looking->looked : launch->kernel->rows[looking->pc].line, .guard = NONE};
-        fault(looking, &row, looks ? DEADLOCK : ENDLESS, __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
+        fault(looking, &row, looks ? DEADLOCK : ENDLESS,
+                __builtin_ctz(looking->active ? looking->active : looking->existing), NULL, looks, 0, false);
     }
 }
 
-/* A thread's blocks begin a few at a time, the last of them first: what needs them in order does not come out right.
- * Each has a turn before one has a second, so one may wait for another. A grid that waits as a whole begins as a whole,
- * and so does a cluster. */
+/* Runs blocks of one host thread, a few at a time and the last one first, so kernels that need them in order fail.
+ * Each has a turn before one has a second, so one may wait for another. A cooperative grid and a cluster begin as a
+ * whole. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
-    uint32_t size = launch->cluster_size, most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
+    uint32_t size = launch->cluster_size,
+             most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = allocate(most, sizeof *blocks);
     struct cluster *clusters = allocate(most / size, sizeof *clusters);
     uint32_t *clocks = launch->clock_words ? allocate((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
-    if (!blocks || !clusters || (launch->clock_words && !clocks)) { out_of_memory(launch); most = 0; }
+    if (!blocks || !clusters || (launch->clock_words && !clocks)) {
+        out_of_memory(launch);
+        most = 0;
+    }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         while (begun < most) {
-            if (sample && (worker->instructions > sample->enough_rows || atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) && atomic_load(&launch->next_block)) break;
+            if (sample &&
+                    (worker->instructions > sample->enough_rows ||
+                            atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) &&
+                    atomic_load(&launch->next_block))
+                break;
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
             if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
             if (sample && sample->numbers) number = sample->numbers[number];
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
-            if (made < begun + size) { out_of_memory(launch); break; }
+            if (made < begun + size) {
+                out_of_memory(launch);
+                break;
+            }
             struct cluster *cluster = &clusters[begun / size];
             uint32_t *clock = clocks ? clocks + (size_t)begun / size * 2 * launch->clock_words : NULL;
-            *cluster = (struct cluster){.size = size, .number = (uint32_t)number, .pending = clock, .clock = clock ? clock + launch->clock_words : NULL};
+            *cluster = (struct cluster){.size = size,
+                    .number = (uint32_t)number,
+                    .pending = clock,
+                    .clock = clock ? clock + launch->clock_words : NULL};
             if (clock) memset(clock, 0, 8 * (size_t)launch->clock_words);
             for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
@@ -346,7 +359,10 @@ static void *work(void *given) {
             for (uint32_t i = begun; i-- > 0;) {
                 if (blocks[i]->done) continue;
                 struct warp *last = NULL;
-                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last, one != NULL)) { left = 0; break; }
+                if (!block_run(blocks[i], &one, &last) || !progress_goes_on(worker, blocks[i], last, one != NULL)) {
+                    left = 0;
+                    break;
+                }
                 left -= blocks[i]->done;
                 all &= one != NULL && !blocks[i]->done;
                 if (one) looking = one;
@@ -358,34 +374,46 @@ static void *work(void *given) {
         idle = 0;
     }
     while (made) block_delete(blocks[--made]);
-    free(blocks); free(clusters); free(clocks);
+    free(blocks);
+    free(clusters);
+    free(clocks);
     atomic_fetch_sub(&launch->working, 1);
     return NULL;
 }
 
-/* Launches from now on run so; NULL: all of their blocks. What its numbers point to must live as long. */
+/* Sets the sample of later launches; NULL: all blocks. ``numbers`` must live as long. */
 void engine_sample(struct engine *engine, const struct sample *sample) {
     engine->samples = sample != NULL;
     if (sample) engine->sample = *sample;
 }
-void engine_sample_begins(struct engine *engine) { atomic_store(&engine->guessed, false); atomic_store(&engine->combined, false); atomic_store(&engine->drawn_bytes, 0); }
-/* Blocks that the last launch ran to their end. */
+void engine_sample_begins(struct engine *engine) {
+    atomic_store(&engine->guessed, false);
+    atomic_store(&engine->combined, false);
+    atomic_store(&engine->drawn_bytes, 0);
+}
+/* Blocks that the last launch finished. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
-/* 0: done; else what ended it early: FAULTED, see engine_fault; NO_MEMORY; OVER_BUDGET, of a sample. */
-int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3], const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *profile) {
+/* 0, or one of enum stop. */
+int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
+        const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
+        struct profile *profile) {
     if (atomic_load(&engine->next_segment) > MOST_SEGMENTS / 2) {
-        for (uint32_t i = 0; i < engine->region_count; i++) {
-            struct region *it = &engine->regions[i];
-            if (it->written) { forget(it->written, 4 * it->size); forget(it->read, 4 * it->size); forget(it->read_too, 4 * it->size); }
-        }
+        regions_forget_accesses(engine);
         atomic_store(&engine->next_segment, 1);
         order_forget_segments(engine);
     }
-    struct launch launch = {.kernel = kernel, .shared_bytes = kernel->shared_bytes + shared_bytes, .cooperative = cooperative, .check = check, .profile = profile, .engine = engine,
-        .block_count = (uint64_t)grid[0] * grid[1] * grid[2], .first_segment = atomic_load(&engine->next_segment), .lock = ATOMIC_FLAG_INIT};
+    struct launch launch = {.kernel = kernel,
+            .shared_bytes = kernel->shared_bytes + shared_bytes,
+            .cooperative = cooperative,
+            .check = check,
+            .profile = profile,
+            .engine = engine,
+            .block_count = (uint64_t)grid[0] * grid[1] * grid[2],
+            .first_segment = atomic_load(&engine->next_segment),
+            .lock = ATOMIC_FLAG_INIT};
     memcpy(launch.grid, grid, sizeof launch.grid);
     memcpy(launch.threads, threads, sizeof launch.threads);
     memcpy(launch.cluster, cluster, sizeof launch.cluster);
@@ -394,24 +422,33 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
-    if (profile && !profile_begin(engine, profile)) return 2;
-    if (check && launch.block_count <= 1u << 24 && !(launch.releases = allocate(launch.block_count, sizeof *launch.releases))) return 2;
-    if (check && !flow_new(&launch)) { free(launch.releases); return 2; }
+    if (profile && !profile_begin(engine, profile)) return NO_MEMORY;
+    if (check && launch.block_count <= 1u << 24 &&
+            !(launch.releases = allocate(launch.block_count, sizeof *launch.releases)))
+        return NO_MEMORY;
+    if (check && !flow_new(&launch)) {
+        free(launch.releases);
+        return NO_MEMORY;
+    }
     launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
-    if (engine->samples) { launch.sample = &engine->sample; count = 1; }
+    if (engine->samples) {
+        launch.sample = &engine->sample;
+        count = 1;
+    }
     atomic_store(&engine->blocks_run, 0);
-    if (profile) count = 1; /* so that blocks come in the same order each time */
+    if (profile) count = 1; /* so blocks run in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
     launch.most_live = launch.sample ? 1 : share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
     atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
-    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0) started++;
+    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0)
+        started++;
     atomic_fetch_sub(&launch.working, count - 1 - started);
     work(&workers[0]);
     for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
@@ -419,29 +456,22 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
     free(launch.releases);
     flow_delete(&launch);
-    for (uint32_t i = 0; i < launch.finding_count; i++) {
-        uint32_t k = 0;
-        struct finding *it = &launch.findings[i];
-        while (k < engine->finding_count && !(engine->findings[k].kind == it->kind && engine->findings[k].line == it->line)) k++;
-        if (k < engine->finding_count) engine->findings[k].times += it->times;
-        else if (k < FINDINGS) engine->findings[engine->finding_count++] = *it;
-    }
-    engine->fault = launch.fault;
+    findings_keep(engine, &launch);
     return (int)atomic_load(&launch.stop);
 }
 
-const struct finding *engine_fault(struct engine *engine) { return &engine->fault; }
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
-/* What was found since it was asked last; the array is the engine's. */
-uint32_t engine_findings(struct engine *engine, const struct finding **found) {
-    uint32_t count = engine->finding_count;
-    *found = engine->findings;
-    engine->finding_count = 0;
-    return count;
+const char *engine_printed(struct engine *engine, uint64_t *size) {
+    *size = engine->printed_size;
+    engine->printed_size = 0;
+    return engine->printed;
 }
-const char *engine_printed(struct engine *engine, uint64_t *size) { *size = engine->printed_size; engine->printed_size = 0; return engine->printed; }
-uint32_t engine_operations(void) { return OP_CONTROL_COUNT; }
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
 uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }
-uint32_t engine_sizes(uint32_t which) { return which == 0 ? sizeof(struct row) : which == 1 ? sizeof(struct kernel) : which == 2 ? sizeof(struct finding) : sizeof(struct counts); }
+uint32_t engine_sizes(uint32_t which) {
+    return which == 0    ? sizeof(struct row)
+            : which == 1 ? sizeof(struct kernel)
+            : which == 2 ? sizeof(struct finding)
+                         : sizeof(struct counts);
+}

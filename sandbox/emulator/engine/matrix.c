@@ -1,22 +1,35 @@
 /* Matrix instructions: ldmatrix, stmatrix, movmatrix, mma and wmma.
  *
- * mma's fragments lie in lanes and registers as PTX says. wmma leaves that open: here its elements are counted through
- * each lane's registers, lane by lane, and begin again where a fragment has room for more than the matrix. */
+ * PTX defines the layout of mma's fragments. wmma leaves it open: here elements go through each lane's registers,
+ * lane by lane, and repeat if a fragment has more room than the matrix. */
 #include <string.h>
 
 #include "engine.h"
 #include "numbers.h"
 #include "sums.h"
 
-enum { LOAD_FRAGMENT, STORE_FRAGMENT, MULTIPLY_WMMA, MULTIPLY_MMA, TRANSPOSE, MULTIPLY_QUADS, MULTIPLY_SPARSE };
-enum type { F16, BF16, TF32, F32, F64, S8, U8, S32, S4, U4, B1, E4M3, E5M2 };
+enum matrix_kind { MATRICES(NUMBERED) };
+enum matrix_operand { OPERANDS(NUMBERED) };
+enum matrix_moves { MATRIX_MOVES(NUMBERED) };
 enum { MOST = 16 * 256 };
 
-/* As lower.py writes it into the pool, at word r->a. */
+/* In the pool, at word r->a; lower/matrices.py writes it. */
 struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, flag, counts[4], units[64]; };
 
 static uint32_t bits_of_type(uint32_t type) {
-    static const uint8_t bits[] = {[F16] = 16, [BF16] = 16, [TF32] = 32, [F32] = 32, [F64] = 64, [S8] = 8, [U8] = 8, [S32] = 32, [S4] = 4, [U4] = 4, [B1] = 1, [E4M3] = 8, [E5M2] = 8};
+    static const uint8_t bits[] = {[F16] = 16,
+            [BF16] = 16,
+            [TF32] = 32,
+            [F32] = 32,
+            [F64] = 64,
+            [S8] = 8,
+            [U8] = 8,
+            [S32] = 32,
+            [S4] = 4,
+            [U4] = 4,
+            [B1] = 1,
+            [E4M3] = 8,
+            [E5M2] = 8};
     return bits[type];
 }
 
@@ -41,31 +54,51 @@ static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int 
 }
 
 static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane, double value) {
-    if (type == F64) { ((double *)unit_of(w, unit))[lane] = value; return; }
+    if (type == F64) {
+        ((double *)unit_of(w, unit))[lane] = value;
+        return;
+    }
     uint32_t *word = u32_of(w, unit) + lane;
     if (type == F16) *word = (*word & ~(0xffffu << 16 * j)) | (uint32_t)f16_bits(value) << 16 * j;
     else if (type == S32) *word = (uint32_t)(int64_t)value;
     else *word = bits_of((float)value);
 }
 
-/* Where in its matrix an element of a fragment is. which: 0 A (m x k), 1 B (k x n), 2 C and D (m x n). */
-static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane, uint32_t *row, uint32_t *column) {
-    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, count = it->counts[which == 2 ? 0 : which + 1];
+/* The place in its matrix of a fragment's element. which: A (m x k), B (k x n), or C and D (m x n). */
+static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane,
+        uint32_t *row, uint32_t *column) {
+    uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
+             count = it->counts[which == OPERAND_D ? 0 : which + 1];
     if (it->kind != MULTIPLY_MMA && it->kind != MULTIPLY_SPARSE) {
         uint32_t index = ((uint32_t)lane * count * per + i * per + j) % (rows * columns);
-        *row = index / columns; *column = index % columns;
-        if (which == 1 && per >= 8) { *row = index % rows; *column = index / rows; } /* several of a column in one word */
+        *row = index / columns;
+        *column = index % columns;
+        if (which == OPERAND_B && per >= 8) {
+            *row = index % rows;
+            *column = index / rows;
+        } /* several of a column in one word */
         return;
     }
     uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
-    if (which == 0) { *row = g + (tall ? 8 * (i & 1) : 0); *column = per * t + 4 * per * (tall ? i >> 1 : i) + j; }
-    else if (which == 1) { *row = per * t + 4 * per * i + j; *column = g; }
-    else { uint32_t at = i * per + j; *row = g + 8 * (at >> 1); *column = 2 * t + (at & 1); }
-    *row %= rows; *column %= columns; /* of an instruction that no assembler has seen */
+    if (which == OPERAND_A) {
+        *row = g + (tall ? 8 * (i & 1) : 0);
+        *column = per * t + 4 * per * (tall ? i >> 1 : i) + j;
+    } else if (which == OPERAND_B) {
+        *row = per * t + 4 * per * i + j;
+        *column = g;
+    } else {
+        uint32_t at = i * per + j;
+        *row = g + 8 * (at >> 1);
+        *column = 2 * t + (at & 1);
+    }
+    *row %= rows;
+    *column %= columns; /* the program's instruction may be malformed */
 }
 
-static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count, uint32_t type, double *into) {
-    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == 0 ? it->k : it->n, row, column;
+static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
+        uint32_t type, double *into) {
+    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == OPERAND_A ? it->k : it->n,
+             row, column;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++)
             for (int lane = 0; lane < LANES; lane++) {
@@ -74,11 +107,8 @@ static void collect(struct warp *w, const struct matrix *it, uint32_t which, uin
             }
 }
 
-/* Exponents of their smallest normal numbers. */
-static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
-
-/* Sums of float32, into c. A card makes float16 of 8-bit floats, multiplies those whose place is 0 or 1 of four and then
- * the others, and adds what was there last. */
+/* Sums of float32, into c. A card converts 8-bit floats to float16, multiplies elements 0 and 1 of each four and
+ * then the others, and adds the old value last. */
 static void add_floats(const struct matrix *it, const double *a, const double *b, double *c) {
     static _Thread_local int16_t a_exponents[MOST], b_exponents[MOST];
     static _Thread_local double left[MOST], right[MOST];
@@ -90,23 +120,29 @@ static void add_floats(const struct matrix *it, const double *a, const double *b
             for (uint32_t row = 0; row < m; row++) left[row * k + to] = a[row * k + i];
             memcpy(right + to * n, b + i * n, n * sizeof *b);
         }
-        a = left; b = right;
+        a = left;
+        b = right;
     }
     exponents_of(a, m * k, LOWEST[it->types[0]], a_exponents);
     exponents_of(b, k * n, LOWEST[it->types[1]], b_exponents);
     for (uint32_t row = 0; row < m; row++) {
         double sums[MOST_COLUMNS] = {0};
-        if (!eight) { add_products(WIDE_ADDER, k, n, a + row * k, a_exponents + row * k, b, b_exponents, c + row * n); continue; }
+        if (!eight) {
+            add_products(WIDE_ADDER, k, n, a + row * k, a_exponents + row * k, b, b_exponents, c + row * n);
+            continue;
+        }
         for (uint32_t part = 0; part < k; part += k / 2)
-            add_products(WIDE_ADDER, k / 2, n, a + row * k + part, a_exponents + row * k + part, b + part * n, b_exponents + part * n, sums);
-        for (uint32_t column = 0; column < n; column++) c[row * n + column] += sums[column]; /* rounded when it is set */
+            add_products(WIDE_ADDER, k / 2, n, a + row * k + part, a_exponents + row * k + part, b + part * n,
+                    b_exponents + part * n, sums);
+        /* rounded when it is set */
+        for (uint32_t column = 0; column < n; column++) c[row * n + column] += sums[column];
     }
 }
 
-/* A of mma.sp, of which registers have half: as those of a product half as deep. Each chunk of a row has 4 bits of the
- * metadata ``e``, two places: of 4 elements, or of 4 pairs where elements are of 4 bits; of two of 32 bits, each is two
- * places. A row's bits are in the lanes of its group that ``which``, the selector, names: 16 of a lane for each of two
- * rows, or 32 of one where elements are of less than 16 bits. */
+/* Expands the sparse A of mma.sp, of which registers hold half. Each chunk of a row has 4 bits of the metadata
+ * ``e``, which are two places among 4 elements, or among 4 pairs of 4-bit elements; a 32-bit element counts as two
+ * places. The selector ``which`` names the lanes of a group that hold a row's bits: 16 bits for each of two rows, or
+ * 32 bits of one row if elements have fewer than 16 bits. */
 static void collect_sparse(struct warp *w, const struct matrix *it, const uint32_t *e, double *into) {
     static _Thread_local double packed[MOST];
     struct matrix half = *it;
@@ -117,11 +153,18 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
     for (uint32_t row = 0; row < it->m; row++)
         for (uint32_t chunk = 0; chunk < chunks; chunk++) {
             uint32_t upper = row / 8 % 2, lane = row % 8 * 4, shift, places;
-            if (bits >= 16) { lane += chunks == 4 ? it->which % 4 : it->which % 2 * 2 + chunk / 4 % 2; shift = 16 * upper + chunk % 4 * 4; }
-            else { lane += (chunks == 8 ? it->which % 2 * 2 : chunk / 8 % 2 * 2) + upper; shift = chunk % 8 * 4; }
+            if (bits >= 16) {
+                lane += chunks == 4 ? it->which % 4 : it->which % 2 * 2 + chunk / 4 % 2;
+                shift = 16 * upper + chunk % 4 * 4;
+            } else {
+                lane += (chunks == 8 ? it->which % 2 * 2 : chunk / 8 % 2 * 2) + upper;
+                shift = chunk % 8 * 4;
+            }
             places = e[lane] >> shift;
             for (uint32_t j = 0; j < width / 2; j++) {
-                uint32_t place = bits == 32 ? places >> 1 & 1 : bits == 4 ? (places >> j / 2 * 2 & 3) * 2 + j % 2 : places >> 2 * j & 3;
+                uint32_t place = bits == 32 ? places >> 1 & 1
+                        : bits == 4         ? (places >> j / 2 * 2 & 3) * 2 + j % 2
+                                            : places >> 2 * j & 3;
                 into[row * it->k + chunk * width + place] = packed[row * half.k + chunk * width / 2 + j];
             }
         }
@@ -130,22 +173,28 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
     bool sparse = it->kind == MULTIPLY_SPARSE; /* the last unit is the metadata */
-    uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2], c_count = it->counts[3] - sparse;
+    uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2],
+             c_count = it->counts[3] - sparse;
     if (sparse) collect_sparse(w, it, u32_of(w, it->units[d_count + a_count + b_count + c_count]), a);
     else collect(w, it, 0, d_count, a_count, it->types[0], a);
     collect(w, it, 1, d_count + a_count, b_count, it->types[1], b);
     collect(w, it, 2, d_count + a_count + b_count, c_count, it->types[2], c);
     bool floats = it->types[3] == F32 && it->types[2] == F32;
     if (floats) add_floats(it, a, b, c);
-    /* Float16 results are taken to be rounded once. */
+    /* Assumes that float16 results are rounded once. */
     for (uint32_t row = 0; row < it->m && !floats; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
-            if (it->types[0] == B1) /* how many bits are in both, or with the flag in one alone */
-                for (uint32_t k = 0; k < it->k; k++) sum += it->flag ? a[row * it->k + k] != b[k * it->n + column] : a[row * it->k + k] * b[k * it->n + column];
-            else for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
+            if (it->types[0] == B1) /* bits set in both, or with the flag in exactly one */
+                for (uint32_t k = 0; k < it->k; k++)
+                    sum += it->flag ? a[row * it->k + k] != b[k * it->n + column]
+                                    : a[row * it->k + k] * b[k * it->n + column];
+            else
+                for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
             if (it->types[3] == S32) {
-                if (it->flag && it->types[0] != B1) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum; /* satfinite */
+                /* satfinite */
+                if (it->flag && it->types[0] != B1)
+                    sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
                 else sum = (int32_t)(uint32_t)(int64_t)sum;
             }
             c[row * it->n + column] = sum;
@@ -169,13 +218,19 @@ static void multiply_quads(struct warp *w, const struct matrix *it) {
                 int lane = 4 * quad + (k & 3) + (k & 4 ? 16 : 0), upper = k & 4;
                 for (int i = 0; i < 4 && pass == 0; i++) {
                     double x = get(w, a[i / 2], F16, i & 1, lane), y = get(w, b[i / 2], F16, i & 1, lane);
-                    if (it->a_by_row) left[(lane & 3) + upper][i] = x; else left[i + upper][lane & 3] = x;
-                    if (it->b_by_row) right[lane & 3][i + upper] = y; else right[i][(lane & 3) + upper] = y;
+                    if (it->a_by_row) left[(lane & 3) + upper][i] = x;
+                    else left[i + upper][lane & 3] = x;
+                    if (it->b_by_row) right[lane & 3][i + upper] = y;
+                    else right[i][(lane & 3) + upper] = y;
                 }
                 for (int i = 0; i < 8 && pass; i++) {
                     uint32_t type = it->types[pass == 1 ? 2 : 3], half = type == F16;
-                    int row = half ? (lane & 3) + upper : (lane & 1) + (i & 2) + upper, column = half ? i : (i & 4) + (lane & 2) + (i & 1);
-                    if (pass == 2) { set(w, d[half ? i / 2 : i], type, i & 1, lane, sums[row][column]); continue; }
+                    int row = half ? (lane & 3) + upper : (lane & 1) + (i & 2) + upper,
+                        column = half ? i : (i & 4) + (lane & 2) + (i & 1);
+                    if (pass == 2) {
+                        set(w, d[half ? i / 2 : i], type, i & 1, lane, sums[row][column]);
+                        continue;
+                    }
                     double sum = get(w, c[half ? i / 2 : i], type, i & 1, lane);
                     for (int j = 0; j < 4; j++) sum += left[row][j] * right[j][column];
                     sums[row][column] = sum;
@@ -184,37 +239,55 @@ static void multiply_quads(struct warp *w, const struct matrix *it) {
     }
 }
 
-/* movmatrix: of 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
+/* movmatrix: 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
 static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
     const uint32_t *from = u32_of(w, it->units[1]);
     uint32_t out[LANES], *to = u32_of(w, it->units[0]);
     for (int i = 0; i < LANES; i++) {
         int row = i / 4, column = i % 4 * 2, shift = 16 * (row & 1);
-        out[i] = (from[4 * column + row / 2] >> shift & 0xffff) | (from[4 * column + 4 + row / 2] >> shift & 0xffff) << 16;
+        out[i] = (from[4 * column + row / 2] >> shift & 0xffff) |
+                (from[4 * column + 4 + row / 2] >> shift & 0xffff) << 16;
     }
-    for (int i = 0; i < LANES; i++) if (mask >> i & 1) to[i] = out[i];
+    for (int i = 0; i < LANES; i++)
+        if (mask >> i & 1) to[i] = out[i];
 }
 
-/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to spare. */
+/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to
+ * spare. */
 static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
     bool stores = it->kind == STORE_FRAGMENT;
     uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
-    uint32_t rows = which == 1 ? it->k : it->m, columns = which == 0 ? it->k : it->n, by_row = which == 1 ? it->b_by_row : it->a_by_row;
-    uint32_t count = it->counts[which == 2 ? 0 : which + 1], row, column;
+    uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
+             by_row = which == OPERAND_B ? it->b_by_row : it->a_by_row;
+    uint32_t count = it->counts[which == OPERAND_D ? 0 : which + 1], row, column;
     uint64_t room[LANES], at[LANES * 2];
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
     struct matrix words;
-    if (bits < 8) { /* words, along rows of A and columns of B, as neither is stored otherwise */
+    if (bits < 8) { /* as words along rows of A and columns of B, the only layouts */
         words = *it;
-        words.kind = LOAD_FRAGMENT; words.m = which == 1 ? it->n : it->m; words.k = it->k * bits / 32; words.counts[1] = count;
-        rows = words.m; columns = words.k; stride = stride * bits / 32;
-        it = &words; which = 0; by_row = 1; bits = 32; per = 1;
+        words.kind = LOAD_FRAGMENT;
+        words.m = which == OPERAND_B ? it->n : it->m;
+        words.k = it->k * bits / 32;
+        words.counts[1] = count;
+        rows = words.m;
+        columns = words.k;
+        stride = stride * bits / 32;
+        it = &words;
+        which = OPERAND_A;
+        by_row = 1;
+        bits = 32;
+        per = 1;
     }
     struct row one = *r;
-    one.op = stores ? OP_STORE : OP_LOAD; one.count = 1; one.size = (uint8_t)(bits / 8); one.imm = 0; one.wide = 2; one.flags = 0;
+    one.op = stores ? OP_STORE : OP_LOAD;
+    one.count = 1;
+    one.size = (uint8_t)(bits / 8);
+    one.imm = 0;
+    one.wide = 2;
+    one.flags = 0;
     one.b = one.c = one.e = NONE;
-    /* addresses lie in two units of their own, behind the one for values */
+    /* the two units after the one for values hold addresses */
     uint64_t *addresses = u64_of(w, r->e + 2);
     struct profile *profile = w->block->launch->profile; /* it counts as one access */
     w->block->launch->profile = NULL;
@@ -222,7 +295,8 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
         for (uint32_t j = 0; j < per; j++) {
             for (int lane = 0; lane < LANES; lane++) {
                 position(it, which, i, j, per, lane, &row, &column);
-                at[lane] = base[lane] + (uint64_t)r->imm + (uint64_t)(by_row ? row * stride + column : column * stride + row) * (bits / 8);
+                at[lane] = base[lane] + (uint64_t)r->imm +
+                        (uint64_t)(by_row ? row * stride + column : column * stride + row) * (bits / 8);
                 if (r->space == SHARED && !(r->wide >> 2 & 1)) at[lane] &= 0xffffffffu;
             }
             memcpy(addresses, at, sizeof(uint64_t) * LANES);
@@ -230,17 +304,25 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
             bool whole = bits >= 32;
             one.d = whole ? it->units[i] : r->e;
             uint32_t *value = u32_of(w, r->e), *word = u32_of(w, it->units[i]), shift = bits * j;
-            if (stores && !whole) for (int lane = 0; lane < LANES; lane++) value[lane] = word[lane] >> shift;
+            if (stores && !whole)
+                for (int lane = 0; lane < LANES; lane++) value[lane] = word[lane] >> shift;
             if (stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
-            if (!stores && !whole) for (int lane = 0; lane < LANES; lane++) word[lane] = (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
+            if (!stores && !whole)
+                for (int lane = 0; lane < LANES; lane++)
+                    word[lane] =
+                            (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
         }
     w->block->launch->profile = profile;
-    if (profile) profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns, (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8), bits >= 32 && (which == 2 || bits == 64) ? 8 : 4, r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
+    if (profile)
+        profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns,
+                (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8),
+                bits >= 32 && (which == OPERAND_D || bits == 64) ? 8 : 4,
+                r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
     return 0;
 }
 
-enum { TRANSPOSED = 1, STORED = 2 };
-/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags above. */
+/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags
+ * above. */
 static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     uint64_t room[LANES];
@@ -253,9 +335,11 @@ static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
             for (int i = 0; i < LANES; i++)
                 for (int half = 0; half < 2; half++) {
                     int row = i / 4, column = i % 4 * 2 + half;
-                    *(transposed ? &rows[k][column][row] : &rows[k][row][column]) = (uint16_t)(u32_of(w, outs[k])[i] >> 16 * half);
+                    *(transposed ? &rows[k][column][row] : &rows[k][row][column]) =
+                            (uint16_t)(u32_of(w, outs[k])[i] >> 16 * half);
                 }
-    if (w->block->launch->profile) profile_shared(w, r, address, r->count == 4 ? EVERY : (1u << 8 * r->count) - 1, 16, stores ? WRITES : READS);
+    if (w->block->launch->profile)
+        profile_shared(w, r, address, r->count == 4 ? EVERY : (1u << 8 * r->count) - 1, 16, stores ? WRITES : READS);
     for (uint32_t k = 0; k < r->count; k++)
         for (int i = 0; i < 8; i++) {
             int lane = (int)k * 8 + i;
@@ -269,7 +353,8 @@ static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
         uint32_t *out = u32_of(w, outs[k]);
         for (int i = 0; i < LANES; i++) {
             int row = i / 4, column = i % 4 * 2;
-            uint16_t low = transposed ? rows[k][column][row] : rows[k][row][column], high = transposed ? rows[k][column + 1][row] : rows[k][row][column + 1];
+            uint16_t low = transposed ? rows[k][column][row] : rows[k][row][column],
+                     high = transposed ? rows[k][column + 1][row] : rows[k][row][column + 1];
             if (mask >> i & 1) out[i] = (uint32_t)high << 16 | low;
         }
     }

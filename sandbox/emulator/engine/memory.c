@@ -1,69 +1,14 @@
-/* Loads, stores and atomics: every address is looked up, so that nothing outside of what a kernel was given is touched. */
+/* Loads, stores and atomics. Every address is looked up, so a kernel touches only its own memory. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "memory.h"
 #include "numbers.h"
 
 #define FAR (64ull << 20)
-#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads so far away from a large array */
+#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads this far from a large array */
 
-struct region *region_of(struct engine *engine, uint64_t address) {
-    uint32_t low = 0, high = engine->region_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (engine->regions[middle].address <= address) low = middle + 1; else high = middle;
-    }
-    if (low == 0) return NULL;
-    struct region *found = &engine->regions[low - 1];
-    return address - found->address < found->size ? found : NULL;
-}
-
-static void page_fill(const struct region *region, uint64_t page) {
-    const struct lazy *lazy = region->lazy;
-    uint64_t begin = page * LAZY_PAGE, end = begin + LAZY_PAGE < region->size ? begin + LAZY_PAGE : region->size;
-    for (uint64_t at = begin; at < end;) {
-        uint64_t from = at % lazy->period, size = lazy->period - from < end - at ? lazy->period - from : end - at;
-        memcpy(region->data + at, lazy->pattern + from, size);
-        at += size;
-    }
-    for (uint64_t i = 0; i < lazy->overlay_count; i++) {
-        const struct overlay *it = &lazy->overlays[i];
-        uint64_t first = begin / lazy->element, behind = end / lazy->element;
-        uint64_t element = first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
-        for (; element < behind; element += it->step) memcpy(region->data + element * lazy->element, &it->value, lazy->element);
-    }
-}
-
-void region_fill(struct engine *engine, struct region *region, uint64_t offset, uint64_t size) {
-    static atomic_flag lock = ATOMIC_FLAG_INIT;
-    uint8_t *drawn = region->lazy->drawn;
-    for (uint64_t page = offset / LAZY_PAGE; page <= (offset + size - 1) / LAZY_PAGE; page++) {
-        if (__atomic_load_n(&drawn[page], __ATOMIC_ACQUIRE)) continue;
-        while (atomic_flag_test_and_set(&lock)) {}
-        if (!drawn[page]) {
-            page_fill(region, page);
-            atomic_fetch_add(&engine->drawn_bytes, LAZY_PAGE);
-            __atomic_store_n(&drawn[page], 1, __ATOMIC_RELEASE);
-        }
-        atomic_flag_clear(&lock);
-    }
-}
-
-/* Has a region be filled as it is touched. */
-uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
-    struct region *region = region_of(engine, address);
-    if (region) region->lazy = lazy;
-    return region != NULL;
-}
-
-/* Fills what the host is about to read or write. */
-void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
-    struct region *region = region_of(engine, address);
-    if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);
-}
-
-/* The region that an address belongs to or, for a message, the nearest one. */
+/* The region of an address or, for a message, the nearest one. */
 static struct region *nearest(struct engine *engine, uint64_t address) {
     struct region *best = NULL;
     uint64_t least = ~0ull;
@@ -71,7 +16,10 @@ static struct region *nearest(struct engine *engine, uint64_t address) {
         struct region *it = &engine->regions[i];
         uint64_t end = it->address + it->size;
         uint64_t away = address < it->address ? it->address - address : address >= end ? address - end : 0;
-        if (away < least) { least = away; best = it; }
+        if (away < least) {
+            least = away;
+            best = it;
+        }
     }
     return best;
 }
@@ -79,26 +27,37 @@ static struct region *nearest(struct engine *engine, uint64_t address) {
 static void no_memory(struct warp *w, const struct row *r, uint64_t address, uint32_t size, int lane, bool writes) {
     struct region *near = nearest(w->block->launch->engine, address);
     bool freed = near && near->freed && address - near->address < near->size;
-    uint64_t away = !near ? ~0ull : address < near->address ? near->address - address : address - near->address - near->size;
+    uint64_t away = !near             ? ~0ull
+            : address < near->address ? near->address - address
+                                      : address - near->address - near->size;
     if (!freed && away > (near && near->lazy ? FAR_IN_LARGE : FAR)) near = NULL; /* it is no array's neighbour */
-    fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near, near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
+    fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near,
+            near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
 }
 
 static int window_of(uint64_t address) {
-    return address >= FUNCTION_BASE ? GENERIC : address >= LOCAL_BASE ? LOCAL : address >= SHARED_BASE ? SHARED : GLOBAL;
+    return address >= FUNCTION_BASE  ? GENERIC
+            : address >= LOCAL_BASE  ? LOCAL
+            : address >= SHARED_BASE ? SHARED
+                                     : GLOBAL;
 }
 
-/* What part of ``mask`` lies in one place, beginning with its first lane: its memory, and offsets into it. */
-struct place { struct region *region; uint8_t *data, *valid; uint64_t offsets[LANES]; uint32_t mask; };
-
 /* Shared memory of the cluster's blocks. */
-static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, uint32_t size, bool writes, struct place *p) {
+static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, uint32_t size,
+        bool writes, struct place *p) {
     int first = __builtin_ctz(mask);
     uint64_t rank = address[first] >> 24;
     struct block *owner = rank && r->space == SHARED && !(r->flags & CLUSTER) ? NULL : cluster_block(w, address[first]);
-    if (owner == NULL) { fault(w, r, OUT_OF_BOUNDS, first, &w->block->shared_region, (int64_t)address[first], size, writes); return false; }
-    if (owner->done) report(w, r, CLUSTER_EXITED, first, &owner->shared_region, (int64_t)(address[first] & 0xffffff), size, writes, NULL);
-    p->region = &owner->shared_region; p->data = owner->shared; p->valid = owner->shared_valid;
+    if (owner == NULL) {
+        fault(w, r, OUT_OF_BOUNDS, first, &w->block->shared_region, (int64_t)address[first], size, writes);
+        return false;
+    }
+    if (owner->done)
+        report(w, r, CLUSTER_EXITED, first, &owner->shared_region, (int64_t)(address[first] & 0xffffff), size, writes,
+                NULL);
+    p->region = &owner->shared_region;
+    p->data = owner->shared;
+    p->valid = owner->shared_valid;
     p->mask = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -114,24 +73,38 @@ static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t
     return true;
 }
 
-/* False: a fault was recorded. */
-static bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size, bool writes, struct place *p) {
+bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, int space, uint32_t size,
+        bool writes, struct place *p) {
     struct block *block = w->block;
     int first = __builtin_ctz(mask);
     uint32_t align = size - 1;
     if (space == GENERIC || space == GLOBAL || space == CONST) {
         int window = window_of(address[first]);
-        if (window == GENERIC || (window != GLOBAL && space != GENERIC)) { no_memory(w, r, address[first], size, first, writes); return false; }
+        if (window == GENERIC || (window != GLOBAL && space != GENERIC)) {
+            no_memory(w, r, address[first], size, first, writes);
+            return false;
+        }
         if (window != GLOBAL) {
             uint64_t inner[LANES];
             uint32_t same = 0;
-            for (int i = 0; i < LANES; i++) { inner[i] = address[i] & 0xffffffffull; same |= (uint32_t)(window_of(address[i]) == window) << i; }
+            for (int i = 0; i < LANES; i++) {
+                inner[i] = address[i] & 0xffffffffull;
+                same |= (uint32_t)(window_of(address[i]) == window) << i;
+            }
             return place_of(w, r, inner, mask & same, window, size, writes, p);
         }
         struct region *region = region_of(block->launch->engine, address[first]);
-        if (region == NULL || region->freed) { no_memory(w, r, address[first], size, first, writes); return false; }
-        if (writes && region->constant) { fault(w, r, READ_ONLY, first, region, (int64_t)(address[first] - region->address), size, true); return false; }
-        p->region = region; p->data = region->data; p->valid = region->valid;
+        if (region == NULL || region->freed) {
+            no_memory(w, r, address[first], size, first, writes);
+            return false;
+        }
+        if (writes && region->constant) {
+            fault(w, r, READ_ONLY, first, region, (int64_t)(address[first] - region->address), size, true);
+            return false;
+        }
+        p->region = region;
+        p->data = region->data;
+        p->valid = region->valid;
         uint32_t inside = 0, bad = 0;
         for (int i = 0; i < LANES; i++) {
             p->offsets[i] = address[i] - region->address;
@@ -141,18 +114,22 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
         p->mask = mask & inside;
         if (bad & p->mask) {
             int lane = __builtin_ctz(bad & p->mask);
-            fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, region, (int64_t)p->offsets[lane], size, writes);
+            fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, region, (int64_t)p->offsets[lane],
+                    size, writes);
             return false;
         }
         if (region->lazy) {
             struct launch *launch = block->launch;
-            for (uint32_t left = p->mask; left; left &= left - 1) region_fill(launch->engine, region, p->offsets[__builtin_ctz(left)], size);
-            if (launch->sample && atomic_load(&launch->engine->drawn_bytes) > launch->sample->most_bytes) atomic_store(&launch->stop, OVER_BUDGET);
+            for (uint32_t left = p->mask; left; left &= left - 1)
+                region_fill(launch->engine, region, p->offsets[__builtin_ctz(left)], size);
+            if (launch->sample && atomic_load(&launch->engine->drawn_bytes) > launch->sample->most_bytes)
+                atomic_store(&launch->stop, OVER_BUDGET);
         }
         if (region->heap) return heap_allows(w, r, region, p->offsets, p->mask, size, writes);
         return true;
     }
-    if (space == SHARED && (block->launch->cluster_size > 1)) return place_in_cluster(w, r, address, mask, size, writes, p);
+    if (space == SHARED && (block->launch->cluster_size > 1))
+        return place_in_cluster(w, r, address, mask, size, writes, p);
     uint64_t limit = space == SHARED ? block->shared_region.size : block->launch->kernel->local_bytes;
     p->region = space == SHARED ? &block->shared_region : NULL;
     p->data = space == SHARED ? block->shared : w->local;
@@ -176,18 +153,24 @@ static bool place_of(struct warp *w, const struct row *r, const uint64_t *addres
     }
     if (bad & mask) {
         int lane = __builtin_ctz(bad & mask);
-        fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, p->region, (int64_t)address[lane], size, writes);
+        fault(w, r, (address[lane] & align) ? MISALIGNED : OUT_OF_BOUNDS, lane, p->region, (int64_t)address[lane], size,
+                writes);
         return false;
     }
     return true;
 }
 
-static const uint64_t *addresses(struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
-    if (operand == NONE) { for (int i = 0; i < LANES; i++) into[i] = (uint64_t)offset; return into; }
+const uint64_t *row_addresses(
+        struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
+    if (operand == NONE) {
+        for (int i = 0; i < LANES; i++) into[i] = (uint64_t)offset;
+        return into;
+    }
     bool wide = r->wide >> bit & 1;
     const uint64_t *base = wide_of(w, operand, wide, into);
     if (offset == 0) return base;
-    for (int i = 0; i < LANES; i++) into[i] = wide ? base[i] + (uint64_t)offset : (uint32_t)(base[i] + (uint64_t)offset);
+    for (int i = 0; i < LANES; i++)
+        into[i] = wide ? base[i] + (uint64_t)offset : (uint32_t)(base[i] + (uint64_t)offset);
     return into;
 }
 
@@ -197,7 +180,7 @@ static bool in_a_row(const uint64_t *offsets, uint32_t size) {
     return wrong == 0;
 }
 
-/* Lanes of which a byte was never written; each byte of ``valid`` is 0 or 1. */
+/* Lanes that access an unwritten byte; each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
     if (size == 4) {
@@ -218,8 +201,14 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
 
 /* Counts an access. */
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
-    if (p->region == NULL) { profile_local(w, r, p->offsets, p->mask, size, access); return; }
-    if (p->region->constant) { profile_constant(w, r, p->offsets, p->mask); return; }
+    if (p->region == NULL) {
+        profile_local(w, r, p->offsets, p->mask, size, access);
+        return;
+    }
+    if (p->region->constant) {
+        profile_constant(w, r, p->offsets, p->mask);
+        return;
+    }
     if (p->region->owner) {
         profile_shared(w, r, p->offsets, p->mask, size, access);
         if (p->region->owner != w->block) profile_remote(w, r, p->mask, size, access);
@@ -232,7 +221,7 @@ static void profiled(struct warp *w, const struct row *r, const struct place *p,
 
 int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t total = r->size * r->count;
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     bool wide = (r->wide & 1) || r->size == 8, check = w->block->launch->check;
@@ -243,51 +232,70 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->launch->profile) profiled(w, r, &p, total, READS);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
         if (r->size == 4 && r->count == 1 && !wide && row) memcpy(unit_of(w, r->d), p.data + p.offsets[0], UNIT);
-        else for (uint32_t k = 0; k < r->count; k++) {
-            if (outs[k] == NONE) continue;
-            const uint8_t *from = p.data + k * r->size;
-            if (wide) {
-                uint64_t *out = u64_of(w, outs[k]);
-                for (uint32_t left = p.mask; left; left &= left - 1) {
-                    int i = __builtin_ctz(left);
-                    const uint8_t *at = from + p.offsets[i];
-                    uint64_t value = 0;
-                    memcpy(&value, at, r->size);
-                    if (r->size < 8 && r->flags & SIGNED) value = (uint64_t)((int64_t)(value << (64 - 8 * r->size)) >> (64 - 8 * r->size));
-                    out[i] = value;
-                }
-            } else {
-                uint32_t *out = u32_of(w, outs[k]);
-                if (r->size == 4) for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(&out[i], from + p.offsets[i], 4); }
-                else for (uint32_t left = p.mask; left; left &= left - 1) {
-                    int i = __builtin_ctz(left);
-                    const uint8_t *at = from + p.offsets[i];
-                    if (r->size == 2) { uint16_t v; memcpy(&v, at, 2); out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int16_t)v : v; }
-                    else out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int8_t)*at : *at;
+        else
+            for (uint32_t k = 0; k < r->count; k++) {
+                if (outs[k] == NONE) continue;
+                const uint8_t *from = p.data + k * r->size;
+                if (wide) {
+                    uint64_t *out = u64_of(w, outs[k]);
+                    for (uint32_t left = p.mask; left; left &= left - 1) {
+                        int i = __builtin_ctz(left);
+                        const uint8_t *at = from + p.offsets[i];
+                        uint64_t value = 0;
+                        memcpy(&value, at, r->size);
+                        if (r->size < 8 && r->flags & SIGNED)
+                            value = (uint64_t)((int64_t)(value << (64 - 8 * r->size)) >> (64 - 8 * r->size));
+                        out[i] = value;
+                    }
+                } else {
+                    uint32_t *out = u32_of(w, outs[k]);
+                    if (r->size == 4)
+                        for (uint32_t left = p.mask; left; left &= left - 1) {
+                            int i = __builtin_ctz(left);
+                            memcpy(&out[i], from + p.offsets[i], 4);
+                        }
+                    else
+                        for (uint32_t left = p.mask; left; left &= left - 1) {
+                            int i = __builtin_ctz(left);
+                            const uint8_t *at = from + p.offsets[i];
+                            if (r->size == 2) {
+                                uint16_t v;
+                                memcpy(&v, at, 2);
+                                out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int16_t)v : v;
+                            } else out[i] = r->flags & SIGNED ? (uint32_t)(int32_t)(int8_t)*at : *at;
+                        }
                 }
             }
-        }
         if (!check) continue;
         if (p.valid && !(row && memchr(p.valid + p.offsets[0], 0, (size_t)total * LANES) == NULL)) {
             for (uint32_t k = 0; k < r->count; k++) {
                 uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid + k * r->size, p.offsets, p.mask, r->size);
-                if (bad) { w->undefined[outs[k]] |= bad; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line; }
+                if (bad) {
+                    w->undefined[outs[k]] |= bad;
+                    w->any_undefined |= 1;
+                    w->undefined[w->block->launch->kernel->units] = r->line;
+                }
             }
         }
-        if (p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
+        if (p.region && p.region->written && !(r->flags & STRONG))
+            check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
     }
-    if (r->flags & STRONG) { w->looks++; w->looked = r->line; }
+    if (r->flags & STRONG) {
+        w->looks++;
+        w->looked = r->line;
+    }
     if (check && r->flags & STRONG && r->space != LOCAL) check_acquire(w);
     return 0;
 }
 
 static void note_stored(struct warp *w, uint32_t mask) {
-    if (w->block->stored) w->block->stored[w->pc] = stored_now(w->block, w->number * LANES + (uint32_t)__builtin_ctz(mask));
+    if (w->block->stored)
+        w->block->stored[w->pc] = stored_now(w->block, w->number * LANES + (uint32_t)__builtin_ctz(mask));
 }
 
 int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t total = r->size * r->count;
     const uint32_t ins[4] = {r->d, r->b, r->c, r->e};
     bool check = w->block->launch->check;
@@ -297,31 +305,40 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
-        if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask); else w->moved = true;
-        /* before the store: a store of what is there already is no race */
-        if (check && p.region && p.region->written && !(r->flags & STRONG)) check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
+        if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask);
+        else w->moved = true;
+        /* before the store: storing the same value is no race */
+        if (check && p.region && p.region->written && !(r->flags & STRONG))
+            check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
-        if (r->size == 4 && r->count == 1 && !(r->wide & 1) && row) memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);
-        else for (uint32_t k = 0; k < r->count; k++) {
-            const uint8_t *from = unit_of(w, ins[k]);
-            uint32_t step = (r->size == 8 || (r->wide & 1)) ? 8 : 4;
-            uint8_t *to = p.data + k * r->size;
-            for (uint32_t left = p.mask; left; left &= left - 1) { int i = __builtin_ctz(left); memcpy(to + p.offsets[i], from + step * i, r->size); }
-        }
+        if (r->size == 4 && r->count == 1 && !(r->wide & 1) && row)
+            memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);
+        else
+            for (uint32_t k = 0; k < r->count; k++) {
+                const uint8_t *from = unit_of(w, ins[k]);
+                uint32_t step = (r->size == 8 || (r->wide & 1)) ? 8 : 4;
+                uint8_t *to = p.data + k * r->size;
+                for (uint32_t left = p.mask; left; left &= left - 1) {
+                    int i = __builtin_ctz(left);
+                    memcpy(to + p.offsets[i], from + step * i, r->size);
+                }
+            }
 
         if (check) note_stored(w, p.mask);
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
-                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask) check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
+                if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask)
+                    check_undefined_used(w, r, w->undefined[ins[k]] & p.mask);
         if (!p.valid) continue;
         if (row && !w->any_undefined) memset(p.valid + p.offsets[0], 1, (size_t)total * LANES);
-        else for (uint32_t k = 0; k < r->count; k++) {
-            uint32_t bad = w->any_undefined && !(ins[k] & CONSTANT) ? w->undefined[ins[k]] & p.mask : 0;
-            for (uint32_t left = p.mask; left; left &= left - 1) {
-                int i = __builtin_ctz(left);
-                memset(p.valid + p.offsets[i] + k * r->size, !(bad >> i & 1), r->size);
+        else
+            for (uint32_t k = 0; k < r->count; k++) {
+                uint32_t bad = w->any_undefined && !(ins[k] & CONSTANT) ? w->undefined[ins[k]] & p.mask : 0;
+                for (uint32_t left = p.mask; left; left &= left - 1) {
+                    int i = __builtin_ctz(left);
+                    memset(p.valid + p.offsets[i] + k * r->size, !(bad >> i & 1), r->size);
+                }
             }
-        }
     }
     return 0;
 }
@@ -331,37 +348,43 @@ uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32
     uint64_t all[LANES];
     for (int i = 0; i < LANES; i++) all[i] = address;
     if (!place_of(w, r, all, 1u << lane, r->space, size, writes, &p)) return NULL;
-    if (w->block->launch->check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, 1u << lane, size, writes, false);
+    if (w->block->launch->check && p.region && p.region->written)
+        check_access(w, r, p.region, p.offsets, 1u << lane, size, writes, false);
     if (writes && p.valid) memset(p.valid + p.offsets[lane], 1, size);
     return p.data + p.offsets[lane];
 }
 
-/* ---- atomics: e is the operation | the type << 8 ---- */
-enum { A_ADD, A_MIN, A_MAX, A_INC, A_DEC, A_AND, A_OR, A_XOR, A_EXCH, A_CAS };
-enum { T_U32, T_S32, T_F32, T_F16X2, T_BF16X2, T_U64, T_S64, T_F64, T_F16, T_BF16, T_U16 };
+/* ---- atomics ---- */
 
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
     switch (how) {
-    case A_AND: return old & b;
-    case A_OR: return old | b;
-    case A_XOR: return old ^ b;
-    case A_EXCH: return b;
-    case A_CAS: return old == b ? c : old;
-    case A_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
-    case A_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
+    case ATOMIC_AND: return old & b;
+    case ATOMIC_OR: return old | b;
+    case ATOMIC_XOR: return old ^ b;
+    case ATOMIC_EXCH: return b;
+    case ATOMIC_CAS: return old == b ? c : old;
+    case ATOMIC_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+    case ATOMIC_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
     }
-#define PICK(T, x, y) (how == A_ADD ? (x) + (y) : how == A_MIN ? ((x) < (y) ? (x) : (y)) : ((x) > (y) ? (x) : (y)))
+#define PICK(T, x, y) \
+    (how == ATOMIC_ADD ? (x) + (y) : how == ATOMIC_MIN ? ((x) < (y) ? (x) : (y)) : ((x) > (y) ? (x) : (y)))
     switch (type) {
-    case T_U32: return PICK(uint32_t, (uint32_t)old, (uint32_t)b);
-    case T_S32: return (uint32_t)(how == A_ADD ? (int32_t)((uint32_t)old + (uint32_t)b) : PICK(int32_t, (int32_t)old, (int32_t)b));
-    case T_U64: return PICK(uint64_t, old, b);
-    case T_S64: return how == A_ADD ? old + b : (uint64_t)PICK(int64_t, (int64_t)old, (int64_t)b);
-    case T_F32: return bits_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
-    case T_F64: return bits64_of(f64_of(old) + f64_of(b));
-    case T_F16: return f16_bits(PICK(float, f16_value((uint16_t)old), f16_value((uint16_t)b)));
-    case T_BF16: return bf16_bits(PICK(float, bf16_value((uint16_t)old), bf16_value((uint16_t)b)));
-    case T_F16X2: return (uint64_t)f16_bits(PICK(float, f16_value(old >> 16), f16_value(b >> 16))) << 16 | f16_bits(PICK(float, f16_value(old), f16_value(b)));
-    case T_BF16X2: return (uint64_t)bf16_bits(PICK(float, bf16_value(old >> 16), bf16_value(b >> 16))) << 16 | bf16_bits(PICK(float, bf16_value(old), bf16_value(b)));
+    case TYPE_U32: return PICK(uint32_t, (uint32_t)old, (uint32_t)b);
+    case TYPE_S32:
+        return (uint32_t)(how == ATOMIC_ADD ? (int32_t)((uint32_t)old + (uint32_t)b)
+                                            : PICK(int32_t, (int32_t)old, (int32_t)b));
+    case TYPE_U64: return PICK(uint64_t, old, b);
+    case TYPE_S64: return how == ATOMIC_ADD ? old + b : (uint64_t)PICK(int64_t, (int64_t)old, (int64_t)b);
+    case TYPE_F32: return bits_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
+    case TYPE_F64: return bits64_of(f64_of(old) + f64_of(b));
+    case TYPE_F16: return f16_bits(PICK(float, f16_value((uint16_t)old), f16_value((uint16_t)b)));
+    case TYPE_BF16: return bf16_bits(PICK(float, bf16_value((uint16_t)old), bf16_value((uint16_t)b)));
+    case TYPE_F16X2:
+        return (uint64_t)f16_bits(PICK(float, f16_value(old >> 16), f16_value(b >> 16))) << 16 |
+                f16_bits(PICK(float, f16_value(old), f16_value(b)));
+    case TYPE_BF16X2:
+        return (uint64_t)bf16_bits(PICK(float, bf16_value(old >> 16), bf16_value(b >> 16))) << 16 |
+                bf16_bits(PICK(float, bf16_value(old), bf16_value(b)));
     }
     return old;
 }
@@ -371,23 +394,32 @@ static uint64_t value_of(struct warp *w, uint32_t operand, uint32_t size, int la
 }
 
 #define MOST_ELEMENTS 8
-/* Of an atomic: what each lane gives, which lanes' value nobody wrote, and where goes what was there before. */
-struct element { uint64_t values[LANES]; uint32_t undefined, before; };
+/* An atomic's element: values of lanes, lanes whose value is undefined, and the unit for old values. */
+struct element {
+    uint64_t values[LANES];
+    uint32_t undefined, before;
+};
 
-/* A vector's units lie in the pool, from word ``spare`` on: values, then results. Results may be the same registers. */
+/* A vector's units are in the pool at word ``spare``: values, then results, which may be the same registers. */
 static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, struct element *elements) {
     const uint32_t one[2] = {r->b, r->d}, *units = r->count > 1 ? (const uint32_t *)w->pool + r->spare : one;
     for (uint32_t k = 0; k < r->count; k++) {
         uint32_t value = units[k];
         elements[k].before = units[r->count + k];
-        elements[k].undefined = w->any_undefined && value < w->block->launch->kernel->units ? w->undefined[value] & mask : 0;
-        for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); elements[k].values[i] = value_of(w, value, r->size, i); }
+        elements[k].undefined =
+                w->any_undefined && value < w->block->launch->kernel->units ? w->undefined[value] & mask : 0;
+        for (uint32_t left = mask; left; left &= left - 1) {
+            int i = __builtin_ctz(left);
+            elements[k].values[i] = value_of(w, value, r->size, i);
+        }
     }
-    for (uint32_t k = 0; w->any_undefined && k < r->count; k++) if (elements[k].before != NONE) w->undefined[elements[k].before] &= ~mask;
+    for (uint32_t k = 0; w->any_undefined && k < r->count; k++)
+        if (elements[k].before != NONE) w->undefined[elements[k].before] &= ~mask;
 }
 
-/* One element, ``ahead`` bytes behind the first. Lanes that changed it. */
-static uint32_t change(struct warp *w, const struct row *r, const struct place *p, uint32_t ahead, const struct element *it) {
+/* Changes one element, ``ahead`` bytes after the first. Returns the lanes that changed it. */
+static uint32_t change(
+        struct warp *w, const struct row *r, const struct place *p, uint32_t ahead, const struct element *it) {
     uint32_t how = r->e & 255, type = r->e >> 8, changed = 0;
     if (it->undefined & p->mask && p->region && !p->region->owner) check_undefined_used(w, r, it->undefined & p->mask);
     for (uint32_t left = p->mask; left; left &= left - 1) {
@@ -396,23 +428,34 @@ static uint32_t change(struct warp *w, const struct row *r, const struct place *
         uint8_t *at = p->data + p->offsets[i] + ahead, *valid = p->valid ? p->valid + p->offsets[i] + ahead : NULL;
         uint64_t b = it->values[i], c = value_of(w, r->c, r->size, i), old = 0;
         if (valid && w->block->launch->check && it->before != NONE && memchr(valid, 0, r->size)) {
-            w->undefined[it->before] |= 1u << i; w->any_undefined |= 1; w->undefined[w->block->launch->kernel->units] = r->line;
+            w->undefined[it->before] |= 1u << i;
+            w->any_undefined |= 1;
+            w->undefined[w->block->launch->kernel->units] = r->line;
         }
-        /* else it stays as it is: what is added to nothing is nothing */
-        if (valid && (how == A_EXCH || undefined)) memset(valid, !undefined, r->size);
-#define EXCHANGE(T) { T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
-    if (r->size == 2) b &= 0xffff, c &= 0xffff; \
-    while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
-    old = seen; changed |= (uint32_t)((T)memory_changed(how, type, seen, b, c) != seen) << i; }
-        if (r->size == 4) EXCHANGE(uint32_t) else if (r->size == 8) EXCHANGE(uint64_t) else EXCHANGE(uint16_t)
-        if (it->before != NONE) { if (r->size == 8) u64_of(w, it->before)[i] = old; else u32_of(w, it->before)[i] = (uint32_t)old; }
+        /* otherwise it stays: an undefined value plus any value is undefined */
+        if (valid && (how == ATOMIC_EXCH || undefined)) memset(valid, !undefined, r->size);
+#define EXCHANGE(T) \
+    do { \
+        T seen = __atomic_load_n((T *)at, __ATOMIC_RELAXED); \
+        if (r->size == 2) b &= 0xffff, c &= 0xffff; \
+        while (!__atomic_compare_exchange_n((T *)at, &seen, (T)memory_changed(how, type, seen, b, c), true, \
+                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
+        old = seen; \
+        changed |= (uint32_t)((T)memory_changed(how, type, seen, b, c) != seen) << i; \
+    } while (0)
+        if (r->size == 4) EXCHANGE(uint32_t);
+        else if (r->size == 8) EXCHANGE(uint64_t);
+        else EXCHANGE(uint16_t);
+        if (it->before == NONE) continue;
+        if (r->size == 8) u64_of(w, it->before)[i] = old;
+        else u32_of(w, it->before)[i] = (uint32_t)old;
     }
     return changed;
 }
 
 int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     bool check = w->block->launch->check;
     uint32_t total = r->size * r->count, changed = 0, lanes = mask;
     struct element elements[MOST_ELEMENTS];
@@ -423,63 +466,26 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (!place_of(w, r, address, mask, r->space, total, true, &p)) return 1;
         mask &= ~p.mask;
         if (w->block->launch->profile) profiled(w, r, &p, total, UPDATES);
-        if (w->block->launch->sample && p.region && !p.region->owner) atomic_store(&w->block->launch->engine->combined, true);
+        if (w->block->launch->sample && p.region && !p.region->owner)
+            atomic_store(&w->block->launch->engine->combined, true);
         if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
-    if (changed) { w->moved = true; progress_made(w); } else { w->looks++; w->looked = r->line; }
+    if (changed) {
+        w->moved = true;
+        progress_made(w);
+    } else {
+        w->looks++;
+        w->looked = r->line;
+    }
     if (check && lanes) note_stored(w, lanes);
     if (check) check_acquire(w);
     return 0;
 }
 
-/* ---- cp.async: what is read now is seen in shared memory only when it is waited for ---- */
-CHECKED static struct late *late_room(struct warp *w) {
-    if (w->late_count == w->late_room) {
-        struct late *more = grown(w->late, &w->late_room, 64, sizeof *more);
-        if (!more) { out_of_memory(w->block->launch); return NULL; }
-        w->late = more;
-    }
-    return &w->late[w->late_count++];
-}
-
-int memory_copy_late(struct warp *w, const struct row *r, uint32_t mask) {
-    uint64_t to_room[LANES], from_room[LANES];
-    const uint64_t *to = addresses(w, r, r->a, 1, r->imm, to_room);
-    const uint64_t *from = addresses(w, r, r->b, 2, (int32_t)r->e, from_room);
-    struct row read = *r;
-    read.space = GLOBAL;
-    progress_made(w);
-    if (w->block->launch->profile && mask) {
-        struct row none = *r;
-        none.d = none.b = none.c = none.e = NONE;
-        profile_global(w, r, from, mask, r->size, COPIES);
-        profile_shared(w, &none, to, mask, r->size, WRITES);
-    }
-    for (; mask; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
-        uint32_t bytes = r->c == NONE ? r->size : u32_of(w, r->c)[lane];
-        if (bytes > r->size) bytes = r->size;
-        struct late late = {.to = to[lane], .group = w->late_groups, .size = r->size, .lane = (uint8_t)lane};
-        if (bytes) {
-            struct place p;
-            uint32_t aligned = bytes == r->size ? r->size : 1;
-            if (!place_of(w, &read, from, 1u << lane, GLOBAL, aligned, false, &p)) return 1;
-            if (p.offsets[lane] + bytes > p.region->size) { fault(w, &read, OUT_OF_BOUNDS, lane, p.region, (int64_t)p.offsets[lane], bytes, false); return 1; }
-            if (p.region->lazy) region_fill(w->block->launch->engine, p.region, p.offsets[lane], bytes);
-            memcpy(late.data, p.data + p.offsets[lane], bytes);
-            if (w->block->launch->check && p.region->written) check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
-        }
-        struct late *room = late_room(w);
-        if (!room) return 1;
-        *room = late;
-    }
-    return 0;
-}
-
 void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
+    const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t inside = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -490,60 +496,4 @@ void memory_prefetch(struct warp *w, const struct row *r, uint32_t mask) {
         if (r->size == PREFETCHES_BULK) profile_bulk(w, address[i], size, FETCHES, true);
     }
     if (inside && r->size == PREFETCHES) profile_global(w, r, address, inside, 1, FETCHES);
-}
-
-static int arrives(struct warp *w, const struct late *it, struct row *row) {
-    if (it->arrives) { w->late_arrivals--; return mbarrier_late_arrives(w, row, it->to, it->lane); }
-    uint8_t *at = memory_at(w, row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
-    if (at == NULL) return 1;
-    memcpy(at, it->data, it->size);
-    return 0;
-}
-
-int memory_late_arrives(struct warp *w, uint32_t groups_left, uint32_t line) {
-    uint32_t kept = 0, count = w->late_count;
-    struct row row = {.space = SHARED, .line = line, .spare = NONE};
-    if (count == 0) return 0;
-    check_copies(w, true);
-    for (uint32_t i = 0; i < count; i++) {
-        struct late it = w->late[i];
-        if (it.group + groups_left >= w->late_groups && groups_left) { w->late[kept++] = it; continue; }
-        if (arrives(w, &it, &row)) return 1;
-    }
-    check_copies(w, false);
-    w->late_count = kept;
-    return 0;
-}
-
-int memory_late_arrives_at(struct warp *w, uint32_t offset) {
-    struct row row = {.space = SHARED, .line = w->wait_line, .spare = NONE};
-    for (uint32_t i = 0; i < w->late_count && w->late_arrivals; i++) {
-        if (!w->late[i].arrives || w->late[i].to != offset) continue;
-        uint32_t kept = 0, lane = w->late[i].lane;
-        check_copies(w, true);
-        for (uint32_t k = 0; k < w->late_count; k++) {
-            struct late it = w->late[k];
-            if (k > i || it.lane != lane) { w->late[kept++] = it; continue; }
-            if (arrives(w, &it, &row)) return 1;
-        }
-        check_copies(w, false);
-        w->late_count = kept;
-        i = (uint32_t)-1;
-    }
-    return 0;
-}
-
-/* cp.async.mbarrier.arrive: a: the mbarrier; count: as struct late's arrives. */
-int memory_late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
-    uint64_t room[LANES];
-    const uint64_t *address = addresses(w, r, r->a, 1, r->imm, room);
-    for (; mask; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
-        uint64_t to = address[lane] >= SHARED_BASE ? address[lane] & 0xffffffff : address[lane];
-        struct late *it = late_room(w);
-        if (!it) return 1;
-        *it = (struct late){.to = to, .group = w->late_groups, .lane = (uint8_t)lane, .arrives = r->count};
-        w->late_arrivals++;
-    }
-    return 0;
 }

@@ -5,18 +5,34 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float f32_of(uint32_t bits) { float value; memcpy(&value, &bits, 4); return value; }
-static inline uint32_t bits_of(float value) { uint32_t bits; memcpy(&bits, &value, 4); return bits; }
-static inline double f64_of(uint64_t bits) { double value; memcpy(&value, &bits, 8); return value; }
-static inline uint64_t bits64_of(double value) { uint64_t bits; memcpy(&bits, &value, 8); return bits; }
-/* Subnormal numbers become zeros of their sign. */
+static inline float f32_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+static inline uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+static inline double f64_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+static inline uint64_t bits64_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    return bits;
+}
+/* Flushes subnormal numbers to zero, with their sign. */
 static inline float flushed(float value) {
     uint32_t bits = bits_of(value);
     return (bits & 0x7f800000u) ? value : f32_of(bits & 0x80000000u);
 }
 static inline float saturated(float value) { return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f; }
 
-/* A float that rounds to any shorter format as the double does: its last bit is odd where something was lost. */
+/* Rounds to odd, so the float rounds to any shorter format as the double does. */
 static inline float float_to_odd(double value) {
     float near = (float)value;
     if ((double)near != value && isfinite(near) && !(bits_of(near) & 1))
@@ -25,10 +41,15 @@ static inline float float_to_odd(double value) {
 }
 #if defined(__F16C__) || defined(__aarch64__)
 static inline float f16_value(uint16_t half) {
-    _Float16 value; memcpy(&value, &half, 2); return (float)value;
+    _Float16 value;
+    memcpy(&value, &half, 2);
+    return (float)value;
 }
 static inline uint16_t f16_of(float value) {
-    _Float16 half = (_Float16)value; uint16_t bits; memcpy(&bits, &half, 2); return bits;
+    _Float16 half = (_Float16)value;
+    uint16_t bits;
+    memcpy(&bits, &half, 2);
+    return bits;
 }
 #else
 static inline float f16_value(uint16_t half) {
@@ -39,12 +60,13 @@ static inline float f16_value(uint16_t half) {
 static inline uint16_t f16_of(float value) {
     uint32_t bits = bits_of(value), rest = bits & 0x7fffffffu;
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
-    if (rest < 0x38800000u) return sign | (uint16_t)(bits_of(f32_of(rest) + 0.5f) - 0x3f000000u); /* subnormal: units of 2^-24 */
+    /* subnormal: units of 2^-24 */
+    if (rest < 0x38800000u) return sign | (uint16_t)(bits_of(f32_of(rest) + 0.5f) - 0x3f000000u);
     rest += 0xfffu + (rest >> 13 & 1);
     return sign | (rest >= 0x47800000u ? 0x7c00u : (uint16_t)((rest - 0x38000000u) >> 13));
 }
 #endif
-/* From a double, so that a sum or product that is exact there is rounded once. */
+/* From a double, so a sum or product that is exact there is rounded once. */
 static inline uint16_t f16_bits(double value) { return isnan(value) ? 0x7fff : f16_of(float_to_odd(value)); }
 static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
 static inline uint16_t bf16_bits(float value) {
@@ -52,7 +74,7 @@ static inline uint16_t bf16_bits(float value) {
     if (isnan(value)) return 0x7fff;
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
-/* A double that rounds to any shorter format as the exact a + b does: its last bit is odd where something was lost. */
+/* Rounds a + b to odd, so it rounds to any shorter format as the exact sum does. */
 static inline double sum_to_odd(double a, double b) {
     double sum = a + b;
     if (!isfinite(sum)) return sum;

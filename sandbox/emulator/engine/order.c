@@ -1,8 +1,8 @@
-/* What a call's launches and copies know of each other: work in one stream comes in its order, in two streams in none,
- * unless the host's part says so.
+/* The order of a call's launches and copies: work of one stream is in order, work of two streams only if the host
+ * code orders it.
  *
- * Each work has a stream and a place in it, and knows of every stream how far that had come, at least, when it began. What
- * was given no order is of stream 0 and knows of all before it, as where a program has one stream. */
+ * Each work has a place in a stream and knows how far every stream had come, at least, when it began. Work without a
+ * given order is in stream 0 and after all earlier work, as in a program with one stream. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ void engine_order_begins(struct engine *engine) {
     engine->order = (struct order){0};
 }
 
-/* Of the next launch or copy; ``known``: by stream, its own place among them. 0: there is no such stream. */
+/* Sets the order of the next launch or copy. ``known``: places by stream, including its own. 0: no such stream. */
 uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *known) {
     if (stream >= STREAMS) return 0;
     engine->order = (struct order){.given = true, .stream = stream};
@@ -26,8 +26,9 @@ uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *kn
 
 void order_forget_segments(struct engine *engine) { engine->works_from = engine->work_count; }
 
-/* Takes up the next work: its order, and from which segment on it may meet what it does not know of. */
-struct order order_next(struct engine *engine, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor) {
+/* Begins the next work. ``floor``: the first segment that may be of unordered work. */
+struct order order_next(
+        struct engine *engine, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor) {
     struct order order = engine->order;
     engine->order = (struct order){0};
     if (!order.given) order.known[0] = ++engine->unordered;
@@ -35,11 +36,16 @@ struct order order_next(struct engine *engine, uint32_t granule, const uint32_t 
     *floor = atomic_load(&engine->next_segment);
     if (engine->work_count == engine->work_room) {
         struct work *more = grown(engine->works, &engine->work_room, 64, sizeof *more);
-        if (!more) { order_forget_segments(engine); order.given = false; return order; }
+        if (!more) {
+            order_forget_segments(engine);
+            order.given = false;
+            return order;
+        }
         engine->works = more;
     }
     struct work *work = &engine->works[engine->work_count++];
-    *work = (struct work){.first_segment = *floor, .stream = order.stream, .place = order.known[order.stream], .granule = granule};
+    *work = (struct work){
+            .first_segment = *floor, .stream = order.stream, .place = order.known[order.stream], .granule = granule};
     memcpy(work->grid, grid, sizeof work->grid);
     memcpy(work->threads, threads, sizeof work->threads);
     for (uint32_t i = engine->works_from; order.given && i < order.number; i++) {
@@ -51,10 +57,14 @@ struct order order_next(struct engine *engine, uint32_t granule, const uint32_t 
     return order;
 }
 
-/* The last one whose segments begin at or before it; -1: it is not known any more. */
+/* The work of a segment; -1: unknown. */
 static int64_t work_of(const struct engine *engine, uint32_t segment) {
     uint32_t low = engine->works_from, high = engine->work_count;
-    while (low < high) { uint32_t middle = (low + high) / 2; if (engine->works[middle].first_segment <= segment) low = middle + 1; else high = middle; }
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (engine->works[middle].first_segment <= segment) low = middle + 1;
+        else high = middle;
+    }
     return (int64_t)low - 1 >= engine->works_from ? (int64_t)low - 1 : -1;
 }
 
@@ -65,7 +75,8 @@ bool order_knows(const struct engine *engine, const struct order *order, uint32_
     return it->granule != granule || it->place <= order->known[it->stream];
 }
 
-uint32_t order_describe(const struct engine *engine, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3], uint32_t thread_at[3]) {
+uint32_t order_describe(const struct engine *engine, uint32_t segment, uint32_t block, uint32_t thread,
+        uint32_t block_at[3], uint32_t thread_at[3]) {
     int64_t number = work_of(engine, segment);
     if (number < 0) return 0;
     const struct work *it = &engine->works[number];

@@ -18,12 +18,15 @@ static void append(struct engine *engine, const char *text, size_t size) {
             if (!more) break;
             engine->printed = more;
         }
-        if (engine->printed_size + size <= engine->printed_room) { memcpy(engine->printed + engine->printed_size, text, size); engine->printed_size += size; }
+        if (engine->printed_size + size <= engine->printed_room) {
+            memcpy(engine->printed + engine->printed_size, text, size);
+            engine->printed_size += size;
+        }
     }
     atomic_flag_clear(&engine->print_lock);
 }
 
-/* A text of the kernel's memory, at most ``most`` bytes of it with its end. */
+/* Reads a string of the kernel's memory, at most ``most`` bytes with the end. */
 static bool text_at(struct warp *w, const struct row *r, uint64_t address, int lane, char *into, size_t most) {
     struct row read = *r;
     read.space = GENERIC;
@@ -37,7 +40,7 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     return true;
 }
 
-/* At most 400 characters with their end; how many there are. */
+/* Formats at most 400 bytes with the end. Returns the length. */
 static int bounded(char *into, const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -46,7 +49,7 @@ static int bounded(char *into, const char *format, ...) {
     return wanted < 0 ? 0 : wanted < 400 ? wanted : 399;
 }
 
-/* a: the format's address, b: where the arguments lie (each at a multiple of its size), d: what it returns. */
+/* a: the format's address, b: the address of the arguments (each at a multiple of its size), d: the result. */
 int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left), printed = 0;
@@ -55,14 +58,25 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
         uint64_t arguments = u64_of(w, r->b)[lane], offset = 0;
         if (!text_at(w, r, u64_of(w, r->a)[lane], lane, format, sizeof format)) return 1;
         for (const char *c = format; *c && size < sizeof out - 512;) {
-            if (*c != '%') { out[size++] = *c++; continue; }
-            if (c[1] == '%') { out[size++] = '%'; c += 2; continue; }
+            if (*c != '%') {
+                out[size++] = *c++;
+                continue;
+            }
+            if (c[1] == '%') {
+                out[size++] = '%';
+                c += 2;
+                continue;
+            }
             char one[32] = "%";
             size_t n = 1;
             int longs = 0;
-            for (c++; *c && strchr("-+ #0123456789.lhzjtL*", *c) && n < 24; c++) { if (strchr("lzjtL", *c)) longs++; else if (*c != 'h' && *c != '*') one[n++] = *c; }
+            for (c++; *c && strchr("-+ #0123456789.lhzjtL*", *c) && n < 24; c++) {
+                if (strchr("lzjtL", *c)) longs++;
+                else if (*c != 'h' && *c != '*') one[n++] = *c;
+            }
             char kind = *c ? *c++ : 0;
-            bool real = kind && strchr("fFeEgGaA", kind), text = kind == 's', wide = real || text || kind == 'p' || longs;
+            bool real = kind && strchr("fFeEgGaA", kind), text = kind == 's',
+                 wide = real || text || kind == 'p' || longs;
             uint64_t step = wide ? 8 : 4;
             offset = (offset + step - 1) / step * step;
             struct row read = *r;
@@ -72,13 +86,27 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
             offset += step;
             uint64_t bits = 0;
             memcpy(&bits, at, step);
-            if (real) { double value; memcpy(&value, &bits, 8); one[n++] = kind; one[n] = 0; size += (size_t)bounded(out + size, one, value); }
-            else if (text) { char inner[256]; if (!text_at(w, r, bits, lane, inner, sizeof inner)) return 1; one[n++] = 's'; one[n] = 0; size += (size_t)bounded(out + size, one, inner); }
-            else if (kind == 'p') size += (size_t)bounded(out + size, "0x%llx", (unsigned long long)bits);
+            if (real) {
+                double value;
+                memcpy(&value, &bits, 8);
+                one[n++] = kind;
+                one[n] = 0;
+                size += (size_t)bounded(out + size, one, value);
+            } else if (text) {
+                char inner[256];
+                if (!text_at(w, r, bits, lane, inner, sizeof inner)) return 1;
+                one[n++] = 's';
+                one[n] = 0;
+                size += (size_t)bounded(out + size, one, inner);
+            } else if (kind == 'p') size += (size_t)bounded(out + size, "0x%llx", (unsigned long long)bits);
             else if (kind == 'c') out[size++] = (char)bits;
             else if (kind && strchr("diouxX", kind)) {
-                one[n++] = 'l'; one[n++] = 'l'; one[n++] = kind; one[n] = 0;
-                long long value = kind == 'd' || kind == 'i' ? (wide ? (long long)bits : (long long)(int32_t)bits) : (long long)bits;
+                one[n++] = 'l';
+                one[n++] = 'l';
+                one[n++] = kind;
+                one[n] = 0;
+                long long value = kind == 'd' || kind == 'i' ? (wide ? (long long)bits : (long long)(int32_t)bits)
+                                                             : (long long)bits;
                 size += (size_t)bounded(out + size, one, value);
             }
             printed++;

@@ -1,50 +1,89 @@
-/* Counts what a launch asks of a GPU, row by row, and how long a block takes if nothing but latency holds it up.
+/* Counts what a launch needs from a GPU, row by row, and how long its blocks take by latency alone.
  *
- * One thread runs a launch that is counted, so its blocks and warps come in the same order each time. */
+ * One host thread runs a counted launch, so its blocks and warps run in the same order each time. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
+#include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
-/* Atomics to so many bytes are one unit's of the second-level cache. */
+/* One unit of the second-level cache handles atomics to this many bytes. */
 enum { PLACE = 256, PLACES = 1 << 16 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
-    [CLASS_FREE] = 0, [CLASS_INTEGER] = 5, [CLASS_FLOAT] = 4, [CLASS_DOUBLE] = 8, [CLASS_SPECIAL] = 18, [CLASS_CONVERT] = 8,
-    [CLASS_MEMORY] = 4, [CLASS_SHUFFLE] = 24, [CLASS_SYNC] = 16, [CLASS_MATRIX] = 33, [CLASS_BRANCH] = 6,
+        [CLASS_FREE] = 0,
+        [CLASS_INTEGER] = 5,
+        [CLASS_FLOAT] = 4,
+        [CLASS_DOUBLE] = 8,
+        [CLASS_SPECIAL] = 18,
+        [CLASS_CONVERT] = 8,
+        [CLASS_MEMORY] = 4,
+        [CLASS_SHUFFLE] = 24,
+        [CLASS_SYNC] = 16,
+        [CLASS_MATRIX] = 33,
+        [CLASS_BRANCH] = 6,
 };
-enum { SHARED_CYCLES = 29, L1_CYCLES = 33, L2_CYCLES = 280, DRAM_CYCLES = 800, ATOMIC_CYCLES = 300, BARRIER_CYCLES = 20, CLUSTER_CYCLES = 190 };
-/* As an H100 showed (benchmarks/gpu/rates.py): a match by the values that its lanes have; atomics of shared memory that
- * are loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, beside one for each lane. */
-enum { MATCH_CYCLES = 34, MATCH_CYCLES_EACH = 11, MATCH_SLOTS_EACH = 2, RETRY_CYCLES = 95, RETRY_PASSES = 12, RETRY_PASSES_EACH = 10 };
+enum {
+    SHARED_CYCLES = 29,
+    L1_CYCLES = 33,
+    L2_CYCLES = 280,
+    DRAM_CYCLES = 800,
+    ATOMIC_CYCLES = 300,
+    BARRIER_CYCLES = 20,
+    CLUSTER_CYCLES = 190
+};
+/* Measured on an H100 (benchmarks/gpu/rates.py): a match by its distinct values; shared-memory atomics that are
+ * loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, in addition to one for
+ * each lane. */
+enum {
+    MATCH_CYCLES = 34,
+    MATCH_CYCLES_EACH = 11,
+    MATCH_SLOTS_EACH = 2,
+    RETRY_CYCLES = 95,
+    RETRY_PASSES = 12,
+    RETRY_PASSES_EACH = 10
+};
 /* Of a multiprocessor, and multiprocessors. */
 enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
-/* A loop that only looks has no more rows. */
+/* The most rows of a loop that only looks. */
 enum { MOST_POLL_ROWS = 256 };
 
-/* A cache of lines of four sectors; the line that was not used for longest makes room. */
+/* A cache of lines of four sectors, with least-recently-used replacement. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
     uint8_t *sectors, *dirty;
-    /* Of the second level: the block that used a line last, and how many lines that block had asked for by then; and which
-     * sectors have yet to be written to memory. */
+    /* Second level: the block that used a line last, and the lines that the block had requested by then; and sectors
+     * that are not written to memory yet. */
     uint64_t *owner, *touched;
 };
 /* How many updates places had. */
-struct places { uint64_t place[PLACES], count[PLACES]; bool any; };
+struct places {
+    uint64_t place[PLACES], count[PLACES];
+    bool any;
+};
 void places_delete(struct places *it) { free(it); }
 
 void cache_delete(struct cache *it) {
     if (it == NULL) return;
-    free(it->lines); free(it->used); free(it->sectors); free(it->dirty); free(it->owner); free(it->touched); free(it);
+    free(it->lines);
+    free(it->used);
+    free(it->sectors);
+    free(it->dirty);
+    free(it->owner);
+    free(it->touched);
+    free(it);
 }
 static struct cache *cache_new(uint32_t sets, uint32_t ways) {
     struct cache *it = allocate(1, sizeof *it);
     size_t count = (size_t)sets * ways;
     if (!it) return NULL;
-    *it = (struct cache){.sets = sets, .ways = ways, .lines = allocate(count, 8), .used = allocate(count, 8), .sectors = allocate(count, 1)};
+    *it = (struct cache){.sets = sets,
+            .ways = ways,
+            .lines = allocate(count, 8),
+            .used = allocate(count, 8),
+            .sectors = allocate(count, 1)};
     if (it->lines && it->used && it->sectors) return it;
     cache_delete(it);
     return NULL;
@@ -53,14 +92,19 @@ static struct cache *second_new(void) {
     struct cache *it = cache_new(L2_SETS, L2_WAYS);
     size_t count = (size_t)L2_SETS * L2_WAYS;
     if (!it) return NULL;
-    it->dirty = allocate(count, 1); it->owner = allocate(count, 8); it->touched = allocate(count, 8);
+    it->dirty = allocate(count, 1);
+    it->owner = allocate(count, 8);
+    it->touched = allocate(count, 8);
     if (it->dirty && it->owner && it->touched) return it;
     cache_delete(it);
     return NULL;
 }
-static void cache_clear(struct cache *it) { memset(it->sectors, 0, (size_t)it->sets * it->ways); memset(it->used, 0, 8 * (size_t)it->sets * it->ways); }
+static void cache_clear(struct cache *it) {
+    memset(it->sectors, 0, (size_t)it->sets * it->ways);
+    memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
+}
 
-/* Whether the sector was there; it is now. */
+/* True if the sector was in the cache; adds it. */
 static bool cache_has(struct cache *it, uint64_t sector) {
     uint64_t line = sector / (LINE / SECTOR);
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR));
@@ -69,19 +113,22 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     for (size_t i = first; i < first + it->ways; i++) {
         if (it->used[i] && it->lines[i] == line) {
             bool there = it->sectors[i] & bit;
-            it->sectors[i] |= bit; it->used[i] = it->clock;
+            it->sectors[i] |= bit;
+            it->used[i] = it->clock;
             return there;
         }
         if (it->used[i] < it->used[oldest]) oldest = i;
     }
-    it->lines[oldest] = line; it->sectors[oldest] = bit; it->used[oldest] = it->clock;
+    it->lines[oldest] = line;
+    it->sectors[oldest] = bit;
+    it->used[oldest] = it->clock;
     return false;
 }
 
-/* Whether the second-level cache had the sector for a block; it has now. ``dram``: sectors that memory sends, with its
- * neighbour where it reads, and that it is sent once they are written for the first time. The engine runs few blocks at a
- * time and a card hundreds, so what a block used itself it finds only if all of those, bringing as much, have not driven
- * it out since; what another block used last, if the cache still has it. */
+/* True if the second-level cache had the sector; adds it. ``dram``: sectors read from memory, with a neighbour, or
+ * written for the first time. The engine runs few blocks at a time and a card hundreds. So a block finds its own
+ * sector only if that many blocks, each bringing as much, would not have evicted it since. It finds another block's
+ * sector if it is still in the cache. */
 static bool second_has(struct block *block, uint64_t sector, enum access access, uint64_t *dram) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
@@ -90,50 +137,72 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     bool there = false, reads = access == READS || access == COPIES || access == FETCHES;
     it->clock++;
     for (size_t i = first; i < first + it->ways; i++) {
-        if (it->used[i] && it->lines[i] == line) { at = i; there = true; break; }
+        if (it->used[i] && it->lines[i] == line) {
+            at = i;
+            there = true;
+            break;
+        }
         if (it->used[i] < it->used[at]) at = i;
     }
-    if (there && it->owner[at] == number && (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways) there = false;
-    if (!there) { it->sectors[at] = it->dirty[at] = 0; block->touched++; }
-    it->lines[at] = line; it->used[at] = it->clock; it->owner[at] = number; it->touched[at] = block->touched;
+    if (there && it->owner[at] == number &&
+            (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways)
+        there = false;
+    if (!there) {
+        it->sectors[at] = it->dirty[at] = 0;
+        block->touched++;
+    }
+    it->lines[at] = line;
+    it->used[at] = it->clock;
+    it->owner[at] = number;
+    it->touched[at] = block->touched;
     there = it->sectors[at] & bit;
     if (!there && access != WRITES) *dram += 1;
-    if (!there && reads) { *dram += !(it->sectors[at] & pair); it->sectors[at] |= pair; }
-    if (!reads && !(it->dirty[at] & bit)) { *dram += 1; it->dirty[at] |= bit; }
+    if (!there && reads) {
+        *dram += !(it->sectors[at] & pair);
+        it->sectors[at] |= pair;
+    }
+    if (!reads && !(it->dirty[at] & bit)) {
+        *dram += 1;
+        it->dirty[at] |= bit;
+    }
     it->sectors[at] |= bit;
     return there;
 }
 
-/* So many updates of the sectors of one place. */
+/* Adds updates of the sectors of one place. */
 static void update_place(struct launch *launch, uint64_t place, uint64_t updates) {
     struct places *it = launch->engine->places;
     size_t at = (place * 0x9e3779b97f4a7c15ull >> 40) % PLACES;
     for (int tries = 0; tries < 16 && it->count[at] && it->place[at] != place; tries++) at = (at + 1) % PLACES;
-    it->place[at] = place; it->any = true;
+    it->place[at] = place;
+    it->any = true;
     it->count[at] += updates;
     launch->profile->updates += updates;
     if (it->count[at] > launch->profile->updates_most) launch->profile->updates_most = it->count[at];
 }
 
-/* Of the row that the warp is at. */
+/* Counts of the warp's present row. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
 static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
 
 /* Passes through the banks of shared memory. */
-static void pass(struct warp *w, uint64_t passes) { counts_of(w)->passes += passes; ask(w, NEED_BANKS, passes); }
+static void pass(struct warp *w, uint64_t passes) {
+    counts_of(w)->passes += passes;
+    ask(w, NEED_BANKS, passes);
+}
 
-/* An atomic's values and results, where it is of a vector: they lie in the pool. */
+/* Units of a vector atomic's values and results, in the pool. */
 static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
     return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
 }
 
-/* Whether d, b, c and e are all results. */
+/* True if d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
-/* Which multiprocessor has which blocks: the first ones one after the other, as many as there is room for, and each that
- * follows where a block is over first. ``places``: for blocks, of all multiprocessors, that of multiprocessor m being m,
- * m + their number and so on; ``heap``: places that had a block, by when they are free again. */
+/* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
+ * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
+ * when they are free. */
 struct schedule {
     uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
     uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
@@ -148,7 +217,8 @@ static bool schedule_begin(struct engine *engine, struct profile *profile) {
     if (profile->multiprocessors > MOST_MULTIPROCESSORS) profile->multiprocessors = MOST_MULTIPROCESSORS;
     it->places = (uint32_t)(profile->resident * profile->multiprocessors);
     it->used = 0;
-    memset(it->chain, 0, sizeof it->chain); memset(it->asked, 0, sizeof it->asked);
+    memset(it->chain, 0, sizeof it->chain);
+    memset(it->asked, 0, sizeof it->asked);
     return true;
 }
 
@@ -156,13 +226,14 @@ static bool is_before(const struct schedule *it, uint32_t one, uint32_t other) {
     return it->free_at[one] != it->free_at[other] ? it->free_at[one] < it->free_at[other] : one < other;
 }
 
-/* A place for the next block, that is over ``cycles`` after it began. */
+/* A place for the next block, which takes ``cycles``. */
 static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     uint32_t at, place;
     if (it->used < it->places) {
         place = it->used;
         it->free_at[place] = cycles;
-        for (at = it->used++; at && is_before(it, place, it->heap[(at - 1) / 2]); at = (at - 1) / 2) it->heap[at] = it->heap[(at - 1) / 2];
+        for (at = it->used++; at && is_before(it, place, it->heap[(at - 1) / 2]); at = (at - 1) / 2)
+            it->heap[at] = it->heap[(at - 1) / 2];
         it->heap[at] = place;
         return place;
     }
@@ -179,8 +250,7 @@ static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     return place;
 }
 
-/* ``chain``: the block's cycles, if nothing but latency holds it up. Beside others of its multiprocessor it has a part of
- * each unit. */
+/* ``chain``: the block's cycles by latency alone. It shares each unit with the other blocks of its multiprocessor. */
 static void schedule_block(const struct block *block, uint64_t chain) {
     struct profile *profile = block->launch->profile;
     struct schedule *it = block->launch->engine->schedule;
@@ -201,13 +271,16 @@ static void schedule_block(const struct block *block, uint64_t chain) {
     if (it->chain[place] > profile->chain) profile->chain = it->chain[place];
 }
 
-/* Before the launch's first block. The second-level cache keeps what earlier launches of a call left there. */
+/* Before the launch's first block. The second-level cache keeps the contents of earlier launches of the call. */
 bool profile_begin(struct engine *engine, struct profile *profile) {
     if (!engine->second) engine->second = second_new();
     if (!engine->places) engine->places = allocate(1, sizeof *engine->places);
     if (!engine->second || !engine->places || !schedule_begin(engine, profile)) return false;
-    if (profile->fresh) { cache_clear(engine->second); memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS); }
-    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* another launch's block is not this one's */
+    if (profile->fresh) {
+        cache_clear(engine->second);
+        memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS);
+    }
+    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* blocks of other launches do not count */
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
 }
@@ -223,71 +296,104 @@ void profile_block_begins(struct block *block) {
     memset(block->asked, 0, sizeof block->asked);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *w = &block->warps[i];
-        w->clock = w->begins = w->horizon = w->shared_stored = 0;
-        w->round = w->block_start = w->guarded_until = 0;
-        w->issued = w->worked = 0;
-        memset(w->rounds, 0, sizeof w->rounds); memset(w->past_looks, 0, sizeof w->past_looks);
-        memset(w->ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
-        memset(w->late_ready, 0, sizeof w->late_ready);
+        w->timing.clock = w->timing.begins = w->timing.horizon = w->timing.shared_stored = 0;
+        w->timing.round = w->timing.block_start = w->timing.guarded_until = 0;
+        w->timing.issued = w->timing.worked = 0;
+        memset(w->timing.rounds, 0, sizeof w->timing.rounds);
+        memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
+        memset(w->timing.ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
+        memset(w->timing.late_ready, 0, sizeof w->timing.late_ready);
     }
 }
 
 void profile_block_ends(struct block *block) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        if (block->warps[i].clock > most) most = block->warps[i].clock;
-        if (block->warps[i].horizon > most) most = block->warps[i].horizon;
+        if (block->warps[i].timing.clock > most) most = block->warps[i].timing.clock;
+        if (block->warps[i].timing.horizon > most) most = block->warps[i].timing.horizon;
     }
     schedule_block(block, most);
 }
 
 static uint64_t when(const struct warp *w, uint32_t operand) {
-    return operand < w->block->launch->kernel->units ? w->ready[operand] : 0;
+    return operand < w->block->launch->kernel->units ? w->timing.ready[operand] : 0;
 }
-static void later(uint64_t *clock, uint64_t than) { if (than > *clock) *clock = than; }
-static void will_be(struct warp *w, uint32_t operand, uint64_t at) { if (operand < w->block->launch->kernel->units) w->ready[operand] = at; }
+static void later(uint64_t *clock, uint64_t than) {
+    if (than > *clock) *clock = than;
+}
+static void will_be(struct warp *w, uint32_t operand, uint64_t at) {
+    if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at;
+}
 
-/* The row has its operands at ``begins``; those before it in program order had theirs by the horizon. */
+/* The row has its operands at ``begins``; all rows before it had theirs by the horizon. */
 static void begins(struct warp *w, struct counts *counts, uint64_t at) {
-    w->begins = at;
-    later(&w->horizon, w->clock);
-    if (at > w->horizon) { counts->waited += at - w->horizon; w->horizon = at; }
+    w->timing.begins = at;
+    later(&w->timing.horizon, w->timing.clock);
+    if (at > w->timing.horizon) {
+        counts->waited += at - w->timing.horizon;
+        w->timing.horizon = at;
+    }
 }
 
-/* What follows is issued when all rows so far had their operands. */
-static void in_order(struct warp *w) { later(&w->clock, w->horizon); }
+/* Later rows are issued after all rows so far had their operands. */
+static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
-/* A basic block ends. The assembler puts the loads of one ahead of what uses them, and unrolls short loops: such a loop
- * waits for the round before the last few. */
+/* A basic block ends. ptxas moves loads of a block ahead of their uses, and unrolls short loops: such a loop waits
+ * for the round before the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
     if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
-        if (w->block_start != target) { w->block_start = target; for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->rounds[i] = w->horizon; w->round = 0; in_order(w); }
-        else { w->rounds[w->round % LOOP_ROUNDS] = w->horizon; w->round++; later(&w->clock, w->rounds[w->round % LOOP_ROUNDS]); }
-    } else { w->block_start = NONE; in_order(w); }
+        if (w->timing.block_start != target) {
+            w->timing.block_start = target;
+            for (uint32_t i = 0; i < LOOP_ROUNDS; i++) w->timing.rounds[i] = w->timing.horizon;
+            w->timing.round = 0;
+            in_order(w);
+        } else {
+            w->timing.rounds[w->timing.round % LOOP_ROUNDS] = w->timing.horizon;
+            w->timing.round++;
+            later(&w->timing.clock, w->timing.rounds[w->timing.round % LOOP_ROUNDS]);
+        }
+    } else {
+        w->timing.block_start = NONE;
+        in_order(w);
+    }
 }
 
-static bool is_guarded(const struct warp *w) { return w->pc > w->guarded_from && w->pc < w->guarded_until; }
+static bool is_guarded(const struct warp *w) {
+    return w->pc > w->timing.guarded_from && w->pc < w->timing.guarded_until;
+}
 
-/* A branch becomes a predicate of the rows that it skips. Where there are more than predicates, each waits for those before. */
+/* A branch becomes a predicate of the rows that it skips. If there are more than predicates, each waits for the
+ * earlier ones. */
 static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     bool within = is_guarded(w);
-    if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) { in_order(w); later(&at, w->clock); }
-    if (!within || at > w->guarded_at) w->guarded_at = at;
-    if (!within) { w->guarded_lanes = w->active; w->guarded_from = w->pc; w->guarded_until = 0; }
-    if ((uint32_t)r->imm > w->guarded_until) w->guarded_until = (uint32_t)r->imm;
+    if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) {
+        in_order(w);
+        later(&at, w->timing.clock);
+    }
+    if (!within || at > w->timing.guarded_at) w->timing.guarded_at = at;
+    if (!within) {
+        w->timing.guarded_lanes = w->active;
+        w->timing.guarded_from = w->pc;
+        w->timing.guarded_until = 0;
+    }
+    if ((uint32_t)r->imm > w->timing.guarded_until) w->timing.guarded_until = (uint32_t)r->imm;
 }
 
-/* Who looks again at what another has yet to write takes no longer for it: when that is written depends on the order in
- * which the engine runs warps. Who did something else in between does not only look. */
+/* Polling for another thread's write takes no extra time, because the time of the write depends on the order in
+ * which the engine runs warps. A warp that did something else in between is not polling. */
 static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
-    struct look *it = &w->past_looks[w->pc % PAST_LOOKS];
+    struct look *it = &w->timing.past_looks[w->pc % PAST_LOOKS];
     uint64_t where = mask;
-    for (uint32_t left = mask; left; left &= left - 1) where = (where ^ addresses[__builtin_ctz(left)]) * 0x9e3779b97f4a7c15ull;
-    bool only_looked = it->begins && w->issued - it->issued <= MOST_POLL_ROWS && w->worked < it->issued;
-    it->issued = w->issued;
-    if (only_looked && it->row == w->pc && it->where == where && it->begins <= w->begins) { w->clock = w->horizon = w->begins = it->begins; return; }
-    *it = (struct look){where, w->begins, w->issued, w->pc};
+    for (uint32_t left = mask; left; left &= left - 1)
+        where = (where ^ addresses[__builtin_ctz(left)]) * 0x9e3779b97f4a7c15ull;
+    bool only_looked = it->begins && w->timing.issued - it->issued <= MOST_POLL_ROWS && w->timing.worked < it->issued;
+    it->issued = w->timing.issued;
+    if (only_looked && it->row == w->pc && it->where == where && it->begins <= w->timing.begins) {
+        w->timing.clock = w->timing.horizon = w->timing.begins = it->begins;
+        return;
+    }
+    *it = (struct look){where, w->timing.begins, w->timing.issued, w->pc};
 }
 
 /* How many values lanes have. */
@@ -297,11 +403,38 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
         int first = __builtin_ctz(mask);
         for (uint32_t left = mask; left; left &= left - 1) {
             int i = __builtin_ctz(left);
-            if (r->count == 8 ? u64_of(w, r->a)[i] == u64_of(w, r->a)[first] : u32_of(w, r->a)[i] == u32_of(w, r->a)[first]) mask &= ~(1u << i);
+            if (r->count == 8 ? u64_of(w, r->a)[i] == u64_of(w, r->a)[first]
+                              : u32_of(w, r->a)[i] == u32_of(w, r->a)[first])
+                mask &= ~(1u << i);
         }
         found++;
     }
     return found;
+}
+
+/* Registers that an instruction waits for but its row does not name. Returns their number. */
+enum { MOST_SOURCES = 16 };
+static uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
+    const struct operand *operands[] = {&it->to, &it->from, &it->mbarrier, &it->size, &it->ranks};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sizeof operands / sizeof *operands; i++) units[count++] = operands[i]->unit;
+    for (uint32_t i = 0; i < it->rank; i++) units[count++] = it->coordinates[i].unit;
+    return count;
+}
+
+static uint32_t texture_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
+    uint32_t count = 0;
+    units[count++] = it->object;
+    for (uint32_t i = 0; i < 4; i++) units[count++] = it->places[i];
+    for (uint32_t i = 0; it->operation == STORE_SURFACE && i < it->count; i++) units[count++] = it->outs[i];
+    return count;
+}
+
+static uint32_t described_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
+    if (r->op == OP_TEXTURE) return texture_sources(w, r, units);
+    return r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, units) : 0;
 }
 
 /* An instruction is issued. ``mask``: the lanes that do it. */
@@ -310,18 +443,26 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct profile *profile = w->block->launch->profile;
     uint32_t class = profile->classes[w->pc];
     counts->issued++;
-    w->issued++;
-    ask(w, class, profile->weights[w->pc].slots); ask(w, NEED_ISSUE, profile->weights[w->pc].slots); ask(w, NEED_TENSOR, profile->weights[w->pc].tensor);
-    if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG))) w->worked = w->issued;
+    w->timing.issued++;
+    ask(w, class, profile->weights[w->pc].slots);
+    ask(w, NEED_ISSUE, profile->weights[w->pc].slots);
+    ask(w, NEED_TENSOR, profile->weights[w->pc].tensor);
+    if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG)))
+        w->timing.worked = w->timing.issued;
     bool within = is_guarded(w);
-    counts->lanes += (uint64_t)__builtin_popcount(within ? w->guarded_lanes | w->active : w->active);
+    counts->lanes += (uint64_t)__builtin_popcount(within ? w->timing.guarded_lanes | w->active : w->active);
     counts->guarded += (uint64_t)__builtin_popcount(mask);
-    if (r->op == OP_STORE || r->op == OP_ATOMIC || (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE)) memset(w->past_looks, 0, sizeof w->past_looks);
-    if (class != CLASS_FREE) w->clock++;
-    uint64_t at = class == CLASS_FREE ? 0 : w->clock;
+    if (r->op == OP_STORE || r->op == OP_ATOMIC ||
+            (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE))
+        memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
+    if (class != CLASS_FREE) w->timing.clock++;
+    uint64_t at = class == CLASS_FREE ? 0 : w->timing.clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
-    if (profile->branches[w->pc] & PREDICATED_BRANCH) { predicate(w, r, at); return; }
-    if (within) later(&at, w->guarded_at);
+    if (profile->branches[w->pc] & PREDICATED_BRANCH) {
+        predicate(w, r, at);
+        return;
+    }
+    if (within) later(&at, w->timing.guarded_at);
     if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
@@ -330,24 +471,41 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
         begins(w, counts, at);
         return;
     }
-    if (class == CLASS_BRANCH) { begins(w, counts, at); block_ends(w, r); w->clock++; return; }
-    if (class == CLASS_SYNC) { begins(w, counts, at); in_order(w); return; }
+    if (class == CLASS_BRANCH) {
+        begins(w, counts, at);
+        block_ends(w, r);
+        w->timing.clock++;
+        return;
+    }
+    if (class == CLASS_SYNC) {
+        begins(w, counts, at);
+        in_order(w);
+        return;
+    }
     later(&at, when(w, r->a));
-    if (!loads(r)) { later(&at, when(w, r->b)); later(&at, when(w, r->c)); later(&at, when(w, r->e)); }
+    if (!loads(r)) {
+        later(&at, when(w, r->b));
+        later(&at, when(w, r->c));
+        later(&at, when(w, r->e));
+    }
     if (r->op == OP_STORE) later(&at, when(w, r->d));
     const uint32_t *vector = vector_of(w, r);
     for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
-    uint32_t sources[MOST_SOURCES], source_count = r->op == OP_TEXTURE ? texture_sources(w, r, sources) : r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, sources) : 0;
+    uint32_t sources[MOST_SOURCES], source_count = described_sources(w, r, sources);
     for (uint32_t k = 0; k < source_count; k++) later(&at, when(w, sources[k]));
-    /* An arrival is an atomic of each lane, a look one of all. */
-    if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY) pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
-    if (class == CLASS_FREE) { if (mask) will_be(w, r->d, at); return; }
-    if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->shared_stored);
+    /* An arrival is an atomic of each lane, a test one of all lanes. */
+    if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY)
+        pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
+    if (class == CLASS_FREE) {
+        if (mask) will_be(w, r->d, at);
+        return;
+    }
+    if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->timing.shared_stored);
     begins(w, counts, at);
-    if (r->op == OP_STORE && r->space == SHARED) later(&w->shared_stored, w->horizon);
+    if (r->op == OP_STORE && r->space == SHARED) later(&w->timing.shared_stored, w->timing.horizon);
     else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
     uint64_t latency = LATENCY[class];
-    if (r->op == OP_MATCH && r->size == 0) {
+    if (r->op == OP_MATCH && r->size == MATCH_ANY) {
         uint32_t values = values_of(w, r, mask);
         counts->same += values;
         ask(w, CLASS_SHUFFLE, MATCH_SLOTS_EACH * (uint64_t)values - profile->weights[w->pc].slots);
@@ -356,7 +514,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
-/* Sectors that the first-level cache did not have. ``latency``: grows to what the last of them takes. */
+/* A sector that the first-level cache did not have. ``latency``: grows to the slowest. */
 static void ask_second(struct warp *w, uint64_t sector, enum access access, uint64_t *latency) {
     struct counts *counts = counts_of(w);
     bool there = second_has(w->block, sector, access, &counts->dram);
@@ -365,7 +523,7 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
-/* ``size`` bytes that lie together, by a bulk copy: past the first-level cache, through shared memory. */
+/* A bulk copy of ``size`` bytes: around the first-level cache, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
     if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
@@ -374,38 +532,48 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
             ask_second(w, sector, access, access == READS ? &latency : &stored);
             if (access == UPDATES) update_place(w->block->launch, sector / (PLACE / SECTOR), 1);
         }
-    return w->clock + latency + size / 64;
+    return w->timing.clock + latency + size / 64;
 }
 
-/* A product of ``size`` multiplications a row: of a multiprocessor's tensor cores, each warp of a group has one. */
+/* A product of ``size`` multiplications in a row. Each warp of a group uses one tensor core of the multiprocessor. */
 void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
-    uint64_t begins = w->product_ready > w->clock ? w->product_ready : w->clock;
-    w->product_ready = begins + size * 16 / 256;
+    uint64_t begins = w->timing.product_ready > w->timing.clock ? w->timing.product_ready : w->timing.clock;
+    w->timing.product_ready = begins + size * 16 / 256;
     pass(w, bytes / LINE);
 }
-void profile_product_waits(struct warp *w) { if (w->product_ready + LATENCY[CLASS_MATRIX] > w->clock && w->product_ready) w->clock = w->product_ready + LATENCY[CLASS_MATRIX]; }
+void profile_product_waits(struct warp *w) {
+    if (w->timing.product_ready + LATENCY[CLASS_MATRIX] > w->timing.clock && w->timing.product_ready)
+        w->timing.clock = w->timing.product_ready + LATENCY[CLASS_MATRIX];
+}
 
-/* It was not issued after all: it waits. */
+/* It was not issued after all, because it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
     struct counts *counts = counts_of(w);
     const struct weight *weight = &w->block->launch->profile->weights[w->pc];
     counts->issued--;
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
-    w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots; w->block->asked[NEED_ISSUE] -= weight->slots;
-    w->clock--;
+    w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots;
+    w->block->asked[NEED_ISSUE] -= weight->slots;
+    w->timing.clock--;
 }
 
 static void results_at(struct warp *w, const struct row *r, uint64_t at) {
     const uint32_t *vector = vector_of(w, r);
     will_be(w, r->d, at);
     for (uint32_t k = r->count; vector && k < 2u * r->count; k++) will_be(w, vector[k], at);
-    if (loads(r)) { will_be(w, r->b, at); will_be(w, r->c, at); will_be(w, r->e, at); }
+    if (loads(r)) {
+        will_be(w, r->b, at);
+        will_be(w, r->c, at);
+        will_be(w, r->e, at);
+    }
 }
 
-/* A warp took both ways of the branch that it is at. */
-void profile_split(struct warp *w) { if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++; }
+/* The present branch divides the warp. */
+void profile_split(struct warp *w) {
+    if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++;
+}
 
-/* Notes how far apart the addresses of neighbouring lanes are. */
+/* Notes the distance of neighbouring lanes' addresses. */
 static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
     if (counts->regular == 2 || !(mask & (mask - 1))) return;
     int last = __builtin_ctz(mask);
@@ -414,14 +582,23 @@ static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_
     for (uint32_t left = mask & (mask - 1); left; left &= left - 1) {
         int i = __builtin_ctz(left);
         int64_t now = (int64_t)(addresses[i] - addresses[last]);
-        if (i != last + 1 || (any && now != step)) { counts->regular = 2; return; }
-        step = now; any = true; last = i;
+        if (i != last + 1 || (any && now != step)) {
+            counts->regular = 2;
+            return;
+        }
+        step = now;
+        any = true;
+        last = i;
     }
-    if (counts->regular == 1 && (int64_t)counts->steps != step) { counts->regular = 2; return; }
-    counts->regular = 1; counts->steps = (uint64_t)step;
+    if (counts->regular == 1 && (int64_t)counts->steps != step) {
+        counts->regular = 2;
+        return;
+    }
+    counts->regular = 1;
+    counts->steps = (uint64_t)step;
 }
 
-/* Whether neighbouring lanes want the same, in one of two ways: their results share a register's way back. */
+/* True if neighbouring lanes read the same, in one of two patterns: their results return together. */
 static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     bool near = true, next = true;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -432,9 +609,10 @@ static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     return near || next;
 }
 
-/* Passes through shared memory's 32 banks: a wide access is made by fewer lanes at a time. ``ideal``: without conflicts.
- * ``each``: lanes that want one word take turns as well. */
-static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool each, uint32_t *ideal) {
+/* Passes through shared memory's 32 banks; a wide access serves fewer lanes at a time. ``ideal``: without conflicts.
+ * ``each``: lanes that access one word also take turns. */
+static uint32_t passes_of(
+        const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool each, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
     if (lanes < 32 && pairs && in_pairs(offsets, mask)) lanes *= 2;
     *ideal = 0;
@@ -448,7 +626,10 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
                 uint64_t word = offsets[i] / 4 + k;
                 uint32_t bank = word % 32, at = 0;
                 while (at < count[bank] && (each || seen[bank][at] != word)) at++;
-                if (at == count[bank]) { seen[bank][at] = word; count[bank]++; }
+                if (at == count[bank]) {
+                    seen[bank][at] = word;
+                    count[bank]++;
+                }
                 if (count[bank] > most) most = count[bank];
             }
         }
@@ -458,19 +639,30 @@ static uint32_t passes_of(const uint64_t *offsets, uint32_t mask, uint32_t size,
     return all;
 }
 
-/* Counting up by one: lanes that want one word are counted first (ATOMS.POPC.INC). */
-static bool counts_up(const struct warp *w, const struct row *r) { return r->flags & COUNTS_UP && u32_of(w, r->b)[0] == 1; }
+/* Increments by one: lanes that access one word are counted first (ATOMS.POPC.INC). */
+static bool counts_up(const struct warp *w, const struct row *r) {
+    return r->flags & COUNTS_UP && u32_of(w, r->b)[0] == 1;
+}
 
-void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
+void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size,
+        enum access access) {
     struct counts *counts = counts_of(w);
     uint32_t width = access == UPDATES || r->op == OP_MATRIX ? 0 : w->block->launch->profile->widths[w->pc], ideal;
     uint32_t wide = size * (width % WIDE_PLACE), before = size * (width % WIDE_FIRST / WIDE_PLACE);
     bool aligned = width > 0, first = width & WIDE_FIRST;
-    for (uint32_t left = mask; aligned && left; left &= left - 1) aligned = (offsets[__builtin_ctz(left)] - before) % wide == 0;
-    if (aligned && !first) { if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES); return; } /* the first of them did it */
+    for (uint32_t left = mask; aligned && left; left &= left - 1)
+        aligned = (offsets[__builtin_ctz(left)] - before) % wide == 0;
+    if (aligned && !first) {
+        if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES);
+        return;
+    } /* the first of them did it */
     uint64_t begin[LANES];
-    for (uint32_t left = mask; left; left &= left - 1) { int i = __builtin_ctz(left); begin[i] = offsets[i] - (aligned ? before : 0); }
-    uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX, access == UPDATES && !counts_up(w, r), &ideal);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        begin[i] = offsets[i] - (aligned ? before : 0);
+    }
+    uint32_t passes = passes_of(begin, mask, aligned ? wide : size, access == READS && r->op != OP_MATRIX,
+            access == UPDATES && !counts_up(w, r), &ideal);
     counts->shared_requests++;
     pass(w, passes);
     counts->ideal_passes += ideal;
@@ -478,9 +670,9 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     if (access == UPDATES && r->flags & RETRIED) {
         counts->same += passes;
         ask(w, NEED_BANKS, RETRY_PASSES + RETRY_PASSES_EACH * (uint64_t)passes);
-        later(&w->clock, w->begins + RETRY_CYCLES * passes);
-        results_at(w, r, w->begins + RETRY_CYCLES * passes);
-    } else if (access != WRITES) results_at(w, r, w->begins + SHARED_CYCLES + passes);
+        later(&w->timing.clock, w->timing.begins + RETRY_CYCLES * passes);
+        results_at(w, r, w->timing.begins + RETRY_CYCLES * passes);
+    } else if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
 /* The constant cache serves one address a pass. */
@@ -489,20 +681,23 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
     uint32_t passes = 0;
     for (uint32_t left = mask; left; passes++) {
         uint64_t one = offsets[__builtin_ctz(left)];
-        for (uint32_t others = left; others; others &= others - 1) if (offsets[__builtin_ctz(others)] == one) left &= ~(others & -others);
+        for (uint32_t others = left; others; others &= others - 1)
+            if (offsets[__builtin_ctz(others)] == one) left &= ~(others & -others);
     }
     counts->constant_requests++;
     counts->constant_passes += passes;
     ask(w, NEED_BANKS, passes);
-    results_at(w, r, w->begins + SHARED_CYCLES + passes);
+    results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
 enum { MOST_ADDRESSES = 8 * LANES };
-/* Different sectors that ``size`` bytes at each address lie in; at most two of one. */
-static uint32_t sectors_of(const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
+/* Distinct sectors of ``size`` bytes at each address; at most two for each. */
+static uint32_t sectors_of(
+        const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
-        for (uint64_t sector = addresses[i] / SECTOR, k = 0; sector <= (addresses[i] + size - 1) / SECTOR && k < 2; sector++, k++) {
+        for (uint64_t sector = addresses[i] / SECTOR, k = 0; sector <= (addresses[i] + size - 1) / SECTOR && k < 2;
+                sector++, k++) {
             uint32_t same = found;
             while (same > 0 && sectors[same - 1] != sector) same--;
             if (same == 0) sectors[found++] = sector;
@@ -520,8 +715,9 @@ static uint32_t lines_of(const uint64_t *sectors, uint32_t count) {
     return found;
 }
 
-/* A request for sectors of global memory. Until they are there. */
-static uint64_t ask_first(struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
+/* A request for sectors of global memory. Returns the latency. */
+static uint64_t ask_first(
+        struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
     struct counts *counts = counts_of(w);
     uint32_t ideal = (uint32_t)((bytes + SECTOR - 1) / SECTOR), lines = lines_of(sectors, count);
     uint64_t latency = L1_CYCLES, stored = 0;
@@ -531,7 +727,8 @@ static uint64_t ask_first(struct warp *w, uint64_t *sectors, uint32_t count, uin
     counts->lines += lines;
     ask(w, NEED_LINES, (LINE / SECTOR) * (uint64_t)lines);
     for (uint32_t i = 0; i < count; i++)
-        if (!cached || !cache_has(w->block->first, sectors[i])) ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
+        if (!cached || !cache_has(w->block->first, sectors[i]))
+            ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
     return latency;
 }
 
@@ -541,15 +738,17 @@ static uint32_t packed(const uint64_t *addresses, uint32_t mask, uint64_t into[L
     return count;
 }
 
-void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size, enum access access) {
+void profile_global(struct warp *w, const struct row *r, const uint64_t *addresses, uint32_t mask, uint32_t size,
+        enum access access) {
     struct launch *launch = w->block->launch;
     struct counts *counts = counts_of(w);
     if (access == READS && r->flags & STRONG) look_again(w, addresses, mask);
     uint64_t sectors[2 * MOST_ADDRESSES], each[LANES];
     uint32_t lanes = packed(addresses, mask, each), count = sectors_of(each, lanes, size, sectors), same = 1;
-    uint64_t latency = ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
+    uint64_t latency =
+            ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
-    if (access == UPDATES) { /* lanes that change one word do so one after the other */
+    if (access == UPDATES) { /* lanes change one word in turn */
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
             uint32_t times = 0, k = 0;
@@ -563,21 +762,27 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
         counts->same += same;
         latency = ATOMIC_CYCLES + same;
     }
-    if (access == COPIES) { later(&w->late_ready[w->late_groups % LATE_GROUPS], w->begins + DRAM_CYCLES); return; }
-    if (access != WRITES && access != FETCHES) results_at(w, r, w->begins + latency + count);
+    if (access == COPIES) {
+        later(&w->timing.late_ready[w->late_groups % LATE_GROUPS], w->timing.begins + DRAM_CYCLES);
+        return;
+    }
+    if (access != WRITES && access != FETCHES) results_at(w, r, w->timing.begins + latency + count);
 }
 
-/* Each lane's words lie beside those of its neighbours, and in the place that a block's predecessor had there. What is
- * stored stays in the caches. */
-void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access access) {
+/* Each lane's words are next to its neighbours', at the place that the previous block used. Stores stay in the
+ * caches. */
+void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size,
+        enum access access) {
     const struct block *block = w->block;
     struct counts *counts = counts_of(w);
-    uint64_t local = block->launch->kernel->local_bytes, warp = block->number % block->launch->profile->live * block->warp_count + w->number;
+    uint64_t local = block->launch->kernel->local_bytes,
+             warp = block->number % block->launch->profile->live * block->warp_count + w->number;
     uint64_t each[4 * LANES], sectors[2 * MOST_ADDRESSES], latency = L1_CYCLES;
     uint32_t words = 0;
     for (; mask; mask &= mask - 1) {
         uint64_t lane = (uint64_t)__builtin_ctz(mask), offset = offsets[lane] - lane * local;
-        for (uint32_t i = 0; i < size && words < 4 * LANES; i += 4) each[words++] = LOCAL_BASE + (warp * local + (offset + i) / 4 * 4) * LANES + 4 * lane;
+        for (uint32_t i = 0; i < size && words < 4 * LANES; i += 4)
+            each[words++] = LOCAL_BASE + (warp * local + (offset + i) / 4 * 4) * LANES + 4 * lane;
     }
     uint32_t count = sectors_of(each, words, 4, sectors);
     counts->local_requests++;
@@ -587,54 +792,61 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
         uint64_t dram = 0;
         if (cache_has(w->block->first, sectors[i])) continue;
         bool there = second_has(w->block, sectors[i], READS, &dram);
-        counts->l2++; ask(w, NEED_FROM_L2, 1);
+        counts->l2++;
+        ask(w, NEED_FROM_L2, 1);
         if (access == WRITES) continue;
         counts->dram += dram;
         later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
     }
-    if (access != WRITES) results_at(w, r, w->begins + latency);
+    if (access != WRITES) results_at(w, r, w->timing.begins + latency);
 }
 
-/* A function that calls itself keeps ``units`` of registers in local memory, and takes them back. */
+/* A recursive function saves ``units`` of registers in local memory, and restores them. */
 void profile_frame(struct warp *w, uint32_t units) {
     struct counts *counts = counts_of(w);
     counts->local_requests += units;
     counts->local_sectors += (uint64_t)units * UNIT / SECTOR;
-    ask(w, CLASS_MEMORY, units); ask(w, NEED_ISSUE, units); ask(w, NEED_LINES, (uint64_t)units * UNIT / SECTOR);
-    w->worked = w->issued;
+    ask(w, CLASS_MEMORY, units);
+    ask(w, NEED_ISSUE, units);
+    ask(w, NEED_LINES, (uint64_t)units * UNIT / SECTOR);
+    w->timing.worked = w->timing.issued;
 }
 
-/* To or from shared memory of another block of the cluster. */
+/* An access to another block's shared memory. */
 void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
-    if (access != WRITES) results_at(w, r, w->begins + CLUSTER_CYCLES);
+    if (access != WRITES) results_at(w, r, w->timing.begins + CLUSTER_CYCLES);
 }
 
-void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size, const uint32_t *units, uint32_t unit_count, bool stores) {
+void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size,
+        const uint32_t *units, uint32_t unit_count, bool stores) {
     uint64_t sectors[2 * MOST_ADDRESSES];
     uint32_t found = sectors_of(addresses, count, size, sectors);
     uint64_t bytes = (uint64_t)__builtin_popcount(mask) * size;
     if (!count) return;
     uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
-    counts_of(w)->regular = 2; /* in no order that a step could tell */
-    for (uint32_t i = 0; !stores && i < unit_count; i++) if (units[i] != NONE) will_be(w, units[i], w->begins + latency + found);
+    counts_of(w)->regular = 2; /* in no regular order */
+    for (uint32_t i = 0; !stores && i < unit_count; i++)
+        if (units[i] != NONE) will_be(w, units[i], w->timing.begins + latency + found);
 }
 
-/* What kernels allocate comes from one list. */
+/* malloc of kernels uses one list. */
 void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t address) {
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     counts_of(w)->same += lanes;
     update_place(w->block->launch, address / PLACE, lanes);
-    will_be(w, r->d, w->begins + ATOMIC_CYCLES + lanes);
+    will_be(w, r->d, w->timing.begins + ATOMIC_CYCLES + lanes);
 }
 
-/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes from one to the next. Eight rows at a time, each by
- * four lanes that have ``own`` bytes: accesses of their own to global memory, and one request to shared memory. */
-void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address, uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores) {
+/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes apart. Eight rows at a time, each by four lanes
+ * with ``own`` bytes: separate accesses to global memory, or one request to shared memory. */
+void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address,
+        uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores) {
     struct row none = *r;
     struct counts *counts = counts_of(w);
     uint64_t addresses[LANES], requests = counts->shared_requests;
-    none.d = none.b = none.c = none.e = NONE; none.op = OP_MATRIX;
+    none.d = none.b = none.c = none.e = NONE;
+    none.op = OP_MATRIX;
     for (uint32_t row = 0; row < rows; row += 8)
         for (uint32_t column = 0; column < size; column += 4 * own) {
             uint32_t mask = 0;
@@ -645,26 +857,33 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
             if (shared) profile_shared(w, &none, addresses, mask, own, WRITES);
             else profile_global(w, &none, addresses, mask, own, stores ? WRITES : READS);
         }
-    if (shared && own == 4 && counts->shared_requests > requests) counts->shared_requests = requests + 1; /* by ldmatrix */
+    /* by ldmatrix */
+    if (shared && own == 4 && counts->shared_requests > requests) counts->shared_requests = requests + 1;
     uint32_t latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
-    if (!stores) for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->begins + latency);
+    if (!stores)
+        for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->timing.begins + latency);
 }
 
-/* cp.async: wait until at most ``left`` groups are under way. */
+/* cp.async: waits until at most ``left`` groups are pending. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
     in_order(w);
-    uint64_t begin = w->clock;
-    for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--) later(&w->clock, w->late_ready[group % LATE_GROUPS]);
-    counts_of(w)->waited += w->clock - begin;
+    uint64_t begin = w->timing.clock;
+    for (int64_t group = last; group >= 0 && group > last - LATE_GROUPS; group--)
+        later(&w->timing.clock, w->timing.late_ready[group % LATE_GROUPS]);
+    counts_of(w)->waited += w->timing.clock - begin;
 }
 
-/* Behind a barrier, it goes on when the last one has come. */
+/* After a barrier, a warp continues when the last one arrived. */
 void profile_resumes(struct warp *w) {
     uint64_t released = w->block->released;
-    if (w->clock >= released) return;
-    if (w->pc && w->block->launch->kernel->rows[w->pc - 1].op == OP_BARRIER) w->block->launch->profile->counts[w->pc - 1].waited += released - w->clock;
-    w->clock = released;
+    if (w->timing.clock >= released) return;
+    if (w->pc && w->block->launch->kernel->rows[w->pc - 1].op == OP_BARRIER)
+        w->block->launch->profile->counts[w->pc - 1].waited += released - w->timing.clock;
+    w->timing.clock = released;
 }
-void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->clock); }
-void profile_released(struct block *block, struct barrier *barrier) { later(&block->released, barrier->clock + BARRIER_CYCLES); barrier->clock = 0; }
+void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->timing.clock); }
+void profile_released(struct block *block, struct barrier *barrier) {
+    later(&block->released, barrier->clock + BARRIER_CYCLES);
+    barrier->clock = 0;
+}

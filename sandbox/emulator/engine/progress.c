@@ -1,19 +1,23 @@
-/* Whether a launch has an end: told from slow work by what it does.
+/* Finds launches that never end.
  *
- * Two rules. A warp that comes to a state in which it was, with nothing changed in memory since, does the same for ever. And
- * who runs hundreds of millions of instructions without changing memory or using any for the first time, while no thread
- * ends, is in a loop that leads nowhere; a right kernel does not compute for so long between two of these. */
+ * Two rules. A warp that returns to an earlier state, with memory unchanged since, repeats forever. And a host
+ * thread that runs hundreds of millions of instructions, without changing memory, using new memory or ending a
+ * thread of the kernel, is in an endless loop; a right kernel does not compute that long without one of these. */
 #include <string.h>
 
 #include "engine.h"
 
-#define SUSPECT 2000000ull /* instructions of a thread of the host; only then is it watched, which costs time */
+#define SUSPECT 2000000ull /* instructions of a host thread before it is watched, which costs time */
 #define MOST_STALE 400000000ull
 
 static uint64_t mixed(uint64_t hash, const void *data, size_t size) {
     const uint8_t *at = data;
     uint64_t word;
-    for (; size >= 8; at += 8, size -= 8) { memcpy(&word, at, 8); hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; hash ^= hash >> 29; }
+    for (; size >= 8; at += 8, size -= 8) {
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
     for (; size; at++, size--) hash = (hash ^ *at) * 0x100000001b3ull;
     return hash;
 }
@@ -23,7 +27,10 @@ void progress_repeats(struct warp *w) {
     if (!w->block->worker->watched) return;
     uint64_t advances = atomic_load(&launch->advances);
     if (w->moved || !w->looped || advances != w->past_advances) {
-        w->repeats = false; w->states = 0; w->until_next = 1; w->past_advances = advances;
+        w->repeats = false;
+        w->states = 0;
+        w->until_next = 1;
+        w->past_advances = advances;
         if (w->moved || !w->looped) return;
     }
     uint64_t state = mixed(w->pc ^ (uint64_t)w->active << 32, w->file, (size_t)launch->kernel->units * UNIT);
@@ -31,18 +38,32 @@ void progress_repeats(struct warp *w) {
     state = mixed(state, w->call_depth, sizeof w->call_depth);
     if (w->states && state == w->past_state) {
         if (!w->repeats) w->until_next = w->states;
-        w->repeats = true; w->states = 1;
+        w->repeats = true;
+        w->states = 1;
         return;
     }
-    if (w->repeats && w->states < w->until_next) { w->states++; return; }
-    /* who is not watched changed what it reads: it goes on */
-    if (w->repeats) { w->repeats = false; w->states = 0; w->until_next = 1; }
-    if (w->states++ == 0 || w->states == w->until_next) { w->past_state = state; w->until_next *= 2; w->states = 1; }
+    if (w->repeats && w->states < w->until_next) {
+        w->states++;
+        return;
+    }
+    /* an unwatched thread changed what it reads, so it goes on */
+    if (w->repeats) {
+        w->repeats = false;
+        w->states = 0;
+        w->until_next = 1;
+    }
+    if (w->states++ == 0 || w->states == w->until_next) {
+        w->past_state = state;
+        w->until_next *= 2;
+        w->states = 1;
+    }
 }
 
-void progress_touches(struct warp *w, const struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size) {
+void progress_touches(
+        struct warp *w, const struct region *region, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     const struct launch *launch = w->block->launch;
-    uint32_t granule = launch->kernel->granule, first = region->owner ? region->owner->first_segment : launch->first_segment;
+    uint32_t granule = launch->kernel->granule,
+             first = region->owner ? region->owner->first_segment : launch->first_segment;
     for (; mask && !w->block->worker->advanced; mask &= mask - 1) {
         uint64_t offset = offsets[__builtin_ctz(mask)];
         for (uint64_t g = offset / granule; g <= (offset + size - 1) / granule; g++)
@@ -58,7 +79,8 @@ void progress_stores(struct warp *w, const struct row *r, const uint8_t *data, c
     for (uint32_t k = 0; k < r->count && k < 4; k++)
         for (uint32_t left = mask; left; left &= left - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(left);
-            differs |= memcmp(data + offsets[i] + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * i, r->size) != 0;
+            differs |= memcmp(data + offsets[i] + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * i,
+                               r->size) != 0;
         }
     w->block->worker->advanced |= differs;
     w->moved |= differs;
@@ -67,7 +89,8 @@ void progress_stores(struct warp *w, const struct row *r, const uint8_t *data, c
 bool progress_goes_on(struct worker *worker, struct block *block, const struct warp *ran, bool looks) {
     struct launch *launch = worker->launch;
     uint64_t now = worker->instructions, advances = atomic_load(&launch->advances);
-    if (!looks || !worker->watched) worker->stale += now - worker->counted; /* what waits for slow work is no loop by itself */
+    /* waiting for slow work is not a loop */
+    if (!looks || !worker->watched) worker->stale += now - worker->counted;
     worker->counted = now;
     bool goes_on = worker->watched && worker->advanced;
     if (goes_on || block->done) advances = atomic_fetch_add(&launch->advances, 1) + 1;
@@ -76,8 +99,10 @@ bool progress_goes_on(struct worker *worker, struct block *block, const struct w
     worker->advanced = false;
     worker->advances = advances;
     if (!worker->watched || worker->stale < MOST_STALE || !ran) return true;
-    struct row row = {.line = launch->kernel->rows[ran->pc < launch->kernel->row_count ? ran->pc : 0].line, .guard = NONE};
+    struct row row = {
+            .line = launch->kernel->rows[ran->pc < launch->kernel->row_count ? ran->pc : 0].line, .guard = NONE};
     uint32_t lanes = ran->active ? ran->active : ran->existing & ~ran->exited;
-    fault((struct warp *)ran, &row, ENDLESS, __builtin_ctz(lanes ? lanes : ran->existing), NULL, (int64_t)MOST_STALE, 0, false);
+    fault((struct warp *)ran, &row, ENDLESS, __builtin_ctz(lanes ? lanes : ran->existing), NULL, (int64_t)MOST_STALE, 0,
+            false);
     return false;
 }

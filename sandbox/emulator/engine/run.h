@@ -4,7 +4,7 @@
 #include "engine.h"
 
 enum status { RUNNING, WAITING, DONE, STOPPED };
-/* Until it waits at a barrier, ends, is stopped, or has looped for as long as is fair. */
+/* Runs until the warp waits at a barrier, ends, is stopped, or has looped for long. */
 enum status warp_run(struct warp *, uint64_t *instructions);
 int print_assertion(struct warp *, const struct row *, uint32_t mask);
 #endif

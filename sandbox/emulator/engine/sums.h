@@ -1,18 +1,23 @@
-/* How the tensor cores of an H100 add, bit for bit as benchmarks/gpu/hopper.py saw it.
+/* Adds like the tensor cores of an H100, bit for bit as benchmarks/gpu/hopper.py measured.
  *
- * An instruction adds all its products and what is added to at once. Each is cut, toward zero, some binary places below
- * the largest exponent among them, where a product's exponent is the sum of its factors'; the sum of what is left is
- * exact, and is cut, toward zero, to the bits that its result keeps. */
+ * An instruction adds all its products and the old value at once. Each is cut, toward zero, some binary places below
+ * the largest exponent, where a product's exponent is the sum of its factors'. Their sum is exact, and is cut,
+ * toward zero, to the result's bits. */
 #ifndef SUMS_H
 #define SUMS_H
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "names.h"
 #include "numbers.h"
+
+enum element { ELEMENTS(NUMBERED) };
+/* Exponents of their smallest normal numbers. */
+static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 
 /* Places kept below the largest exponent, and bits kept of the sum. */
 struct adder { int places, bits; };
-static const struct adder WIDE_ADDER = {25, 24}, NARROW_ADDER = {13, 14}; /* the second is of wgmma of 8-bit floats */
+static const struct adder WIDE_ADDER = {25, 24}, NARROW_ADDER = {13, 14}; /* the second is for wgmma of 8-bit floats */
 enum { NO_EXPONENT = -30000, MOST_COLUMNS = 256 };
 
 /* Exponents of factors of a type whose smallest normal number has the exponent ``lowest``; NO_EXPONENT of zeros. */
@@ -25,8 +30,9 @@ static inline void exponents_of(const double *values, uint32_t count, int lowest
 
 static inline double cut(double value, int bits) { return f64_of(bits64_of(value) & ~(uint64_t)0 << (53 - bits)); }
 
-/* One row of D: sums[n], of float32, += a[k] * b[k][n], by an adder. Infinite and no numbers are as in any sum. */
-static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents, const double *b, const int16_t *b_exponents, double *sums) {
+/* One row of D: sums[n], of float32, += a[k] * b[k][n], by an adder. Infinities and NaNs behave as in any sum. */
+static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents,
+        const double *b, const int16_t *b_exponents, double *sums) {
     int32_t top[MOST_COLUMNS];
     double scale[MOST_COLUMNS], total[MOST_COLUMNS];
     bool finite = true;
@@ -58,7 +64,10 @@ static inline void add_products(struct adder adder, uint32_t k, uint32_t n, cons
         for (uint32_t c = 0; c < n; c++) sums[c] = cut(total[c] / scale[c], adder.bits);
     else
         for (uint32_t c = 0; c < n; c++) {
-            if (isfinite(total[c])) { sums[c] = cut(total[c] / scale[c], adder.bits); continue; }
+            if (isfinite(total[c])) {
+                sums[c] = cut(total[c] / scale[c], adder.bits);
+                continue;
+            }
             for (uint32_t i = 0; i < k; i++) sums[c] += a[i] * b[(size_t)i * n + c];
         }
 }

@@ -1,18 +1,18 @@
 /* Textures and surfaces: elements of arrays by coordinates.
  *
- * A linear filter weighs by 8 bits of a fraction, as cards do. Every element is looked up like any other access. */
+ * A linear filter uses 8 bits of a fraction, as cards do. Every element is checked like any other access. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "described.h"
 #include "engine.h"
 #include "numbers.h"
 
 #define FIRST_OBJECT 0x0010000000000001ull
 #define MOST_OBJECTS 65536u
 enum { WRAP, CLAMP, MIRROR, BORDER };
-enum { FETCH, LOAD_SURFACE, STORE_SURFACE };
-enum { TRAP, CLAMPED, ZERO };
+enum beyond { BEYONDS(NUMBERED) };
 
 /* As host/protocol.h has it. */
 struct texture {
@@ -20,10 +20,10 @@ struct texture {
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
     float border[4];
 };
-struct textures { struct texture *each; uint32_t count, room; };
-
-/* As lower.py writes it into the pool, at word r->imm. ``type``: of a fetch, 0 float, 1 unsigned, 2 signed; of a surface, bytes. */
-struct lookup { uint32_t operation, axes, layered, by_floats, type, beyond, count, object, outs[4], places[4]; };
+struct textures {
+    struct texture *each;
+    uint32_t count, room;
+};
 
 uint64_t engine_texture(struct engine *engine, const struct texture *it) {
     if (!engine->textures && !(engine->textures = allocate(1, sizeof *engine->textures))) return 0;
@@ -37,33 +37,52 @@ uint64_t engine_texture(struct engine *engine, const struct texture *it) {
     all->each[all->count] = *it;
     return FIRST_OBJECT + all->count++;
 }
-void textures_delete(struct textures *all) { if (all) free(all->each); free(all); }
+void textures_delete(struct textures *all) {
+    if (all) free(all->each);
+    free(all);
+}
 
-/* Where a coordinate of an axis of ``size`` elements lies; -1: beyond, where there is a border. */
+/* The element of a coordinate on an axis of ``size`` elements; -1: the border. */
 static int64_t placed(int64_t at, int64_t size, uint32_t mode) {
     if (at >= 0 && at < size) return at;
     if (mode == BORDER) return -1;
     if (mode == WRAP) return ((at % size) + size) % size;
-    if (mode == MIRROR) { int64_t turn = ((at % (2 * size)) + 2 * size) % (2 * size); return turn < size ? turn : 2 * size - 1 - turn; }
+    if (mode == MIRROR) {
+        int64_t turn = ((at % (2 * size)) + 2 * size) % (2 * size);
+        return turn < size ? turn : 2 * size - 1 - turn;
+    }
     return at < 0 ? 0 : size - 1;
 }
 
-static int64_t floored(float value) { return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value); }
+static int64_t floored(float value) {
+    return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value);
+}
 
-/* Where the lanes of a warp find their elements, for who counts it. */
-struct found { uint64_t addresses[8 * LANES]; uint32_t count, size; };
-static void note(struct found *found, uint64_t address, uint32_t size) { found->addresses[found->count++] = address; found->size = size; }
+/* Addresses of a warp's elements, for the profile. */
+struct found {
+    uint64_t addresses[8 * LANES];
+    uint32_t count, size;
+};
+static void note(struct found *found, uint64_t address, uint32_t size) {
+    found->addresses[found->count++] = address;
+    found->size = size;
+}
 
-/* An element's channels: floats or, of integers that stay such, their bits. False: a fault. */
-static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane, float values[4], uint32_t raw[4], struct found *found) {
+/* Reads an element's channels as floats, or as bits of integers. False: a fault. */
+static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane,
+        float values[4], uint32_t raw[4], struct found *found) {
     bool integers = t->kind != 2 && !t->fractions;
     memset(raw, 0, 16);
     for (int i = 0; i < 4; i++) values[i] = 0;
     if (place[0] < 0 || place[1] < 0 || place[2] < 0) {
-        for (int i = 0; i < 4; i++) { values[i] = t->border[i]; memcpy(&raw[i], &t->border[i], 4); }
+        for (int i = 0; i < 4; i++) {
+            values[i] = t->border[i];
+            memcpy(&raw[i], &t->border[i], 4);
+        }
         return true;
     }
-    uint64_t address = t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0] * t->element;
+    uint64_t address = t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch +
+            (uint64_t)place[0] * t->element;
     const uint8_t *at = memory_at(w, r, address, t->element, lane, false);
     if (!at) return false;
     note(found, address, t->element);
@@ -80,7 +99,8 @@ static bool element_at(struct warp *w, const struct row *r, const struct texture
     return true;
 }
 
-static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane, struct found *found) {
+static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane,
+        struct found *found) {
     const int64_t sizes[3] = {t->width, t->height, t->depth};
     int64_t low[3] = {0, 0, 0};
     float weights[3] = {0, 0, 0};
@@ -89,7 +109,11 @@ static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, 
     for (uint32_t axis = 0; axis < it->axes; axis++) {
         uint32_t bits = u32_of(w, it->places[first + axis])[lane], mode = t->modes[axis];
         modes[axis] = !t->normalized && mode != BORDER ? CLAMP : mode;
-        if (!it->by_floats) { low[axis] = (int32_t)bits; modes[axis] = BORDER; continue; }
+        if (!it->by_floats) {
+            low[axis] = (int32_t)bits;
+            modes[axis] = BORDER;
+            continue;
+        }
         float at = f32_of(bits);
         if (t->normalized) at *= (float)sizes[axis];
         if (filters) {
@@ -119,10 +143,12 @@ static bool fetch(struct warp *w, const struct row *r, const struct lookup *it, 
     return true;
 }
 
-static bool surface(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane, struct found *found) {
+static bool surface(struct warp *w, const struct row *r, const struct lookup *it, const struct texture *t, int lane,
+        struct found *found) {
     bool stores = it->operation == STORE_SURFACE;
     uint32_t first = it->layered ? 1 : 0, bytes = it->type * it->count;
-    int64_t limits[3] = {(int64_t)t->width * t->element - bytes, (int64_t)t->height - 1, (int64_t)t->depth - 1}, place[3] = {0, 0, 0};
+    int64_t limits[3] = {(int64_t)t->width * t->element - bytes, (int64_t)t->height - 1, (int64_t)t->depth - 1},
+            place[3] = {0, 0, 0};
     bool beyond = false;
     for (uint32_t axis = 0; axis < it->axes; axis++) place[axis] = (int32_t)u32_of(w, it->places[first + axis])[lane];
     if (it->layered) place[2] = (int32_t)u32_of(w, it->places[0])[lane];
@@ -137,7 +163,8 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
         fault(w, r, OUT_OF_BOUNDS, lane, region, region ? (int64_t)region->size : 0, bytes, stores);
         return false;
     }
-    uint64_t address = t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0];
+    uint64_t address =
+            t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0];
     uint8_t *at = beyond ? data : memory_at(w, r, address, bytes, lane, stores);
     if (!at) return false;
     if (!beyond) note(found, address, bytes);
@@ -145,20 +172,17 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
         uint32_t unit = it->outs[i];
         uint8_t *here = at + i * it->type;
         if (unit == NONE) continue;
-        if (it->type == 8) { if (stores) memcpy(here, &u64_of(w, unit)[lane], 8); else memcpy(&u64_of(w, unit)[lane], here, 8); }
-        else if (stores) memcpy(here, &u32_of(w, unit)[lane], it->type);
-        else { uint32_t value = 0; memcpy(&value, here, it->type); u32_of(w, unit)[lane] = value; }
+        if (it->type == 8) {
+            if (stores) memcpy(here, &u64_of(w, unit)[lane], 8);
+            else memcpy(&u64_of(w, unit)[lane], here, 8);
+        } else if (stores) memcpy(here, &u32_of(w, unit)[lane], it->type);
+        else {
+            uint32_t value = 0;
+            memcpy(&value, here, it->type);
+            u32_of(w, unit)[lane] = value;
+        }
     }
     return true;
-}
-
-uint32_t texture_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
-    const struct lookup *it = (const struct lookup *)((const uint32_t *)w->pool + r->imm);
-    uint32_t count = 0;
-    units[count++] = it->object;
-    for (uint32_t i = 0; i < 4; i++) units[count++] = it->places[i];
-    for (uint32_t i = 0; it->operation == STORE_SURFACE && i < it->count; i++) units[count++] = it->outs[i];
-    return count;
 }
 
 int texture_run(struct warp *w, const struct row *r, uint32_t mask) {
@@ -167,14 +191,22 @@ int texture_run(struct warp *w, const struct row *r, uint32_t mask) {
     struct row row = *r;
     struct found found = {.count = 0};
     row.space = GLOBAL;
-    if (w->any_undefined && it->operation != STORE_SURFACE) for (uint32_t i = 0; i < it->count; i++) if (it->outs[i] != NONE) w->undefined[it->outs[i]] &= ~mask;
+    if (w->any_undefined && it->operation != STORE_SURFACE)
+        for (uint32_t i = 0; i < it->count; i++)
+            if (it->outs[i] != NONE) w->undefined[it->outs[i]] &= ~mask;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t number = u64_of(w, it->object)[lane] - FIRST_OBJECT;
-        if (!all || number >= all->count) { fault(w, &row, OUT_OF_BOUNDS, lane, NULL, 0, 4, false); return 1; }
+        if (!all || number >= all->count) {
+            fault(w, &row, OUT_OF_BOUNDS, lane, NULL, 0, 4, false);
+            return 1;
+        }
         const struct texture *t = &all->each[number];
-        if (!(it->operation == FETCH ? fetch(w, &row, it, t, lane, &found) : surface(w, &row, it, t, lane, &found))) return 1;
+        if (!(it->operation == FETCH ? fetch(w, &row, it, t, lane, &found) : surface(w, &row, it, t, lane, &found)))
+            return 1;
     }
-    if (w->block->launch->profile) profile_texture(w, found.addresses, found.count, mask, found.size, it->outs, it->count, it->operation == STORE_SURFACE);
+    if (w->block->launch->profile)
+        profile_texture(
+                w, found.addresses, found.count, mask, found.size, it->outs, it->count, it->operation == STORE_SURFACE);
     return 0;
 }

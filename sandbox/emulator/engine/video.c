@@ -16,44 +16,45 @@ static wide limited(wide value, uint32_t bits, bool is_signed) {
 
 static bool compared(uint32_t how, wide a, wide b) {
     switch (how) {
-    case 0: return a == b;
-    case 1: return a != b;
-    case 2: return a < b;
-    case 3: return a <= b;
-    case 4: return a > b;
+    case COMPARE_EQ: return a == b;
+    case COMPARE_NE: return a != b;
+    case COMPARE_LT: return a < b;
+    case COMPARE_LE: return a <= b;
+    case COMPARE_GT: return a > b;
     default: return a >= b;
     }
 }
 
 static wide combined(const struct video *it, wide a, wide b) {
     switch (it->operation) {
-    case V_ADD: return a + b;
-    case V_SUB: return a - b;
-    case V_ABSDIFF: return a > b ? a - b : b - a;
-    case V_MIN: return a < b ? a : b;
-    case V_MAX: return a > b ? a : b;
-    case V_AVERAGE: return (a + b + (a + b >= 0)) >> 1;
+    case VIDEO_ADD: return a + b;
+    case VIDEO_SUB: return a - b;
+    case VIDEO_ABSDIFF: return a > b ? a - b : b - a;
+    case VIDEO_MIN: return a < b ? a : b;
+    case VIDEO_MAX: return a > b ? a : b;
+    case VIDEO_AVRG: return (a + b + (a + b >= 0)) >> 1;
     default: return compared(it->compare, a, b);
     }
 }
 
 static uint32_t multiplied(const struct video *it, wide a, wide b, uint32_t c) {
-    bool is_signed = it->a_signed || it->b_signed || it->mad & 6;
-    wide product = a * b, one = it->mad & 7 ? 1 : 0;
-    if (it->mad & 2) product = ~product;
-    if (it->mad & 4) c = ~c;
+    bool is_signed = it->a_signed || it->b_signed || it->mad & (PRODUCT_NEGATED | C_NEGATED);
+    wide product = a * b, one = it->mad & (PLUS_ONE | PRODUCT_NEGATED | C_NEGATED) ? 1 : 0;
+    if (it->mad & PRODUCT_NEGATED) product = ~product;
+    if (it->mad & C_NEGATED) c = ~c;
     wide sum = product + (is_signed ? (wide)(int32_t)c : (wide)c) + one;
-    if (it->mad & 8) sum >>= 7;
-    if (it->mad & 16) sum >>= 15;
+    if (it->mad & BY_7) sum >>= 7;
+    if (it->mad & BY_15) sum >>= 15;
     return (uint32_t)(it->saturates ? limited(sum, 32, is_signed) : sum);
 }
 
 static uint32_t of_one(const struct video *it, uint32_t a_word, uint32_t b_word, uint32_t c) {
-    wide a = part(a_word, it->a_from & 255, it->a_from >> 8, it->a_signed), b = part(b_word, it->b_from & 255, it->b_from >> 8, it->b_signed), result;
-    if (it->operation == V_MAD) return multiplied(it, a, b, c);
-    if (it->operation == V_SHL || it->operation == V_SHR) {
+    wide a = part(a_word, it->a_from & 255, it->a_from >> 8, it->a_signed),
+         b = part(b_word, it->b_from & 255, it->b_from >> 8, it->b_signed), result;
+    if (it->operation == VIDEO_MAD) return multiplied(it, a, b, c);
+    if (it->operation == VIDEO_SHL || it->operation == VIDEO_SHR) {
         uint32_t by = it->wraps ? (uint32_t)b & 31 : b > 32 ? 32 : (uint32_t)b;
-        result = it->operation == V_SHL ? a * ((wide)1 << by) : a >> by;
+        result = it->operation == VIDEO_SHL ? a * ((wide)1 << by) : a >> by;
     } else result = combined(it, a, b);
     uint32_t bits = it->into & 255, place = it->into >> 8;
     if (it->saturates) result = limited(result, bits, it->d_signed);
@@ -63,9 +64,9 @@ static uint32_t of_one(const struct video *it, uint32_t a_word, uint32_t b_word,
     }
     uint32_t word = (uint32_t)result;
     switch (it->second) {
-    case 1: return word + c;
-    case 2: return it->d_signed ? ((int32_t)word < (int32_t)c ? word : c) : word < c ? word : c;
-    case 3: return it->d_signed ? ((int32_t)word > (int32_t)c ? word : c) : word > c ? word : c;
+    case SECOND_ADD: return word + c;
+    case SECOND_MIN: return it->d_signed ? ((int32_t)word < (int32_t)c ? word : c) : word < c ? word : c;
+    case SECOND_MAX: return it->d_signed ? ((int32_t)word > (int32_t)c ? word : c) : word > c ? word : c;
     default: return word;
     }
 }
@@ -76,7 +77,8 @@ uint32_t video_result(const struct video *it, uint32_t a_word, uint32_t b_word, 
     const uint32_t both[2] = {a_word, b_word};
     for (uint32_t i = 0; i < it->lanes; i++) {
         uint32_t a_at = it->a_from >> 4 * i & (2 * it->lanes - 1), b_at = it->b_from >> 4 * i & (2 * it->lanes - 1);
-        wide a = part(both[a_at / it->lanes], bits, a_at % it->lanes, it->a_signed), b = part(both[b_at / it->lanes], bits, b_at % it->lanes, it->b_signed);
+        wide a = part(both[a_at / it->lanes], bits, a_at % it->lanes, it->a_signed),
+             b = part(both[b_at / it->lanes], bits, b_at % it->lanes, it->b_signed);
         wide result = combined(it, a, b);
         if (it->saturates) result = limited(result, bits, it->d_signed);
         bool written = it->into >> i & 1;

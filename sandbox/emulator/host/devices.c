@@ -1,4 +1,4 @@
-/* What programs ask and tell the device about itself. */
+/* Properties and settings of the device. */
 #include <stdio.h>
 
 #include "runtime.h"
@@ -8,24 +8,34 @@ error cudaDeviceSynchronize(void);
 #define MEMORY ((size_t)1 << 30)
 
 API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, SHARED_STATIC}, {9, 65536}, {10, 32},
-        {11, 2147483647}, {12, 65536}, {13, CLOCK_KHZ}, {14, 512}, {15, 1}, {16, MULTIPROCESSORS}, {19, 1}, {21, 131072}, {22, 131072}, {23, 65536}, {24, 16384}, {25, 16384}, {26, 16384},
-        {31, 1}, {36, 1215000}, {37, 5120}, {38, 50 << 20}, {39, 2048}, {40, 3}, {41, 1}, {75, 9}, {76, 0}, {78, 1}, {79, 1}, {80, 1}, {81, SHARED_ALL}, {82, 65536}, {83, 1}, {89, 1}, {90, 1}, {95, 1},
-        {97, SHARED_MOST}, {106, 32}, {108, 30 << 20}, {111, 1024}, {115, 1}, {120, 1}};
+    static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},
+            {8, (int)MOST_STATIC_SHARED}, {9, 65536}, {10, 32}, {11, 2147483647}, {12, 65536}, {13, CLOCK_KHZ},
+            {14, 512}, {15, 1}, {16, MULTIPROCESSORS}, {19, 1}, {21, 131072}, {22, 131072}, {23, 65536}, {24, 16384},
+            {25, 16384}, {26, 16384}, {31, 1}, {36, 1215000}, {37, 5120}, {38, 50 << 20}, {39, 2048}, {40, 3}, {41, 1},
+            {75, 9}, {76, 0}, {78, 1}, {79, 1}, {80, 1}, {81, SHARED_ALL}, {82, 65536}, {83, 1}, {89, 1}, {90, 1},
+            {95, 1}, {97, (int)MOST_SHARED}, {106, 32}, {108, 30 << 20}, {111, 1024}, {115, 1}, {120, 1}};
     if (device) return failed(INVALID_DEVICE);
     *value = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) if (known[i][0] == attribute) *value = known[i][1];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i][0] == attribute) *value = known[i][1];
     return OK;
 }
 
-/* cudaDeviceProp, whose fields lie where CUDA 13 has them. */
+/* cudaDeviceProp with the layout of CUDA 13. */
 API error cudaGetDeviceProperties(uint8_t *into, int device) {
-    static const struct { uint32_t offset; int value; } words[] = {
-        {304, 65536}, {308, 32}, {320, 1024}, {324, 1024}, {328, 1024}, {332, 64}, {336, 2147483647}, {340, 65535}, {344, 65535}, {360, 9}, {364, 0}, {384, MULTIPROCESSORS},
-        {392, 1}, {396, 131072}, {404, 131072}, {408, 65536}, {440, 16384}, {444, 16384}, {448, 16384}, {560, 1}, {584, 3}, {588, 1}, {592, 5120}, {596, 50 << 20}, {600, 30 << 20}, {604, 2048},
-        {608, 1}, {612, 1}, {616, 1}, {632, 65536}, {636, 1}, {656, 1}, {660, 1}, {668, 1}, {688, 32}, {720, 1}, {748, 1}};
-    static const struct { uint32_t offset; size_t value; } longs[] = {
-        {288, MEMORY}, {296, SHARED_STATIC}, {312, 2147483647}, {352, 65536}, {368, 512}, {376, 32}, {552, 512}, {624, SHARED_ALL}, {672, SHARED_MOST}, {696, 1024}};
+    static const struct {
+        uint32_t offset;
+        int value;
+    } words[] = {{304, 65536}, {308, 32}, {320, 1024}, {324, 1024}, {328, 1024}, {332, 64}, {336, 2147483647},
+            {340, 65535}, {344, 65535}, {360, 9}, {364, 0}, {384, MULTIPROCESSORS}, {392, 1}, {396, 131072},
+            {404, 131072}, {408, 65536}, {440, 16384}, {444, 16384}, {448, 16384}, {560, 1}, {584, 3}, {588, 1},
+            {592, 5120}, {596, 50 << 20}, {600, 30 << 20}, {604, 2048}, {608, 1}, {612, 1}, {616, 1}, {632, 65536},
+            {636, 1}, {656, 1}, {660, 1}, {668, 1}, {688, 32}, {720, 1}, {748, 1}};
+    static const struct {
+        uint32_t offset;
+        size_t value;
+    } longs[] = {{288, MEMORY}, {296, (int)MOST_STATIC_SHARED}, {312, 2147483647}, {352, 65536}, {368, 512}, {376, 32},
+            {552, 512}, {624, SHARED_ALL}, {672, (int)MOST_SHARED}, {696, 1024}};
     if (device) return failed(INVALID_DEVICE);
     memset(into, 0, 1008);
     snprintf((char *)into, 256, "Emulated GPU");
@@ -33,24 +43,84 @@ API error cudaGetDeviceProperties(uint8_t *into, int device) {
     for (size_t i = 0; i < sizeof longs / sizeof longs[0]; i++) memcpy(into + longs[i].offset, &longs[i].value, 8);
     return OK;
 }
-API error cudaChooseDevice(int *device, const void *wanted) { (void)wanted; *device = 0; return OK; }
-API error cudaInitDevice(int device, unsigned a, unsigned b) { (void)a; (void)b; return device ? failed(INVALID_DEVICE) : OK; }
-API error cudaSetDeviceFlags(unsigned flags) { (void)flags; return OK; }
-API error cudaGetDeviceFlags(unsigned *flags) { *flags = 0; return OK; }
-API error cudaSetValidDevices(int *devices, int count) { (void)devices; (void)count; return OK; }
-API error cudaDeviceGetPCIBusId(char *into, int size, int device) { (void)device; snprintf(into, (size_t)size, "0000:00:00.0"); return OK; }
-API error cudaDeviceGetByPCIBusId(int *device, const char *id) { (void)id; *device = 0; return OK; }
-API error cudaDeviceCanAccessPeer(int *can, int device, int peer) { (void)device; (void)peer; *can = 0; return OK; }
-API error cudaDeviceEnablePeerAccess(int peer, unsigned flags) { (void)peer; (void)flags; return failed(INVALID_DEVICE); }
-API error cudaDeviceDisablePeerAccess(int peer) { (void)peer; return failed(INVALID_DEVICE); }
-API error cudaDeviceGetP2PAttribute(int *value, int attribute, int a, int b) { (void)attribute; (void)a; (void)b; *value = 0; return OK; }
-API error cudaDeviceGetCacheConfig(int *value) { *value = 0; return OK; }
-API error cudaDeviceSetCacheConfig(int value) { (void)value; return OK; }
+API error cudaChooseDevice(int *device, const void *wanted) {
+    (void)wanted;
+    *device = 0;
+    return OK;
+}
+API error cudaInitDevice(int device, unsigned a, unsigned b) {
+    (void)a;
+    (void)b;
+    return device ? failed(INVALID_DEVICE) : OK;
+}
+API error cudaSetDeviceFlags(unsigned flags) {
+    (void)flags;
+    return OK;
+}
+API error cudaGetDeviceFlags(unsigned *flags) {
+    *flags = 0;
+    return OK;
+}
+API error cudaSetValidDevices(int *devices, int count) {
+    (void)devices;
+    (void)count;
+    return OK;
+}
+API error cudaDeviceGetPCIBusId(char *into, int size, int device) {
+    (void)device;
+    snprintf(into, (size_t)size, "0000:00:00.0");
+    return OK;
+}
+API error cudaDeviceGetByPCIBusId(int *device, const char *id) {
+    (void)id;
+    *device = 0;
+    return OK;
+}
+API error cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    (void)device;
+    (void)peer;
+    *can = 0;
+    return OK;
+}
+API error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    (void)peer;
+    (void)flags;
+    return failed(INVALID_DEVICE);
+}
+API error cudaDeviceDisablePeerAccess(int peer) {
+    (void)peer;
+    return failed(INVALID_DEVICE);
+}
+API error cudaDeviceGetP2PAttribute(int *value, int attribute, int a, int b) {
+    (void)attribute;
+    (void)a;
+    (void)b;
+    *value = 0;
+    return OK;
+}
+API error cudaDeviceGetCacheConfig(int *value) {
+    *value = 0;
+    return OK;
+}
+API error cudaDeviceSetCacheConfig(int value) {
+    (void)value;
+    return OK;
+}
 API error cudaProfilerStart(void) { return OK; }
 API error cudaProfilerStop(void) { return OK; }
-API error cudaDeviceSetSharedMemConfig(int value) { (void)value; return OK; }
-API error cudaDeviceGetSharedMemConfig(int *value) { *value = 1; return OK; }
-API error cudaFuncSetSharedMemConfig(const void *host, int value) { (void)host; (void)value; return OK; }
+API error cudaDeviceSetSharedMemConfig(int value) {
+    (void)value;
+    return OK;
+}
+API error cudaDeviceGetSharedMemConfig(int *value) {
+    *value = 1;
+    return OK;
+}
+API error cudaFuncSetSharedMemConfig(const void *host, int value) {
+    (void)host;
+    (void)value;
+    return OK;
+}
 API error cudaCtxResetPersistingL2Cache(void) { return OK; }
 
 /* ---- limits: stack, printf, malloc's heap, and others that nothing here needs ---- */
@@ -58,7 +128,10 @@ static size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0};
 API error cudaDeviceSetLimit(int limit, size_t value) {
     if (limit < 0 || limit > 6) return failed(INVALID_VALUE);
     uint64_t heap = value;
-    if (limit == 2) { error code = ask(HEAP, &heap, sizeof heap, NULL, 0, NULL, 0); if (code) return code; }
+    if (limit == 2) {
+        error code = ask(HEAP, &heap, sizeof heap, NULL, 0, NULL, 0);
+        if (code) return code;
+    }
     limits[limit] = value;
     return OK;
 }
@@ -69,14 +142,28 @@ API error cudaDeviceGetLimit(size_t *value, int limit) {
 }
 
 /* ---- pointers ---- */
-struct pointer_attributes { int type, device; void *on_device, *on_host; long rest[8]; };
+struct pointer_attributes {
+    int type, device;
+    void *on_device, *on_host;
+    long rest[8];
+};
 API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *pointer) {
     bool managed = managed_is(pointer), device = on_device(pointer);
-    *into = (struct pointer_attributes){managed ? 3 : device ? 2 : 0, device ? 0 : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
+    *into = (struct pointer_attributes){managed ? 3
+                    : device                    ? 2
+                                                : 0,
+            device ? 0 : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
-/* What is registered: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), from when that is asked for. */
-struct registered { char *pointer; size_t size; unsigned flags; void *on_device; struct registered *next; };
+/* Registered memory: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made
+ * when a program asks for it. */
+struct registered {
+    char *pointer;
+    size_t size;
+    unsigned flags;
+    void *on_device;
+    struct registered *next;
+};
 static struct registered *registered;
 static struct registered **registered_at(const void *pointer) {
     struct registered **at = &registered;
@@ -95,7 +182,10 @@ API error cudaHostRegister(void *pointer, size_t size, unsigned flags) {
 API error cudaHostUnregister(void *pointer) {
     struct registered **at = registered_at(pointer), *it = *at;
     if (!it || it->pointer != pointer) return failed(NOT_REGISTERED);
-    if (it->on_device) { cudaDeviceSynchronize(); managed_unregister(pointer); }
+    if (it->on_device) {
+        cudaDeviceSynchronize();
+        managed_unregister(pointer);
+    }
     *at = it->next;
     free(it);
     return lost;
@@ -117,29 +207,91 @@ API error cudaHostGetFlags(unsigned *flags, void *pointer) {
     return managed_is(pointer) || it ? OK : failed(INVALID_VALUE);
 }
 struct location { int type, id; };
-API error cudaMemPrefetchAsync(const void *pointer, size_t size, struct location where, unsigned flags, void *stream) { (void)size; (void)where; (void)flags; (void)stream; return managed_is(pointer) ? lost : failed(INVALID_VALUE); }
-API error cudaMemAdvise(const void *pointer, size_t size, int advice, struct location where) { (void)size; (void)advice; (void)where; return managed_is(pointer) ? lost : failed(INVALID_VALUE); }
-API error cudaStreamAttachMemAsync(void *stream, void *pointer, size_t size, unsigned flags) { (void)stream; (void)size; (void)flags; return managed_is(pointer) ? lost : failed(INVALID_VALUE); }
+API error cudaMemPrefetchAsync(const void *pointer, size_t size, struct location where, unsigned flags, void *stream) {
+    (void)size;
+    (void)where;
+    (void)flags;
+    (void)stream;
+    return managed_is(pointer) ? lost : failed(INVALID_VALUE);
+}
+API error cudaMemAdvise(const void *pointer, size_t size, int advice, struct location where) {
+    (void)size;
+    (void)advice;
+    (void)where;
+    return managed_is(pointer) ? lost : failed(INVALID_VALUE);
+}
+API error cudaStreamAttachMemAsync(void *stream, void *pointer, size_t size, unsigned flags) {
+    (void)stream;
+    (void)size;
+    (void)flags;
+    return managed_is(pointer) ? lost : failed(INVALID_VALUE);
+}
 
 /* ---- pools: there is one, and what is freed is gone ---- */
 static int pool;
-API error cudaDeviceGetDefaultMemPool(void **into, int device) { *into = &pool; return device ? failed(INVALID_DEVICE) : OK; }
+API error cudaDeviceGetDefaultMemPool(void **into, int device) {
+    *into = &pool;
+    return device ? failed(INVALID_DEVICE) : OK;
+}
 API error cudaDeviceGetMemPool(void **into, int device) { return cudaDeviceGetDefaultMemPool(into, device); }
-API error cudaDeviceSetMemPool(int device, void *it) { (void)it; return device ? failed(INVALID_DEVICE) : OK; }
-API error cudaMemPoolCreate(void **into, const void *properties) { (void)properties; *into = &pool; return OK; }
-API error cudaMemPoolDestroy(void *it) { (void)it; return OK; }
-API error cudaMemPoolSetAttribute(void *it, int attribute, void *value) { (void)it; (void)attribute; (void)value; return OK; }
-API error cudaMemPoolGetAttribute(void *it, int attribute, void *value) { (void)it; memset(value, 0, attribute < 4 ? 4 : 8); return OK; }
-API error cudaMemPoolTrimTo(void *it, size_t least) { (void)it; (void)least; return OK; }
-API error cudaMemPoolSetAccess(void *it, const void *access, size_t count) { (void)it; (void)access; (void)count; return OK; }
+API error cudaDeviceSetMemPool(int device, void *it) {
+    (void)it;
+    return device ? failed(INVALID_DEVICE) : OK;
+}
+API error cudaMemPoolCreate(void **into, const void *properties) {
+    (void)properties;
+    *into = &pool;
+    return OK;
+}
+API error cudaMemPoolDestroy(void *it) {
+    (void)it;
+    return OK;
+}
+API error cudaMemPoolSetAttribute(void *it, int attribute, void *value) {
+    (void)it;
+    (void)attribute;
+    (void)value;
+    return OK;
+}
+API error cudaMemPoolGetAttribute(void *it, int attribute, void *value) {
+    (void)it;
+    memset(value, 0, attribute < 4 ? 4 : 8);
+    return OK;
+}
+API error cudaMemPoolTrimTo(void *it, size_t least) {
+    (void)it;
+    (void)least;
+    return OK;
+}
+API error cudaMemPoolSetAccess(void *it, const void *access, size_t count) {
+    (void)it;
+    (void)access;
+    (void)count;
+    return OK;
+}
 API error cudaMalloc(void **pointer, size_t size);
-API error cudaMallocFromPoolAsync(void **pointer, size_t size, void *it, void *stream) { (void)it; (void)stream; return cudaMalloc(pointer, size); }
+API error cudaMallocFromPoolAsync(void **pointer, size_t size, void *it, void *stream) {
+    (void)it;
+    (void)stream;
+    return cudaMalloc(pointer, size);
+}
 
 /* ---- streams ---- */
-API error cudaLaunchHostFunc(void *stream, void (*function)(void *), void *argument) { return call_on(stream, function, argument); }
-API error cudaLaunchHostFunc_ptsz(void *stream, void (*function)(void *), void *argument) { return call_on(ON_THREADS(stream), function, argument); }
-struct callback { void (*function)(void *, error, void *); void *stream, *argument; };
-static void call_back(void *given) { struct callback *it = given; it->function(it->stream, lost, it->argument); free(it); }
+API error cudaLaunchHostFunc(void *stream, void (*function)(void *), void *argument) {
+    return call_on(stream, function, argument);
+}
+API error cudaLaunchHostFunc_ptsz(void *stream, void (*function)(void *), void *argument) {
+    return call_on(ON_THREADS(stream), function, argument);
+}
+struct callback {
+    void (*function)(void *, error, void *);
+    void *stream, *argument;
+};
+static void call_back(void *given) {
+    struct callback *it = given;
+    it->function(it->stream, lost, it->argument);
+    free(it);
+}
 API error cudaStreamAddCallback(void *stream, void (*function)(void *, error, void *), void *argument, unsigned flags) {
     struct callback *made = malloc(sizeof *made);
     (void)flags;
@@ -147,9 +299,32 @@ API error cudaStreamAddCallback(void *stream, void (*function)(void *, error, vo
     *made = (struct callback){function, stream, argument};
     return call_on(stream, call_back, made);
 }
-API error cudaStreamGetPriority(void *stream, int *priority) { (void)stream; *priority = 0; return OK; }
-API error cudaStreamGetFlags(void *stream, unsigned *flags) { *flags = (uint64_t)stream > 2 && ((struct stream *)stream)->apart; return OK; }
-API error cudaStreamGetId(void *stream, unsigned long long *id) { *id = (uint64_t)stream; return OK; }
-API error cudaStreamGetDevice(void *stream, int *device) { (void)stream; *device = 0; return OK; }
-API error cudaStreamSetAttribute(void *stream, int attribute, const void *value) { (void)stream; (void)attribute; (void)value; return OK; }
-API error cudaStreamCopyAttributes(void *to, void *from) { (void)to; (void)from; return OK; }
+API error cudaStreamGetPriority(void *stream, int *priority) {
+    (void)stream;
+    *priority = 0;
+    return OK;
+}
+API error cudaStreamGetFlags(void *stream, unsigned *flags) {
+    *flags = (uint64_t)stream > 2 && ((struct stream *)stream)->apart;
+    return OK;
+}
+API error cudaStreamGetId(void *stream, unsigned long long *id) {
+    *id = (uint64_t)stream;
+    return OK;
+}
+API error cudaStreamGetDevice(void *stream, int *device) {
+    (void)stream;
+    *device = 0;
+    return OK;
+}
+API error cudaStreamSetAttribute(void *stream, int attribute, const void *value) {
+    (void)stream;
+    (void)attribute;
+    (void)value;
+    return OK;
+}
+API error cudaStreamCopyAttributes(void *to, void *from) {
+    (void)to;
+    (void)from;
+    return OK;
+}

@@ -1,11 +1,10 @@
-/* The process of a student's host code: loads the library, and calls its entry point when the device says so.
+/* The process of a student's host code: loads the library, and calls its entry point on request of the device.
  *
  *     host SOCKET LIBRARY
  *
- * It has no data but what the library asks the device for. */
+ * It has only data that the library requests from the device. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,46 +15,21 @@
 
 #include "protocol.h"
 
-static int device;
-
-static void all_of(int writing, void *data, size_t size) {
-    for (uint8_t *at = data; size > 0;) {
-        ssize_t some = writing ? write(device, at, size) : read(device, at, size);
-        if (some < 0 && errno == EFAULT) raise(SIGSEGV); /* the program's own pointer leads nowhere */
-        if (some < 0 && errno == EINTR) continue;
-        if (some <= 0) _exit(3); /* the device is gone */
-        at += some;
-        size -= (size_t)some;
-    }
-}
-
-int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room, size_t *got) {
-    struct header header = {kind, (uint32_t)(a_size + b_size)};
-    struct reply reply;
-    if (a_size + b_size > UINT32_MAX) return 1;
-    all_of(1, &header, sizeof header);
-    all_of(1, (void *)a, a_size);
-    if (b_size) all_of(1, (void *)b, b_size);
-    all_of(0, &reply, sizeof reply);
-    if (reply.size > room) _exit(3);
-    all_of(0, answer, reply.size);
-    if (got) *got = reply.size;
-    return reply.status;
-}
-
 typedef int entry_point(void **);
 
 static const void *library_begins;
 
-/* Where in the library an address is, or 0. */
+/* The offset of an address in the library, or 0. */
 static uint32_t place_of(const void *address) {
     Dl_info it;
-    return dladdr(address, &it) && it.dli_fbase == library_begins ? (uint32_t)((const char *)address - (const char *)it.dli_fbase) : 0;
+    return dladdr(address, &it) && it.dli_fbase == library_begins
+            ? (uint32_t)((const char *)address - (const char *)it.dli_fbase)
+            : 0;
 }
 
-/* The host's code touched memory of the device's: says so, and where, before the process ends as it would have. */
+/* The host code touched device memory: reports the place before the process ends as usual. */
 static void touched(int number, siginfo_t *info, void *context) {
-    signal(number, SIG_DFL); /* the access is tried again when this returns */
+    signal(number, SIG_DFL); /* the access repeats when this returns */
     if (info->si_code <= 0 || !on_device(info->si_addr)) return;
     const ucontext_t *at = context;
     struct misused message = {.which = ON_HOST, .numbers = {(uint64_t)info->si_addr, ACCESSES}};
@@ -76,13 +50,13 @@ static void watch(const void *entry) {
     Dl_info it;
     void *callers[1];
     if (dladdr(entry, &it)) library_begins = it.dli_fbase;
-    backtrace(callers, 1); /* loads what it needs, which a handler must not do */
+    backtrace(callers, 1); /* loads its library, which a handler must not do */
     sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = touched, .sa_flags = SA_SIGINFO}, NULL);
 }
 
 int main(int count, char **words) {
     if (count != 3) return 2;
-    device = atoi(words[1]);
+    connect_to(atoi(words[1]));
     void *library = dlopen(words[2], RTLD_NOW | RTLD_LOCAL);
     entry_point *entry = library ? (entry_point *)dlsym(library, "grader_entry") : NULL;
     const char *wrong = entry ? "" : dlerror();
@@ -90,7 +64,8 @@ int main(int count, char **words) {
     void *pointers[256];
     for (int i = 0; i < 256; i++) pointers[i] = &values[i];
     size_t got;
-    int status = request(LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
+    int status = request(
+            LOADED, wrong ? wrong : "no entry point", wrong ? strlen(wrong) : 14, NULL, 0, values, sizeof values, &got);
     if (entry) watch((void *)entry);
     while (entry && status == 0) {
         int32_t said[2] = {0, 0};

@@ -1,8 +1,8 @@
-/* Managed memory: at one address in both processes (what is registered: at the host's own in the host's), and copied between them where CUDA makes one's writes visible to the
- * other: to the device before it works, to the host where it waits. While there is any, work of the default stream is
- * done only when it is waited for, so that a program that forgets to wait is seen to.
+/* Managed memory: at one address in both processes (registered memory: at its own address in the host's). It is
+ * copied to the device before the device works, and to the host when it waits, as CUDA makes writes visible. While
+ * there is any, work of the default stream is done only when the program waits, which exposes a forgotten wait.
  *
- * ``seen`` is what both agree on. What differs from it was written by the host. */
+ * ``seen``: the contents that both had last. The host wrote what differs. */
 #include <stdbool.h>
 #include <sys/mman.h>
 
@@ -11,14 +11,19 @@
 #define PAGE 4096ull
 #define BLOCK 4096u
 
-struct managed { uint64_t address, size; uint8_t *host, *seen; struct managed *next; };
+struct managed {
+    uint64_t address, size;
+    uint8_t *host, *seen;
+    struct managed *next;
+};
 static struct managed *first;
-static bool changed; /* the device worked since the host saw what it wrote */
+static bool changed; /* the device worked since the host last saw its writes */
 
 int managed_any(void) { return first != NULL; }
 
 int managed_is(const void *pointer) {
-    for (struct managed *it = first; it; it = it->next) if ((uint64_t)pointer - it->address < it->size) return 1;
+    for (struct managed *it = first; it; it = it->next)
+        if ((uint64_t)pointer - it->address < it->size) return 1;
     return 0;
 }
 
@@ -26,10 +31,12 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
     uint64_t begin = address / PAGE * PAGE, end = (address + size + PAGE - 1) / PAGE * PAGE;
     struct managed *made = calloc(1, sizeof *made);
     uint8_t *seen = calloc(1, size);
-    void *at = mmap((void *)begin, end - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    void *at = mmap((void *)begin, end - begin, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (!made || !seen || at != (void *)begin) {
         if (at != MAP_FAILED) munmap(at, end - begin);
-        free(made); free(seen);
+        free(made);
+        free(seen);
         return NULL;
     }
     *made = (struct managed){address, size, (uint8_t *)address, seen, first};
@@ -37,23 +44,37 @@ static struct managed *managed_add(uint64_t address, uint64_t size) {
 }
 
 error managed_allocate(void **pointer, size_t size) {
-    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    struct {
+        uint64_t size;
+        uint32_t at, spare;
+    } wanted = {size, called_at, 0};
     uint64_t address = 0;
     *pointer = NULL;
-    error code = ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address);
+    error code = request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address);
     if (code) return code;
-    if (!managed_add(address, size)) { ask(RELEASE, &address, sizeof address, NULL, 0, NULL, 0); return failed(NO_MEMORY); }
+    if (!managed_add(address, size)) {
+        request_plain(RELEASE, &address, sizeof address, NULL, 0);
+        return failed(NO_MEMORY);
+    }
     *pointer = (void *)address;
     return OK;
 }
 
 error managed_register(void *host, size_t size, void **device) {
-    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    struct {
+        uint64_t size;
+        uint32_t at, spare;
+    } wanted = {size, called_at, 0};
     uint64_t address = 0;
     struct managed *made = calloc(1, sizeof *made);
     uint8_t *seen = calloc(1, size);
-    error code = made && seen ? ask(ALLOCATE_MANAGED, &wanted, sizeof wanted, NULL, 0, &address, sizeof address) : failed(NO_MEMORY);
-    if (code) { free(made); free(seen); return code; }
+    error code = made && seen ? request_plain(ALLOCATE_MANAGED, &wanted, sizeof wanted, &address, sizeof address)
+                              : failed(NO_MEMORY);
+    if (code) {
+        free(made);
+        free(seen);
+        return code;
+    }
     *made = (struct managed){address, size, host, seen, first};
     first = made;
     *device = (void *)address;
@@ -63,12 +84,14 @@ void managed_unregister(void *host) {
     for (struct managed *it = first; it; it = it->next) {
         if (it->host != host) continue;
         uint64_t given[2] = {it->address, 0};
-        if (ask(RELEASE, given, sizeof given, NULL, 0, NULL, 0) == OK) managed_release((void *)it->address);
+        if (request_plain(RELEASE, given, sizeof given, NULL, 0) == OK) managed_release((void *)it->address);
         return;
     }
 }
 void *managed_on_device(const void *pointer) {
-    for (struct managed *it = first; it; it = it->next) if ((uint64_t)pointer - (uint64_t)it->host < it->size) return (void *)(it->address + ((uint64_t)pointer - (uint64_t)it->host));
+    for (struct managed *it = first; it; it = it->next)
+        if ((uint64_t)pointer - (uint64_t)it->host < it->size)
+            return (void *)(it->address + ((uint64_t)pointer - (uint64_t)it->host));
     return (void *)pointer;
 }
 
@@ -77,9 +100,11 @@ int managed_release(void *pointer) {
         struct managed *it = *at;
         if (it->address != (uint64_t)pointer) continue;
         uint64_t begin = it->address / PAGE * PAGE;
-        if ((uint64_t)it->host == it->address) munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
+        if ((uint64_t)it->host == it->address)
+            munmap((void *)begin, (it->address + it->size + PAGE - 1) / PAGE * PAGE - begin);
         *at = it->next;
-        free(it->seen); free(it);
+        free(it->seen);
+        free(it);
         return 1;
     }
     return 0;
@@ -103,8 +128,11 @@ void managed_variable(void **host, uint64_t address, uint64_t size) {
     *host = (void *)address;
 }
 
-/* Bytes of one request, which are ranges and what is in them. */
-static struct { uint8_t *data; size_t size, room; } pushed;
+/* Bytes of one request: ranges and their contents. */
+static struct {
+    uint8_t *data;
+    size_t size, room;
+} pushed;
 
 static void push(struct managed *it, uint64_t from, uint64_t to) {
     struct range range = {it->address + from, to - from};
@@ -119,7 +147,7 @@ static void push(struct managed *it, uint64_t from, uint64_t to) {
     memcpy(it->seen + from, it->host + from, range.size);
 }
 
-/* Whole blocks where nobody else wrote; words where the device may have. */
+/* Compares whole blocks, or words if the device may have written. */
 void managed_push(void) {
     uint32_t step = changed ? 4 : BLOCK;
     pushed.size = 0;
@@ -128,11 +156,21 @@ void managed_push(void) {
         uint64_t begun = 0, at = 0;
         bool open = false;
         for (; at < it->size; at += step) {
-            uint64_t bytes = it->size - at < step ? it->size - at : step, whole = it->size - at < BLOCK ? it->size - at : BLOCK;
-            if (!open && at % BLOCK == 0 && memcmp(now + at, it->seen + at, whole) == 0) { at += BLOCK - step; continue; }
+            uint64_t bytes = it->size - at < step ? it->size - at : step,
+                     whole = it->size - at < BLOCK ? it->size - at : BLOCK;
+            if (!open && at % BLOCK == 0 && memcmp(now + at, it->seen + at, whole) == 0) {
+                at += BLOCK - step;
+                continue;
+            }
             bool differs = memcmp(now + at, it->seen + at, bytes) != 0;
-            if (differs && !open) { begun = at; open = true; }
-            if (!differs && open) { push(it, begun, at); open = false; }
+            if (differs && !open) {
+                begun = at;
+                open = true;
+            }
+            if (!differs && open) {
+                push(it, begun, at);
+                open = false;
+            }
         }
         if (open) push(it, begun, it->size);
     }

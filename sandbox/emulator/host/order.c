@@ -1,14 +1,15 @@
-/* What comes before what: streams, events, what the host waited for, and the nodes of graphs.
+/* The order of work: streams, events, waits of the host, and nodes of graphs.
  *
- * Each stream counts its work. A clock says of every stream how much of its work lies surely before something. The device
- * is told the clock of each launch, copy and memset, and so knows which two of them nothing orders. */
+ * Each stream counts its work. A clock has, for every stream, how much of its work certainly comes before. The
+ * device gets the clock of each launch, copy and memset, so it knows which of them are unordered. */
 #include "runtime.h"
 
 struct stream legacy = {.apart = true, .waits = true}, per_thread = {.next = &legacy}, *streams = &per_thread;
+struct graph *capturing;
 
 static struct clock host; /* what it waited for */
 static uint32_t given[STREAMS], slots = 1, calls;
-static bool told; /* the device is told of orders: there is more than one stream */
+static bool told; /* the device gets orders, because there is more than one stream */
 
 void order_begins(void) {
     calls++;
@@ -16,17 +17,24 @@ void order_begins(void) {
     told = false;
     host = (struct clock){{0}};
     memset(given, 0, sizeof given);
-    for (struct stream *it = streams; it; it = it->next) { it->slot = 0; it->clock = (struct clock){{0}}; }
+    for (struct stream *it = streams; it; it = it->next) {
+        it->slot = 0;
+        it->clock = (struct clock){{0}};
+    }
 }
 
 bool order_is_told(void) { return told; }
 
 static void join(struct clock *into, const struct clock *other) {
-    for (int i = 0; i < STREAMS; i++) if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
+    for (int i = 0; i < STREAMS; i++)
+        if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
 }
 
-/* The last one is shared by all for which there is none of their own. */
-static uint32_t new_slot(void) { told = true; return slots < STREAMS ? slots++ : STREAMS - 1; }
+/* Streams without a slot share the last one. */
+static uint32_t new_slot(void) {
+    told = true;
+    return slots < STREAMS ? slots++ : STREAMS - 1;
+}
 
 static uint32_t slot_of(struct stream *stream) {
     if (stream != &legacy && !stream->slot) stream->slot = new_slot();
@@ -37,11 +45,13 @@ struct stream *stream_named(void *stream) {
     return (uint64_t)stream <= 1 ? &legacy : stream == PER_THREAD ? &per_thread : stream;
 }
 
-/* What lies before what is put into a stream now. The default stream and all that are not apart wait for each other. */
+/* The clock of new work in a stream. The default stream and all that are not apart wait for each other. */
 static struct clock *known_by(struct stream *stream) {
     join(&stream->clock, &host);
-    if (stream == &legacy) { for (struct stream *it = streams; it; it = it->next) if (!it->apart) join(&stream->clock, &it->clock); }
-    else if (!stream->apart) join(&stream->clock, &legacy.clock);
+    if (stream == &legacy) {
+        for (struct stream *it = streams; it; it = it->next)
+            if (!it->apart) join(&stream->clock, &it->clock);
+    } else if (!stream->apart) join(&stream->clock, &legacy.clock);
     return &stream->clock;
 }
 
@@ -54,7 +64,9 @@ struct order order_next(void *on) {
 }
 
 void order_waited(void *stream) { join(&host, known_by(stream_named(stream))); }
-void order_waited_for_all(void) { for (struct stream *it = streams; it; it = it->next) order_waited(it); }
+void order_waited_for_all(void) {
+    for (struct stream *it = streams; it; it = it->next) order_waited(it);
+}
 
 void order_record(struct event *event, void *on) {
     struct stream *stream = stream_named(on);
@@ -62,12 +74,17 @@ void order_record(struct event *event, void *on) {
     event->clock = event->graph ? stream->before : *known_by(stream);
     event->call = calls;
 }
-void order_reached(const struct event *event) { if (event && event->call == calls && !event->graph) join(&host, &event->clock); }
+void order_reached(const struct event *event) {
+    if (event && event->call == calls && !event->graph) join(&host, &event->clock);
+}
 
 void order_wait(void *on, const struct event *event) {
     struct stream *stream = stream_named(on);
     if (!event || event->call != calls) return;
-    if (!event->graph) { join(&stream->clock, &event->clock); return; }
+    if (!event->graph) {
+        join(&stream->clock, &event->clock);
+        return;
+    }
     if (event->graph != capturing) return;
     if (stream->captured != capturing) order_capture(capturing, stream);
     join(&stream->before, &event->clock);
@@ -83,7 +100,10 @@ void order_capture(struct graph *graph, void *on) {
     stream->before = (struct clock){{0}};
 }
 
-void order_captured(const struct graph *graph) { for (struct stream *it = streams; it; it = it->next) if (it->captured == graph) it->captured = NULL; }
+void order_captured(const struct graph *graph) {
+    for (struct stream *it = streams; it; it = it->next)
+        if (it->captured == graph) it->captured = NULL;
+}
 
 void order_place(struct graph *graph, struct node *const *after, size_t count) {
     bool found = false;
@@ -92,14 +112,17 @@ void order_place(struct graph *graph, struct node *const *after, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct order *it = &after[i]->order;
         join(&graph->before, &it->known);
-        if (!found && it->known.at[it->stream] == graph->lengths[it->stream]) { graph->chain = it->stream; found = true; }
+        if (!found && it->known.at[it->stream] == graph->lengths[it->stream]) {
+            graph->chain = it->stream;
+            found = true;
+        }
     }
     if (!found) graph->chain = new_chain(graph);
 }
 
 struct order order_node(struct graph *graph, void *on) {
     struct stream *stream = stream_named(on);
-    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* of a stream that takes no part */
+    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* the stream is not captured */
     uint32_t chain = graph->placed ? graph->chain : stream->chain;
     struct clock *before = graph->placed ? &graph->before : &stream->before;
     before->at[chain] = ++graph->lengths[chain];
@@ -109,10 +132,11 @@ struct order order_node(struct graph *graph, void *on) {
 void order_depends(const struct node *from, struct node *to) {
     join(&to->order.known, &from->order.known);
     for (struct node *it = to->next; it; it = it->next)
-        if (it->order.known.at[to->order.stream] >= to->order.known.at[to->order.stream]) join(&it->order.known, &to->order.known);
+        if (it->order.known.at[to->order.stream] >= to->order.known.at[to->order.stream])
+            join(&it->order.known, &to->order.known);
 }
 
-/* Each chain but the first runs in a stream of its own, which begins behind ``on`` and which ``on`` waits for. */
+/* Each chain but the first runs in a new stream, which begins after ``on`` and which ``on`` waits for. */
 void order_launch(struct graph *graph, void *on, struct launched *launched) {
     struct stream *stream = stream_named(on);
     uint32_t slot = slot_of(stream);

@@ -1,65 +1,64 @@
-/* The CUDA runtime of the emulated GPU, as far as programs use it: every call becomes a request to the device's process.
+/* The CUDA runtime of the emulated GPU: every call becomes a request to the device's process.
  *
- * Work is done when it is asked for, but for that of streams that are not ordered with the default one. Layouts and numbers
- * are those of CUDA 13's runtime API; no header of it is needed. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-
+ * Work is done at once, except in streams that are not ordered with the default one. Layouts and numbers are those
+ * of CUDA 13's runtime API, whose headers are not needed. */
 #include "runtime.h"
 
-typedef struct { int magic, version; const void *data; void *more; } fatbin_wrapper;
+typedef struct {
+    int magic, version;
+    const void *data;
+    void *more;
+} fatbin_wrapper;
 
-struct function { const void *host; const char *name; uint32_t module, known; struct kernel_facts facts; uint32_t layout[2 * 1024]; uint32_t number; int shared_limit; };
-struct variable { const void *host; const char *name; uint32_t module; uint64_t address, size; };
+struct function {
+    const void *host;
+    const char *name;
+    uint32_t module, known;
+    struct kernel_facts facts;
+    uint32_t layout[2 * 1024];
+    uint32_t number;
+    int shared_limit;
+};
+struct variable {
+    const void *host;
+    const char *name;
+    uint32_t module;
+    uint64_t address, size;
+};
 static struct function **functions;
 static struct variable *variables;
 static size_t function_count, variable_count;
-static error last;
-error lost;
-
-/* Tells the device what it may say of a call that is not done as it was asked for. */
-static void tell(uint32_t which, const uint64_t numbers[6], const char *name) {
-    struct misused message = {.which = which, .at = called_at};
-    uint64_t spare;
-    memcpy(message.numbers, numbers, sizeof message.numbers);
-    request(MISUSED, &message, sizeof message, name, strlen(name), &spare, sizeof spare, NULL);
-}
-
-uint32_t called_at;
-void came_from(void *address) {
-    Dl_info its, ours;
-    if (!dladdr(address, &its) || !dladdr((void *)came_from, &ours) || its.dli_fbase == ours.dli_fbase) return;
-    called_at = (uint32_t)((char *)address - (char *)its.dli_fbase - 1); /* within the call, not behind it */
-}
-
-error failed(error code) {
-    if (code) last = code;
-    if (code >= STICKY_FROM && code <= STICKY_TO && code != ALREADY_REGISTERED && code != NOT_REGISTERED) lost = code;
-    return code;
-}
 
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
- * Such a stream's work is done when something waits for it, so that a program that forgets to wait is seen to. */
-struct graph *capturing;
+ * Such a stream's work is done when something waits for it, which exposes a forgotten wait. */
 static uint64_t instructions; /* of all launches: what events measure */
-static uint64_t asked;        /* what waits, or did */
+static uint64_t asked; /* what waits, or did */
 
-/* The default stream waits only where the host may see what it does by itself: in managed memory. */
+/* The default stream's work waits only if there is managed memory, in which the host may see results. */
 struct stream *own_stream(void *stream) {
     struct stream *it = stream_named(stream);
     if (it != &legacy && it->waits) return it;
     return managed_any() || legacy.done < legacy.given ? &legacy : NULL;
 }
 
-static error later(struct graph *graph, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *to, size_t room) {
+static error later(struct graph *graph, const struct order *order, uint32_t kind, const void *a, size_t a_size,
+        const void *b, size_t b_size, void *to, size_t room) {
     struct node *node = calloc(1, sizeof *node);
     if (!node || !(node->data = malloc(a_size + b_size + 1))) return failed(NO_MEMORY);
-    node->kind = kind; node->size = a_size + b_size; node->to = to; node->room = room; node->order = *order; node->asked = ++asked; node->at = called_at;
+    node->kind = kind;
+    node->size = a_size + b_size;
+    node->to = to;
+    node->room = room;
+    node->order = *order;
+    node->asked = ++asked;
+    node->at = called_at;
     memcpy(node->data, a, a_size);
     if (b_size) memcpy(node->data + a_size, b, b_size);
     if (!graph->end) graph->end = &graph->first;
-    *graph->end = node; graph->end = &node->next; graph->last = node;
+    *graph->end = node;
+    graph->end = &node->next;
+    graph->last = node;
     return OK;
 }
 
@@ -74,10 +73,15 @@ static struct node *take(struct stream *stream) {
 static bool works(uint32_t kind) { return kind == LAUNCH || kind == COPY || kind == SET; }
 
 /* Asks the device now. */
-static error perform(const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+static error perform(const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b,
+        size_t b_size, void *answer, size_t room) {
     uint64_t spare = 0;
     if (lost) return lost;
-    if (kind == CALL_HOST) { const struct call_host *it = a; it->function(it->argument); return lost; }
+    if (kind == CALL_HOST) {
+        const struct call_host *it = a;
+        it->function(it->argument);
+        return lost;
+    }
     if (works(kind)) managed_push();
     if (works(kind) && order_is_told()) request(ORDER, order, sizeof *order, NULL, 0, &spare, sizeof spare, NULL);
     error code = failed(request(kind, a, a_size, b, b_size, room ? answer : &spare, room ? room : sizeof spare, NULL));
@@ -86,7 +90,7 @@ static error perform(const struct order *order, uint32_t kind, const void *a, si
     return code;
 }
 
-/* Does what a stream was given, up to the piece number ``until``. */
+/* Does the work of a stream up to number ``until``. */
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
@@ -101,39 +105,55 @@ error finish(struct stream *stream) { return stream ? catch_up(stream, stream->g
 error catch_up_all(void) {
     for (struct stream *next = streams; next;) {
         next = NULL;
-        for (struct stream *it = streams; it; it = it->next) if (it->done < it->given && (!next || it->work.first->asked < next->work.first->asked)) next = it;
+        for (struct stream *it = streams; it; it = it->next)
+            if (it->done < it->given && (!next || it->work.first->asked < next->work.first->asked)) next = it;
         if (next) catch_up(next, next->done + 1);
     }
     order_waited_for_all();
     return lost;
 }
 
-/* Work that nobody waited for when the entry point returned; it is not done any more. What is to be freed is. */
+/* Drops work that nothing waited for when the entry point returned, except releases of memory. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     finish(&legacy);
     for (struct stream *it = streams; it; it = it->next)
         while (it->done < it->given) {
             struct node *node = take(it);
-            if (node->kind == RELEASE) perform(&node->order, RELEASE, node->data, node->size, NULL, 0, NULL, 0); else { count++; called_at = node->at; tell(NOT_WAITED_FOR, (uint64_t[6]){0}, ""); }
-            free(node->data); free(node);
+            if (node->kind == RELEASE) perform(&node->order, RELEASE, node->data, node->size, NULL, 0, NULL, 0);
+            else {
+                count++;
+                called_at = node->at;
+                tell(NOT_WAITED_FOR, (uint64_t[6]){0}, "");
+            }
+            free(node->data);
+            free(node);
         }
     return count;
 }
 
-error ask_in_order(void *on, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+error ask_in_order(void *on, const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b,
+        size_t b_size, void *answer, size_t room) {
     bool fetches = kind == COPY && ((const struct copy *)a)->kind == FROM_DEVICE;
     struct stream *stream = own_stream(on);
-    if (stream && !fetches) { stream->given++; return later(&stream->work, order, kind, a, a_size, b, b_size, NULL, 0); }
+    if (stream && !fetches) {
+        stream->given++;
+        return later(&stream->work, order, kind, a, a_size, b, b_size, NULL, 0);
+    }
     finish(stream);
     error code = perform(order, kind, a, a_size, b, b_size, answer, room);
-    if (fetches) order_waited(on); /* into memory that can be paged, as it mostly is, a copy is done when the call returns */
+    /* a copy to pageable memory is done when the call returns */
+    if (fetches) order_waited(on);
     return code;
 }
-error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
+error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
+        size_t room) {
     struct order order = {0};
     if (lost) return lost;
-    if (capturing && kind != RELEASE) { order = order_node(capturing, on); return later(capturing, &order, kind, a, a_size, b, b_size, answer, room); }
+    if (capturing && kind != RELEASE) {
+        order = order_node(capturing, on);
+        return later(capturing, &order, kind, a, a_size, b, b_size, answer, room);
+    }
     if (works(kind)) order = order_next(on);
     return ask_in_order(on, &order, kind, a, a_size, b, b_size, answer, room);
 }
@@ -146,8 +166,7 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-#define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
-/* What the toolkit's header declares and nothing here defines: compile.py makes a function of each that comes here. */
+/* For calls that the toolkit's header declares and nothing here defines: compile.py makes a function for each. */
 API error grader_not_here(const char *name, void *caller) {
     came_from(caller);
     tell(NOT_HERE, (uint64_t[6]){0}, name);
@@ -166,66 +185,105 @@ API void **__cudaRegisterFatBinary(void *given) {
 API void __cudaRegisterFatBinaryEnd(void **module) { (void)module; }
 API void __cudaUnregisterFatBinary(void **module) { (void)module; }
 API void __cudaInitModule(void **module) { (void)module; }
-API void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name, int limit, void *a, void *b, void *c, void *d, int *e) {
-    (void)device; (void)limit; (void)a; (void)b; (void)c; (void)d; (void)e;
+API void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name, int limit, void *a,
+        void *b, void *c, void *d, int *e) {
+    (void)device;
+    (void)limit;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    (void)e;
     struct function *made = calloc(1, sizeof *made);
-    made->host = host; made->name = name; made->module = *(uint32_t *)module; made->shared_limit = SHARED_STATIC;
+    made->host = host;
+    made->name = name;
+    made->module = *(uint32_t *)module;
+    made->shared_limit = (int)MOST_STATIC_SHARED;
     functions = realloc(functions, (function_count + 1) * sizeof *functions);
     functions[function_count++] = made;
 }
-API void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external, size_t size, int constant, int global) {
-    (void)device; (void)external; (void)constant; (void)global;
+API void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external, size_t size,
+        int constant, int global) {
+    (void)device;
+    (void)external;
+    (void)constant;
+    (void)global;
     variables = realloc(variables, (variable_count + 1) * sizeof *variables);
     variables[variable_count++] = (struct variable){host, name, *(uint32_t *)module, 0, size};
 }
-API void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external, size_t size, int constant, int global) {
+API void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external, size_t size,
+        int constant, int global) {
     uint64_t answer[2] = {0, 0};
     __cudaRegisterVar(module, (char *)host, device, name, external, size, constant, global);
-    if (request(SYMBOL, module, 4, name, strlen(name), answer, sizeof answer, NULL) == OK) managed_variable(host, answer[0], answer[1]);
+    if (request(SYMBOL, module, 4, name, strlen(name), answer, sizeof answer, NULL) == OK)
+        managed_variable(host, answer[0], answer[1]);
 }
 
-static struct { dim3 grid, block; size_t shared; void *stream; uint32_t at; } configurations[64];
+static struct {
+    dim3 grid, block;
+    size_t shared;
+    void *stream;
+    uint32_t at;
+} configurations[64];
 static int depth;
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream) {
     if (depth == 64) return 1;
     CALLED;
     configurations[depth].at = called_at;
-    configurations[depth].grid = grid; configurations[depth].block = block;
-    configurations[depth].shared = shared; configurations[depth++].stream = stream;
+    configurations[depth].grid = grid;
+    configurations[depth].block = block;
+    configurations[depth].shared = shared;
+    configurations[depth++].stream = stream;
     return 0;
 }
 API error __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
     if (depth == 0) return INVALID_CONFIGURATION;
     depth--;
     called_at = configurations[depth].at;
-    *grid = configurations[depth].grid; *block = configurations[depth].block; *shared = configurations[depth].shared;
+    *grid = configurations[depth].grid;
+    *block = configurations[depth].block;
+    *shared = configurations[depth].shared;
     *(void **)stream = configurations[depth].stream;
     return OK;
 }
-API error __cudaGetKernel(void **kernel, const void *host) { *kernel = (void *)host; return OK; }
+API error __cudaGetKernel(void **kernel, const void *host) {
+    *kernel = (void *)host;
+    return OK;
+}
 
 static error find(const void *host, struct function **found) {
     *found = NULL;
-    for (size_t i = 0; i < function_count; i++) if (functions[i]->host == host) *found = functions[i];
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i]->host == host) *found = functions[i];
     if (!*found) return misused(NO_SUCH_KERNEL, INVALID_FUNCTION, 0);
     struct function *it = *found;
     if (it->known) return OK;
-    struct { struct kernel_facts facts; uint32_t layout[2 * 1024]; } answer;
-    error code = lost ? lost : failed(request(KERNEL, &it->module, 4, it->name, strlen(it->name), &answer, sizeof answer, NULL));
+    struct {
+        struct kernel_facts facts;
+        uint32_t layout[2 * 1024];
+    } answer;
+    error code = lost
+            ? lost
+            : failed(request(KERNEL, &it->module, 4, it->name, strlen(it->name), &answer, sizeof answer, NULL));
     if (code) return code;
     it->facts = answer.facts;
     memcpy(it->layout, answer.layout, sizeof it->layout);
     return it->known = 1, OK;
 }
 
-static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluster, void **arguments, size_t shared, int cooperative, void *stream) {
+static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluster, void **arguments, size_t shared,
+        int cooperative, void *stream) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    size_t most = it->shared_limit > SHARED_STATIC ? it->shared_limit + it->facts.shared : SHARED_STATIC;
-    if (shared + it->facts.shared > most) return misused(TOO_MUCH_SHARED, INVALID_VALUE, shared, it->facts.shared, most);
+    size_t most =
+            it->shared_limit > (int)MOST_STATIC_SHARED ? it->shared_limit + it->facts.shared : (int)MOST_STATIC_SHARED;
+    if (shared + it->facts.shared > most)
+        return misused(TOO_MUCH_SHARED, INVALID_VALUE, shared, it->facts.shared, most);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) return misused(BAD_SHAPE, INVALID_VALUE, grid.x, grid.y, grid.z, block.x, block.y, block.z);
+    if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX ||
+            grid.y > 65535 || grid.z > 65535)
+        return misused(BAD_SHAPE, INVALID_VALUE, grid.x, grid.y, grid.z, block.x, block.y, block.z);
     uint8_t packed[4096 * 8] = {0};
     size_t size = 0;
     for (uint32_t i = 0; i < it->facts.count; i++) {
@@ -234,8 +292,12 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
         memcpy(packed + at, arguments[i], bytes);
         if (at + bytes > size) size = at + bytes;
     }
-    struct { struct launching head; char name[2048]; } message = {.head = {it->module, (uint32_t)strlen(it->name), (uint32_t)cooperative, (uint32_t)shared,
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {cluster.x, cluster.y, cluster.z}, called_at}};
+    struct {
+        struct launching head;
+        char name[2048];
+    } message = {.head = {it->module, (uint32_t)strlen(it->name), (uint32_t)cooperative, (uint32_t)shared,
+                         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {cluster.x, cluster.y, cluster.z},
+                         called_at}};
     size_t name = message.head.kernel < sizeof message.name ? message.head.kernel : sizeof message.name;
     memcpy(message.name, it->name, name);
     return ask_on(stream, LAUNCH, &message, sizeof message.head + name, packed, size, NULL, 0);
@@ -243,14 +305,42 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream) {
     return launch_cluster(host, grid, block, (dim3){0, 0, 0}, arguments, shared, cooperative, stream);
 }
-API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, stream); }
-API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream)); }
-API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 0, stream); }
-API error cudaLaunchKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream)); }
-API error cudaLaunchCooperativeKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 1, ON_THREADS(stream)); }
-API error cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) { CALLED; return launch(kernel, grid, block, arguments, shared, 1, stream); }
-struct launch_attribute { uint32_t id, pad; uint8_t value[64]; };
-struct launch_config { dim3 grid, block; size_t shared; void *stream; struct launch_attribute *attributes; uint32_t count; };
+API error __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    return launch(kernel, grid, block, arguments, shared, 0, stream);
+}
+API error __cudaLaunchKernel_ptsz(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream));
+}
+API error cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    CALLED;
+    return launch(kernel, grid, block, arguments, shared, 0, stream);
+}
+API error cudaLaunchKernel_ptsz(
+        const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    CALLED;
+    return launch(kernel, grid, block, arguments, shared, 0, ON_THREADS(stream));
+}
+API error cudaLaunchCooperativeKernel_ptsz(
+        const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    CALLED;
+    return launch(kernel, grid, block, arguments, shared, 1, ON_THREADS(stream));
+}
+API error cudaLaunchCooperativeKernel(
+        const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream) {
+    CALLED;
+    return launch(kernel, grid, block, arguments, shared, 1, stream);
+}
+struct launch_attribute {
+    uint32_t id, pad;
+    uint8_t value[64];
+};
+struct launch_config {
+    dim3 grid, block;
+    size_t shared;
+    void *stream;
+    struct launch_attribute *attributes;
+    uint32_t count;
+};
 static error launch_configured(const struct launch_config *c, const void *kernel, void **arguments, void *stream) {
     int cooperative = 0;
     dim3 cluster = {0, 0, 0};
@@ -260,13 +350,29 @@ static error launch_configured(const struct launch_config *c, const void *kernel
     }
     return launch_cluster(kernel, c->grid, c->block, cluster, arguments, c->shared, cooperative, stream);
 }
-API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) { CALLED; return launch_configured(c, kernel, arguments, c->stream); }
-API error cudaLaunchKernelExC_ptsz(const struct launch_config *c, const void *kernel, void **arguments) { CALLED; return launch_configured(c, kernel, arguments, ON_THREADS(c->stream)); }
-API error cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel, const struct launch_config *c) { (void)kernel; (void)c; *size = 8; return OK; }
+API error cudaLaunchKernelExC(const struct launch_config *c, const void *kernel, void **arguments) {
+    CALLED;
+    return launch_configured(c, kernel, arguments, c->stream);
+}
+API error cudaLaunchKernelExC_ptsz(const struct launch_config *c, const void *kernel, void **arguments) {
+    CALLED;
+    return launch_configured(c, kernel, arguments, ON_THREADS(c->stream));
+}
+API error cudaOccupancyMaxPotentialClusterSize(int *size, const void *kernel, const struct launch_config *c) {
+    (void)kernel;
+    (void)c;
+    *size = 8;
+    return OK;
+}
 API error cudaOccupancyMaxActiveClusters(int *count, const void *kernel, const struct launch_config *c) {
     uint32_t size = 1;
     (void)kernel;
-    for (uint32_t i = 0; i < c->count; i++) if (c->attributes[i].id == 4) { uint32_t each[3]; memcpy(each, c->attributes[i].value, sizeof each); size = each[0] * each[1] * each[2]; }
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->attributes[i].id == 4) {
+            uint32_t each[3];
+            memcpy(each, c->attributes[i].value, sizeof each);
+            size = each[0] * each[1] * each[2];
+        }
     *count = size ? MULTIPROCESSORS / (int)size : 0;
     return OK;
 }
@@ -278,42 +384,79 @@ API error cudaMalloc(void **pointer, size_t size) {
     if (!pointer) return failed(INVALID_VALUE);
     *pointer = NULL;
     if (size == 0) return OK;
-    struct { uint64_t size; uint32_t at, spare; } wanted = {size, called_at, 0};
+    struct {
+        uint64_t size;
+        uint32_t at, spare;
+    } wanted = {size, called_at, 0};
     error code = ask(ALLOCATE, &wanted, sizeof wanted, NULL, 0, &address, sizeof address);
     *pointer = (void *)address;
     return code;
 }
 API error cudaFree(void *pointer) {
     CALLED;
-    struct { uint64_t address; uint32_t at, spare; } given = {(uint64_t)pointer, called_at, 0};
+    struct {
+        uint64_t address;
+        uint32_t at, spare;
+    } given = {(uint64_t)pointer, called_at, 0};
     if (!pointer) return lost;
-    managed_pull(catch_up_all()); /* it waits for all that the device was given */
+    managed_pull(catch_up_all()); /* cudaFree waits for all work of the device */
     error code = ask(RELEASE, &given, sizeof given, NULL, 0, NULL, 0);
     if (code == OK) managed_release(pointer);
     return code;
 }
-API error cudaMallocAsync(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
-API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) { CALLED; (void)stream; return cudaMalloc(pointer, size); }
-API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) { CALLED; (void)pool; (void)stream; return cudaMalloc(pointer, size); }
+API error cudaMallocAsync(void **pointer, size_t size, void *stream) {
+    CALLED;
+    (void)stream;
+    return cudaMalloc(pointer, size);
+}
+API error cudaMallocAsync_ptsz(void **pointer, size_t size, void *stream) {
+    CALLED;
+    (void)stream;
+    return cudaMalloc(pointer, size);
+}
+API error cudaMallocFromPoolAsync_ptsz(void **pointer, size_t size, void *pool, void *stream) {
+    CALLED;
+    (void)pool;
+    (void)stream;
+    return cudaMalloc(pointer, size);
+}
 API error cudaFreeAsync(void *pointer, void *stream) {
     CALLED;
-    struct { uint64_t address; uint32_t at, spare; } given = {(uint64_t)pointer, called_at, 0};
+    struct {
+        uint64_t address;
+        uint32_t at, spare;
+    } given = {(uint64_t)pointer, called_at, 0};
     if (managed_is(pointer)) return cudaFree(pointer);
     return pointer ? ask_on(stream, RELEASE, &given, sizeof given, NULL, 0, NULL, 0) : lost;
 }
-API error cudaFreeAsync_ptsz(void *pointer, void *stream) { CALLED; return cudaFreeAsync(pointer, ON_THREADS(stream)); }
+API error cudaFreeAsync_ptsz(void *pointer, void *stream) {
+    CALLED;
+    return cudaFreeAsync(pointer, ON_THREADS(stream));
+}
 API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
     CALLED;
     if (!pointer || size == 0 || (flags != 1 && flags != 2)) return failed(INVALID_VALUE);
     return managed_allocate(pointer, size);
 }
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
-/* Memory of the host's that kernels reach at its own address is managed memory here. */
-API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) { CALLED; return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size); }
-API error cudaFreeHost(void *pointer) { CALLED; if (managed_is(pointer)) return cudaFree(pointer); free(pointer); return OK; }
+/* Host memory that kernels reach at its own address is managed memory here. */
+API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
+    CALLED;
+    return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size);
+}
+API error cudaFreeHost(void *pointer) {
+    CALLED;
+    if (managed_is(pointer)) return cudaFree(pointer);
+    free(pointer);
+    return OK;
+}
 
-int on_device(const void *pointer) { uint64_t a = (uint64_t)pointer; return a >= 0x700000000000ull && a < 0x780000000000ull; }
-/* With unified addressing, a pointer of the device's is one whatever was stated. One of the host's in its place is refused. */
+int on_device(const void *pointer) {
+    uint64_t a = (uint64_t)pointer;
+    return a >= FIRST_ADDRESS && a < LAST_ADDRESS;
+}
+/* With unified addressing, a device pointer counts as one whatever the call states. A host pointer in its place is
+ * refused. */
 int direction(const void *to, const void *from, int kind) {
     bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
     bool out_of = on_device(managed_on_device(from)) || kind == FROM_DEVICE || kind == ON_DEVICE;
@@ -326,38 +469,69 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     kind = direction(to, from, kind);
     to = managed_on_device(to);
     from = managed_on_device(from);
-    if (stated != kind && stated != AS_POINTERS_SAY && !managed_is(to) && !managed_is(from)) tell(OTHER_DIRECTION, (uint64_t[6]){(uint64_t)stated, (uint64_t)to, (uint64_t)from}, "");
+    if (stated != kind && stated != AS_POINTERS_SAY && !managed_is(to) && !managed_is(from))
+        tell(OTHER_DIRECTION, (uint64_t[6]){(uint64_t)stated, (uint64_t)to, (uint64_t)from}, "");
     if (kind == HOST_TO_HOST && managed_any()) managed_pull(finish(&legacy));
-    if (kind == HOST_TO_HOST) { memmove(to, from, size); return lost; }
+    if (kind == HOST_TO_HOST) {
+        memmove(to, from, size);
+        return lost;
+    }
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, called_at};
     bool lies = (kind != FROM_DEVICE && !on_device(to)) || (kind != TO_DEVICE && !on_device(from));
     if (lies) return ask(COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
-    return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0, kind == 2 ? to : NULL, kind == 2 ? size : 0);
+    return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0,
+            kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
-/* A call that waits, if the host takes part. */
+/* A call that waits if the host takes part. */
 error waited_on(void *stream, error code, int kind) {
     if (capturing) return code;
     code = managed_pull(code ? code : finish(own_stream(stream)));
     if (kind != ON_DEVICE) order_waited(stream);
     return code;
 }
-static error copied_on(void *stream, void *to, const void *from, size_t size, int kind) { return waited_on(stream, copy_on(stream, to, from, size, kind), direction(to, from, kind)); }
+static error copied_on(void *stream, void *to, const void *from, size_t size, int kind) {
+    return waited_on(stream, copy_on(stream, to, from, size, kind), direction(to, from, kind));
+}
 API error cudaMemcpy(void *to, const void *from, size_t size, int kind) {
     CALLED;
     return copied_on(NULL, to, from, size, kind);
 }
-API error cudaMemcpy_ptds(void *to, const void *from, size_t size, int kind) { CALLED; return copied_on(PER_THREAD, to, from, size, kind); }
-API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(stream, to, from, size, kind); }
-API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) { CALLED; return copy_on(ON_THREADS(stream), to, from, size, kind); }
+API error cudaMemcpy_ptds(void *to, const void *from, size_t size, int kind) {
+    CALLED;
+    return copied_on(PER_THREAD, to, from, size, kind);
+}
+API error cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream) {
+    CALLED;
+    return copy_on(stream, to, from, size, kind);
+}
+API error cudaMemcpyAsync_ptsz(void *to, const void *from, size_t size, int kind, void *stream) {
+    CALLED;
+    return copy_on(ON_THREADS(stream), to, from, size, kind);
+}
 error set_on(void *stream, void *to, int value, size_t size) {
     struct set set = {(uint64_t)to, size, (uint32_t)value & 255, called_at};
     return size ? ask_on(stream, SET, &set, sizeof set, NULL, 0, NULL, 0) : lost;
 }
-API error cudaMemset(void *to, int value, size_t size) { CALLED; return set_on(NULL, to, value, size); }
-API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) { CALLED; return set_on(stream, to, value, size); }
-API error cudaMemset_ptds(void *to, int value, size_t size) { CALLED; return set_on(PER_THREAD, to, value, size); }
-API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) { CALLED; return set_on(ON_THREADS(stream), to, value, size); }
-API error cudaMemGetInfo(size_t *left, size_t *total) { *left = *total = (size_t)1 << 30; return lost; }
+API error cudaMemset(void *to, int value, size_t size) {
+    CALLED;
+    return set_on(NULL, to, value, size);
+}
+API error cudaMemsetAsync(void *to, int value, size_t size, void *stream) {
+    CALLED;
+    return set_on(stream, to, value, size);
+}
+API error cudaMemset_ptds(void *to, int value, size_t size) {
+    CALLED;
+    return set_on(PER_THREAD, to, value, size);
+}
+API error cudaMemsetAsync_ptsz(void *to, int value, size_t size, void *stream) {
+    CALLED;
+    return set_on(ON_THREADS(stream), to, value, size);
+}
+API error cudaMemGetInfo(size_t *left, size_t *total) {
+    *left = *total = (size_t)1 << 30;
+    return lost;
+}
 
 static error symbol(const void *host, uint64_t *address, uint64_t *size) {
     for (size_t i = 0; i < variable_count; i++) {
@@ -365,7 +539,9 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
         if (it->host != host) continue;
         if (!it->address) {
             uint64_t answer[2];
-            error code = lost ? lost : failed(request(SYMBOL, &it->module, 4, it->name, strlen(it->name), answer, sizeof answer, NULL));
+            error code = lost
+                    ? lost
+                    : failed(request(SYMBOL, &it->module, 4, it->name, strlen(it->name), answer, sizeof answer, NULL));
             if (code) return code;
             it->address = answer[0];
             it->size = answer[1];
@@ -376,10 +552,21 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
     }
     return misused(NO_SUCH_SYMBOL, INVALID_SYMBOL, 0);
 }
-API error cudaGetSymbolAddress(void **pointer, const void *host) { uint64_t address = 0, size; error code = symbol(host, &address, &size); *pointer = (void *)address; return code; }
-API error cudaGetSymbolSize(size_t *size, const void *host) { uint64_t address, bytes = 0; error code = symbol(host, &address, &bytes); *size = bytes; return code; }
-/* Copies to a variable, or from it; ``waits``: as cudaMemcpy does. */
-static error copy_of_symbol(void *stream, bool waits, const void *host, void *to, const void *from, size_t size, size_t offset, int kind) {
+API error cudaGetSymbolAddress(void **pointer, const void *host) {
+    uint64_t address = 0, size;
+    error code = symbol(host, &address, &size);
+    *pointer = (void *)address;
+    return code;
+}
+API error cudaGetSymbolSize(size_t *size, const void *host) {
+    uint64_t address, bytes = 0;
+    error code = symbol(host, &address, &bytes);
+    *size = bytes;
+    return code;
+}
+/* Copies to or from a variable; ``waits``: like cudaMemcpy. */
+static error copy_of_symbol(
+        void *stream, bool waits, const void *host, void *to, const void *from, size_t size, size_t offset, int kind) {
     uint64_t address, bytes;
     error code = symbol(host, &address, &bytes);
     if (code) return code;
@@ -389,89 +576,138 @@ static error copy_of_symbol(void *stream, bool waits, const void *host, void *to
     code = copy_on(stream, target, source, size, kind);
     return waits ? waited_on(stream, code, direction(target, source, kind)) : code;
 }
-API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(NULL, true, host, NULL, from, size, offset, kind); }
-API error cudaMemcpyToSymbol_ptds(const void *host, const void *from, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(PER_THREAD, true, host, NULL, from, size, offset, kind); }
-API error cudaMemcpyFromSymbol(void *to, const void *host, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(NULL, true, host, to, NULL, size, offset, kind); }
-API error cudaMemcpyFromSymbol_ptds(void *to, const void *host, size_t size, size_t offset, int kind) { CALLED; return copy_of_symbol(PER_THREAD, true, host, to, NULL, size, offset, kind); }
-API error cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(stream, false, host, NULL, from, size, offset, kind); }
-API error cudaMemcpyToSymbolAsync_ptsz(const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, NULL, from, size, offset, kind); }
-API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(stream, false, host, to, NULL, size, offset, kind); }
-API error cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) { CALLED; return copy_of_symbol(ON_THREADS(stream), false, host, to, NULL, size, offset, kind); }
-
-/* ---- errors ---- */
-static const struct { int code; const char *name, *text; } ERRORS[] = {
-    {0, "cudaSuccess", "no error"}, {1, "cudaErrorInvalidValue", "invalid argument"},
-    {2, "cudaErrorMemoryAllocation", "out of memory"}, {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {13, "cudaErrorInvalidSymbol", "invalid device symbol"}, {21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"}, {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {101, "cudaErrorInvalidDevice", "invalid device ordinal"}, {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
-    {218, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"}, {400, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"}, {710, "cudaErrorAssert", "device-side assert triggered"},
-    {712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
-    {713, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
-    {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
-    {716, "cudaErrorMisalignedAddress", "misaligned address"}, {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}, {801, "cudaErrorNotSupported", "operation not supported"},
-    {912, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
-static int error_index(error code) { for (size_t i = 0; i < sizeof ERRORS / sizeof ERRORS[0]; i++) if (ERRORS[i].code == code) return (int)i; return -1; }
-API const char *cudaGetErrorName(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].name; }
-API const char *cudaGetErrorString(error code) { int i = error_index(code); return i < 0 ? "unrecognized error code" : ERRORS[i].text; }
-API error cudaGetLastError(void) { error code = lost ? lost : last; last = OK; return code; }
-API error cudaPeekAtLastError(void) { return lost ? lost : last; }
+API error cudaMemcpyToSymbol(const void *host, const void *from, size_t size, size_t offset, int kind) {
+    CALLED;
+    return copy_of_symbol(NULL, true, host, NULL, from, size, offset, kind);
+}
+API error cudaMemcpyToSymbol_ptds(const void *host, const void *from, size_t size, size_t offset, int kind) {
+    CALLED;
+    return copy_of_symbol(PER_THREAD, true, host, NULL, from, size, offset, kind);
+}
+API error cudaMemcpyFromSymbol(void *to, const void *host, size_t size, size_t offset, int kind) {
+    CALLED;
+    return copy_of_symbol(NULL, true, host, to, NULL, size, offset, kind);
+}
+API error cudaMemcpyFromSymbol_ptds(void *to, const void *host, size_t size, size_t offset, int kind) {
+    CALLED;
+    return copy_of_symbol(PER_THREAD, true, host, to, NULL, size, offset, kind);
+}
+API error cudaMemcpyToSymbolAsync(
+        const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) {
+    CALLED;
+    return copy_of_symbol(stream, false, host, NULL, from, size, offset, kind);
+}
+API error cudaMemcpyToSymbolAsync_ptsz(
+        const void *host, const void *from, size_t size, size_t offset, int kind, void *stream) {
+    CALLED;
+    return copy_of_symbol(ON_THREADS(stream), false, host, NULL, from, size, offset, kind);
+}
+API error cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t size, size_t offset, int kind, void *stream) {
+    CALLED;
+    return copy_of_symbol(stream, false, host, to, NULL, size, offset, kind);
+}
+API error cudaMemcpyFromSymbolAsync_ptsz(
+        void *to, const void *host, size_t size, size_t offset, int kind, void *stream) {
+    CALLED;
+    return copy_of_symbol(ON_THREADS(stream), false, host, to, NULL, size, offset, kind);
+}
 
 /* ---- devices ---- */
 API error cudaDeviceSynchronize(void) { return managed_pull(catch_up_all()); }
-API error cudaGetDevice(int *device) { *device = 0; return OK; }
+API error cudaGetDevice(int *device) {
+    *device = 0;
+    return OK;
+}
 API error cudaSetDevice(int device) { return device ? failed(101) : OK; }
-API error cudaGetDeviceCount(int *count) { *count = 1; return OK; }
+API error cudaGetDeviceCount(int *count) {
+    *count = 1;
+    return OK;
+}
 API error cudaDeviceReset(void) { return OK; }
-API error cudaRuntimeGetVersion(int *version) { *version = 13000; return OK; }
-API error cudaDriverGetVersion(int *version) { *version = 13000; return OK; }
+API error cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return OK;
+}
+API error cudaDriverGetVersion(int *version) {
+    *version = 13000;
+    return OK;
+}
 API error cudaFuncSetAttribute(const void *host, int attribute, int value) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
-    if (attribute == 8) { if (value < 0 || value + (int)it->facts.shared > SHARED_MOST) return failed(INVALID_VALUE); it->shared_limit = value; }
+    if (attribute == 8) {
+        if (value < 0 || value + (int)it->facts.shared > (int)MOST_SHARED) return failed(INVALID_VALUE);
+        it->shared_limit = value;
+    }
     return OK;
 }
-API error cudaFuncSetCacheConfig(const void *host, int value) { (void)host; (void)value; return OK; }
-struct function_attributes { size_t shared, constant, local; int threads, registers, ptx, binary, cache, dynamic, carveout, rest[32]; };
+API error cudaFuncSetCacheConfig(const void *host, int value) {
+    (void)host;
+    (void)value;
+    return OK;
+}
+struct function_attributes {
+    size_t shared, constant, local;
+    int threads, registers, ptx, binary, cache, dynamic, carveout, rest[32];
+};
 API error cudaFuncGetAttributes(struct function_attributes *into, const void *host) {
     struct function *it;
     error code = find(host, &it);
     if (code) return code;
     memset(into, 0, 56);
-    into->shared = it->facts.shared; into->local = it->facts.local; into->threads = (int)it->facts.threads; into->registers = (int)it->facts.registers;
-    into->ptx = (int)it->facts.ptx; into->binary = 90; into->dynamic = it->shared_limit;
+    into->shared = it->facts.shared;
+    into->local = it->facts.local;
+    into->threads = (int)it->facts.threads;
+    into->registers = (int)it->facts.registers;
+    into->ptx = (int)it->facts.ptx;
+    into->binary = 90;
+    into->dynamic = it->shared_limit;
     return OK;
 }
-API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads, size_t shared, unsigned flags) {
+API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        int *blocks, const void *host, int threads, size_t shared, unsigned flags) {
     struct function *it;
     error code = find(host, &it);
     (void)flags;
     if (code) return code;
-    if (threads < 1 || threads > 1024) { *blocks = 0; return failed(INVALID_VALUE); }
+    if (threads < 1 || threads > 1024) {
+        *blocks = 0;
+        return failed(INVALID_VALUE);
+    }
     int most = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)(SHARED_ALL / (it->facts.shared + shared + 1024));
     *blocks = most < by_shared ? most : by_shared;
     if (*blocks > 32) *blocks = 32;
     return OK;
 }
-API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared) { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0); }
+API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
+}
 
 /* ---- streams and events ---- */
 static error new_stream(void **into, bool apart) {
     struct stream *made = calloc(1, sizeof *made);
     if (!made) return failed(NO_MEMORY);
-    made->waits = made->apart = apart; made->next = streams;
+    made->waits = made->apart = apart;
+    made->next = streams;
     streams = *into = made;
     return lost;
 }
 API error cudaStreamCreate(void **stream) { return new_stream(stream, false); }
 API error cudaStreamCreateWithFlags(void **stream, unsigned flags) { return new_stream(stream, flags & 1); }
-API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) { (void)priority; return new_stream(stream, flags & 1); }
-API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return OK; }
-API error cudaStreamDestroy(void *stream) { (void)stream; return lost; } /* its work goes on */
+API error cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+    (void)priority;
+    return new_stream(stream, flags & 1);
+}
+API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    *least = 0;
+    *greatest = -5;
+    return OK;
+}
+API error cudaStreamDestroy(void *stream) {
+    (void)stream;
+    return lost;
+} /* its work goes on */
 API error cudaStreamSynchronize(void *stream) {
     error code = managed_pull(finish(own_stream(stream)));
     order_waited(stream);
@@ -486,10 +722,18 @@ API error cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
     order_wait(stream, event);
     return capturing ? OK : reach(event);
 }
-API error cudaStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags) { return cudaStreamWaitEvent(ON_THREADS(stream), event, flags); }
-static error new_event(void **event) { *event = calloc(1, sizeof(struct event)); return *event ? lost : failed(NO_MEMORY); }
+API error cudaStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags) {
+    return cudaStreamWaitEvent(ON_THREADS(stream), event, flags);
+}
+static error new_event(void **event) {
+    *event = calloc(1, sizeof(struct event));
+    return *event ? lost : failed(NO_MEMORY);
+}
 API error cudaEventCreate(void **event) { return new_event(event); }
-API error cudaEventCreateWithFlags(void **event, unsigned flags) { (void)flags; return new_event(event); }
+API error cudaEventCreateWithFlags(void **event, unsigned flags) {
+    (void)flags;
+    return new_event(event);
+}
 API error cudaEventRecord(void *event, void *stream) {
     struct event *it = event;
     it->stream = own_stream(stream);
@@ -499,18 +743,28 @@ API error cudaEventRecord(void *event, void *stream) {
     return lost;
 }
 API error cudaEventRecord_ptsz(void *event, void *stream) { return cudaEventRecord(event, ON_THREADS(stream)); }
-API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) { (void)flags; return cudaEventRecord(event, stream); }
-API error cudaEventRecordWithFlags_ptsz(void *event, void *stream, unsigned flags) { return cudaEventRecordWithFlags(event, ON_THREADS(stream), flags); }
+API error cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) {
+    (void)flags;
+    return cudaEventRecord(event, stream);
+}
+API error cudaEventRecordWithFlags_ptsz(void *event, void *stream, unsigned flags) {
+    return cudaEventRecordWithFlags(event, ON_THREADS(stream), flags);
+}
 API error cudaEventSynchronize(void *event) {
     error code = managed_pull(reach(event));
     order_reached(event);
     return code;
 }
 API error cudaEventQuery(void *event) { return cudaEventSynchronize(event); }
-API error cudaEventDestroy(void *event) { free(event); return lost; }
+API error cudaEventDestroy(void *event) {
+    free(event);
+    return lost;
+}
 API error cudaEventElapsedTime(float *ms, void *from, void *to) {
-    reach(from); reach(to);
-    order_reached(from); order_reached(to);
+    reach(from);
+    reach(to);
+    order_reached(from);
+    order_reached(to);
     *ms = 0.001f + 1e-6f * (float)(((struct event *)to)->at - ((struct event *)from)->at);
     return managed_pull(lost);
 }

@@ -1,4 +1,4 @@
-/* What the parts of the CUDA runtime share. Names that a student's library may see are marked API; all others are hidden from it. */
+/* Shared by the files of the CUDA runtime. A student's library sees only names that are marked API. */
 #ifndef RUNTIME_H
 #define RUNTIME_H
 #include <stdbool.h>
@@ -8,45 +8,97 @@
 #include "protocol.h"
 
 #define API __attribute__((visibility("default")))
-#define MULTIPROCESSORS 16 /* as in engine/launch.c */
-#define SHARED_STATIC 49152
-#define SHARED_MOST 232448
 #define SHARED_ALL 233472 /* of a multiprocessor */
-enum { OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_SYMBOL = 13, INVALID_DIRECTION = 21, INVALID_FUNCTION = 98, INVALID_DEVICE = 101,
-       INVALID_HANDLE = 400, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, TOO_LARGE = 720, NOT_SUPPORTED = 801, STICKY_FROM = 700, STICKY_TO = 719 };
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    NO_MEMORY = 2,
+    INVALID_CONFIGURATION = 9,
+    INVALID_SYMBOL = 13,
+    INVALID_DIRECTION = 21,
+    INVALID_FUNCTION = 98,
+    INVALID_DEVICE = 101,
+    INVALID_HANDLE = 400,
+    ALREADY_REGISTERED = 712,
+    NOT_REGISTERED = 713,
+    TOO_LARGE = 720,
+    NOT_SUPPORTED = 801,
+    STICKY_FROM = 700,
+    STICKY_TO = 719
+};
 enum { HOST_TO_HOST, TO_DEVICE, FROM_DEVICE, ON_DEVICE, AS_POINTERS_SAY };
 
 typedef int error;
 typedef struct { uint32_t x, y, z; } dim3;
 
-/* A request that waits, of a graph or a stream; ``to``: where its answer goes. CALL is a function of the host's. */
+/* A waiting request of a graph or a stream; ``to``: for its answer. CALL_HOST is a host function. */
 enum { CALL_HOST = 1000 };
-struct node { uint32_t kind, at; size_t size; uint8_t *data; void *to; size_t room; struct node *next; struct order order; uint64_t asked; };
-/* ``placed``: of the next node, its chain and what lies before it; else a stream that is captured says so. */
-struct graph { struct node *first, **end, *last; uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain; bool placed; struct clock before; };
+struct node {
+    uint32_t kind, at;
+    size_t size;
+    uint8_t *data;
+    void *to;
+    size_t room;
+    struct node *next;
+    struct order order;
+    uint64_t asked;
+};
+/* ``placed``: chain and clock of the next node are set; else the captured stream has them. */
+struct graph {
+    struct node *first, **end, *last;
+    uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain;
+    bool placed;
+    struct clock before;
+};
 /* ``waits``: its work is done when something waits for it; ``apart``: it is not ordered with the default stream. */
-struct stream { struct graph work; bool waits, apart; uint64_t given, done; struct stream *next; uint32_t slot, chain; struct clock clock, before; struct graph *captured; };
-struct event { struct stream *stream; uint64_t after, at; struct clock clock; uint32_t call; struct graph *graph; };
-struct call_host { void (*function)(void *); void *argument; };
+struct stream {
+    struct graph work;
+    bool waits, apart;
+    uint64_t given, done;
+    struct stream *next;
+    uint32_t slot, chain;
+    struct clock clock, before;
+    struct graph *captured;
+};
+struct event {
+    struct stream *stream;
+    uint64_t after, at;
+    struct clock clock;
+    uint32_t call;
+    struct graph *graph;
+};
+struct call_host {
+    void (*function)(void *);
+    void *argument;
+};
 
-extern error lost;               /* a fault that ended the context */
-extern struct graph *capturing;
+/* calls.c */
+extern error lost; /* a fault that ended the context */
 error failed(error code);
-/* Where the call that is answered was made, in the student's library; a call from here keeps the place. */
+/* Reports a call that is not done as asked. */
+void tell(uint32_t which, const uint64_t numbers[6], const char *name);
+#define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
+/* A request that is not work of the device. */
+error request_plain(uint32_t kind, const void *a, size_t a_size, void *answer, size_t room);
+/* The place of the present call in the student's library; calls from here keep it. */
 #define CALLED came_from(__builtin_return_address(0))
 extern uint32_t called_at;
 void came_from(void *address);
-/* ``stream``'s own queue, where its work waits until something waits for it; NULL: it is done when it is asked for. */
+
+/* runtime.c */
+/* The queue of a stream whose work is done when something waits for it; NULL: work is done at once. */
 struct stream *own_stream(void *stream);
-/* As ask_on, for what has its order already. */
-error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
-error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
+/* Like ask_on, for work that has its order. */
+error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b,
+        size_t b_size, void *answer, size_t room);
+error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
+        size_t room);
 error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error finish(struct stream *);
 error catch_up_all(void);
 error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
-/* The direction of a copy, by where its pointers lie. */
+/* The direction of a copy, by its pointers. */
 int direction(const void *to, const void *from, int kind);
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
 error set_on(void *stream, void *to, int value, size_t size);
@@ -56,6 +108,7 @@ error call_on(void *stream, void (*function)(void *), void *argument);
 #define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
 #define ON_THREADS(stream) ((stream) ? (stream) : PER_THREAD)
 extern struct stream legacy, per_thread, *streams;
+extern struct graph *capturing; /* NULL: none captures */
 struct stream *stream_named(void *stream);
 void order_begins(void); /* a call; all before it is done */
 bool order_is_told(void);
@@ -70,7 +123,10 @@ void order_captured(const struct graph *);
 void order_place(struct graph *, struct node *const *after, size_t count); /* of the nodes that are added next */
 struct order order_node(struct graph *, void *stream);
 void order_depends(const struct node *from, struct node *to);
-struct launched { struct clock base; uint32_t slots[STREAMS], starts[STREAMS]; };
+struct launched {
+    struct clock base;
+    uint32_t slots[STREAMS], starts[STREAMS];
+};
 void order_launch(struct graph *, void *stream, struct launched *);
 struct order order_launched(const struct launched *, const struct order *node);
 
@@ -79,7 +135,8 @@ int managed_any(void);
 error managed_allocate(void **pointer, size_t size);
 int managed_release(void *pointer); /* false: it is none */
 int managed_is(const void *pointer);
-error managed_register(void *host, size_t size, void **device); /* memory of the host's own, which kernels reach at another address */
+/* memory of the host's own, which kernels reach at another address */
+error managed_register(void *host, size_t size, void **device);
 void managed_unregister(void *host);
 void *managed_on_device(const void *pointer); /* where kernels reach what is registered; else the pointer itself */
 void managed_variable(void **host, uint64_t address, uint64_t size);

@@ -1,0 +1,183 @@
+/* Memory that the host gave: regions by address, the state of their bytes, and pages that are filled when touched. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine.h"
+
+#define GAP 65536ull
+
+struct region *region_of(struct engine *engine, uint64_t address) {
+    uint32_t low = 0, high = engine->region_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (engine->regions[middle].address <= address) low = middle + 1;
+        else high = middle;
+    }
+    if (low == 0) return NULL;
+    struct region *found = &engine->regions[low - 1];
+    return address - found->address < found->size ? found : NULL;
+}
+
+static void page_fill(const struct region *region, uint64_t page) {
+    const struct lazy *lazy = region->lazy;
+    uint64_t begin = page * LAZY_PAGE, end = begin + LAZY_PAGE < region->size ? begin + LAZY_PAGE : region->size;
+    for (uint64_t at = begin; at < end;) {
+        uint64_t from = at % lazy->period, size = lazy->period - from < end - at ? lazy->period - from : end - at;
+        memcpy(region->data + at, lazy->pattern + from, size);
+        at += size;
+    }
+    for (uint64_t i = 0; i < lazy->overlay_count; i++) {
+        const struct overlay *it = &lazy->overlays[i];
+        uint64_t first = begin / lazy->element, behind = end / lazy->element;
+        uint64_t element =
+                first <= it->first ? it->first : it->first + (first - it->first + it->step - 1) / it->step * it->step;
+        for (; element < behind; element += it->step)
+            memcpy(region->data + element * lazy->element, &it->value, lazy->element);
+    }
+}
+
+void region_fill(struct engine *engine, struct region *region, uint64_t offset, uint64_t size) {
+    static atomic_flag lock = ATOMIC_FLAG_INIT;
+    uint8_t *drawn = region->lazy->drawn;
+    for (uint64_t page = offset / LAZY_PAGE; page <= (offset + size - 1) / LAZY_PAGE; page++) {
+        if (__atomic_load_n(&drawn[page], __ATOMIC_ACQUIRE)) continue;
+        while (atomic_flag_test_and_set(&lock)) {}
+        if (!drawn[page]) {
+            page_fill(region, page);
+            atomic_fetch_add(&engine->drawn_bytes, LAZY_PAGE);
+            __atomic_store_n(&drawn[page], 1, __ATOMIC_RELEASE);
+        }
+        atomic_flag_clear(&lock);
+    }
+}
+
+/* Large reservations are MAP_SHARED, because private memory counts against a box's RLIMIT_DATA even if untouched. */
+static void *reserved(size_t size) {
+    int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
+    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return made == MAP_FAILED ? NULL : made;
+}
+
+/* Zeros reserved memory and gives its pages back. */
+static void forget(void *reserved, size_t size) {
+    madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED);
+}
+
+/* Adds a region, ``misalign`` bytes past a multiple of 512, like an array within a buffer. Returns its address; 0:
+ * no room. */
+uint64_t engine_add(
+        struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
+    if (engine->region_count == engine->region_room) {
+        struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
+        if (!more) return 0;
+        engine->regions = more;
+    }
+    if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
+    struct region region = {.address = engine->next_address + misalign,
+            .size = size,
+            .data = data,
+            .number = engine->next_number,
+            .constant = constant};
+    if (tracked && size) {
+        region.valid = tracked > 1 ? reserved(size) : NULL;
+        region.written = reserved(4 * size);
+        region.read = reserved(4 * size);
+        region.read_too = reserved(4 * size);
+        if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
+    }
+    engine->next_number++;
+    engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
+    engine->regions[engine->region_count++] = region;
+    return region.address;
+}
+
+/* Leaves a gap before the next region. */
+void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
+
+uint32_t engine_number_of(struct engine *engine, uint64_t address) {
+    struct region *found = region_of(engine, address);
+    return found ? found->number : 0;
+}
+
+/* Removes a region. ``keep``: keeps its address, so a later use is reported. Returns its number; 0: there is none. */
+uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
+    for (uint32_t i = 0; i < engine->region_count; i++) {
+        struct region *it = &engine->regions[i];
+        if (it->address != address || it->freed) continue;
+        if (it->valid) munmap(it->valid, it->size);
+        if (it->written) {
+            munmap(it->written, 4 * it->size);
+            munmap(it->read, 4 * it->size);
+            munmap(it->read_too, 4 * it->size);
+        }
+        it->valid = NULL;
+        it->written = it->read = it->read_too = NULL;
+        uint32_t number = it->number;
+        if (keep) {
+            it->freed = true;
+            it->data = NULL;
+        } else {
+            memmove(it, it + 1, (engine->region_count - i - 1) * sizeof *it);
+            engine->region_count--;
+        }
+        return number;
+    }
+    return 0;
+}
+
+/* Marks bytes that a copy or memset wrote. */
+void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
+    struct region *it = region_of(engine, address);
+    if (it && it->valid && address - it->address + size <= it->size)
+        memset(it->valid + (address - it->address), 1, size);
+}
+
+/* Marks groups of ``length`` bytes that hold ``pattern``, as new host memory does, as unwritten. A last group of
+ * fewer than four bytes may hold it by chance. */
+void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
+    struct region *it = region_of(engine, address);
+    if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
+    uint64_t from = address - it->address;
+    for (uint64_t at = 0; at < size; at += length) {
+        uint64_t some = size - at < length ? size - at : length;
+        if (some >= 4 && memcmp(it->data + from + at, pattern, some) == 0) memset(it->valid + from + at, 0, some);
+    }
+}
+
+/* Makes a region lazy. */
+uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
+    struct region *region = region_of(engine, address);
+    if (region) region->lazy = lazy;
+    return region != NULL;
+}
+
+/* Fills lazy bytes that the host is about to use. */
+void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
+    struct region *region = region_of(engine, address);
+    if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);
+}
+
+void regions_begin(struct engine *engine) {
+    engine->next_address = FIRST_ADDRESS;
+    engine->next_number = 1;
+}
+
+void regions_forget_accesses(struct engine *engine) {
+    for (uint32_t i = 0; i < engine->region_count; i++) {
+        struct region *it = &engine->regions[i];
+        if (it->written) {
+            forget(it->written, 4 * it->size);
+            forget(it->read, 4 * it->size);
+            forget(it->read_too, 4 * it->size);
+        }
+    }
+}
+
+void regions_delete(struct engine *engine) {
+    while (engine->region_count) {
+        engine->regions[0].freed = false;
+        engine_remove(engine, engine->regions[0].address, 0);
+    }
+    free(engine->regions);
+}
