@@ -47,23 +47,3 @@ class Binding(Protocol):
 
 # What a loader returns: it makes a call of a submission from the binding of a case.
 MakeCall = Callable[[Binding], Call]
-
-
-def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
-    """The binding over ``memory`` ("host", "cuda", "emulated", or "client" beside an emulated GPU); ``descriptors``:
-    the gate's page, then one per buffer."""
-    if memory == "cuda":
-        from cuda_binding import CudaBinding
-
-        return CudaBinding(entries, descriptors)
-    if memory == "client":
-        from emulated_triton import ClientBinding
-
-        return ClientBinding(entries, descriptors)
-    if memory == "emulated":
-        from emulated_binding import EmulatedBinding
-
-        return EmulatedBinding(entries, descriptors)
-    from host_binding import HostBinding
-
-    return HostBinding(entries, descriptors)

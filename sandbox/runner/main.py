@@ -24,7 +24,8 @@ from connect import connect
 from failure import describe
 import compiling
 import preload
-from binding import Binding, Call, CountedCall, MakeCall, make_binding
+import timings
+from binding import Binding, Call, CountedCall, Entry, MakeCall
 from supervise import supervise
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Runner:
 
     def serve(self) -> None:
         """Answer messages until the judge closes the connection."""
-        self._send({"op": "hello", "environment": _environment(), "seconds": preload.seconds})
+        self._send({"op": "hello", "environment": _environment(), "seconds": timings.seconds})
         while True:
             try:
                 message, descriptors = protocol.receive(self.connection)
@@ -95,7 +96,7 @@ class Runner:
     def _bind(self, message: dict[str, Any], descriptors: list[int]) -> None:
         self._unbind()  # first: a GPU may have no room for both
         assert self.make_call is not None
-        self.binding = make_binding(message.get("memory", "host"), message["entries"], descriptors)
+        self.binding = _make_binding(message.get("memory", "host"), message["entries"], descriptors)
         self.call = self.make_call(self.binding)
         self._send({"op": "bound"})
 
@@ -144,6 +145,26 @@ class Runner:
 
     def _send(self, message: dict[str, Any]) -> None:
         protocol.send(self.connection, message)
+
+
+def _make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
+    """``memory``: "host", "cuda", "emulated", or "client" for Triton's side of an emulated GPU. ``descriptors``: the
+    gate's page, then one per buffer."""
+    if memory == "cuda":
+        from cuda_binding import CudaBinding
+
+        return CudaBinding(entries, descriptors)
+    if memory == "client":
+        from emulated_triton import ClientBinding
+
+        return ClientBinding(entries, descriptors)
+    if memory == "emulated":
+        from emulated_binding import EmulatedBinding
+
+        return EmulatedBinding(entries, descriptors)
+    from host_binding import HostBinding
+
+    return HostBinding(entries, descriptors)
 
 
 def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:

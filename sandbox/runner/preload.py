@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from timings import timed
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
 # Bytes that kernels can print in one call: as many as a box may print at all. It is a ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
-# How long each part took. Told with hello, before anything of a submission is loaded.
-seconds: dict[str, float] = {}
-
-
-@contextlib.contextmanager
-def timed(name: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        seconds[name] = round(time.perf_counter() - began, 4)
 
 
 def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> EmptyLaunches | None:

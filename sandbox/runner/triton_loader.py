@@ -20,7 +20,7 @@ import large_kernels
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
-from preload import timed
+from timings import timed
 
 
 # Products and sums become one instruction, as always; Triton 3.9 warns where nobody says so.
