@@ -11,7 +11,7 @@ from binding import Call, Entry, Failure
 
 
 class HostBinding:
-    """What one case or workload is called with, and how a round of it runs. See ``CudaBinding`` for the other one."""
+    """The arguments of one case or workload, and its rounds. ``CudaBinding`` is the counterpart on a GPU."""
 
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
@@ -56,7 +56,7 @@ class HostBinding:
         return values
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """One round: say queued, spin until the gate opens, call, set done. What the call raised, or None."""
+        """Say queued, spin until the gate opens, call, set done. Returns what the call raised, or None."""
         failure = None
         queued()
         self._flags.wait_open(number)

@@ -1,7 +1,8 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor reports how the runner ended, see
+
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. A supervisor reports to STATUS_ADDRESS how the runner ended, see
 ``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
 Load = Callable[[dict[str, Any], list[int]], MakeCall]
-# It calls what it is given where a GPU is used, when all is done that needs none.
+# Its argument is called just before the first use of a GPU, after everything that needs none.
 Prepare = Callable[[Callable[[], None]], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
@@ -45,7 +46,7 @@ class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
-        # First: from then on the judge holds the box.
+        # First: from now on the judge holds the box.
         self.connection = connect(address)
         self.empty_launches = prepare(self._ask_for_gpu)
         self.make_call: MakeCall | None = None
@@ -53,8 +54,8 @@ class Runner:
         self.call: Call | None = None
 
     def _ask_for_gpu(self) -> None:
-        """Wait until the judge lets this box use the GPU: it does not while something is timed there. Raises EOFError
-        when the judge is gone."""
+        """Wait until the judge lets this box use the GPU: not while something is timed there. Raises EOFError if the
+        judge is gone."""
         self._send({"op": "imported"})
         message, descriptors = protocol.receive(self.connection)
         protocol.close_all(descriptors)
@@ -135,8 +136,8 @@ class Runner:
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
         for name in ("unfreed", "forgotten", "sampled"):
-            if (told := getattr(self.call, name, None)) is not None:
-                answer[name] = told
+            if (value := getattr(self.call, name, None)) is not None:
+                answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])
         if message.get("count"):
             counted = cast("CountedCall", self.call)
@@ -174,9 +175,9 @@ def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
 
 
 def _flush(mark: str) -> None:
-    """Let what was printed during a call (by Python, by C, by kernels) leave before the answer does, then ``mark``.
+    """Flush a call's output (by Python, C and kernels) and then ``mark``, before the answer is sent.
 
-    Output and answers reach the judge by different ways; the mark shows it where the output of a call ends.
+    Output and answers reach the judge by different channels; the mark shows where the output of a call ends.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have closed or replaced it
@@ -222,7 +223,7 @@ _ours: dict[str, Load] = {"reference": _load_reference, "control": _load_control
 
 
 def _loader(name: str) -> Load:
-    """``name``: a program of ours, or the module that loads submissions in one language."""
+    """``name``: one of our programs, or the module that loads submissions in one language."""
     load: Load = _ours.get(name) or importlib.import_module(name).load_submission
     return load
 
