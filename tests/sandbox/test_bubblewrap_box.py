@@ -191,7 +191,7 @@ def test_what_outlived_its_owner_is_reaped_and_nothing_else(bubblewrap_boxes: Bo
 
 def test_a_start_that_takes_too_long_leaves_nothing(bubblewrap_boxes: BoxMaker) -> None:
     before = own_groups()
-    with pytest.raises(BoxUnavailable, match="made no box: it took too long"):
+    with pytest.raises(BoxUnavailable, match="could not start a box: it took too long"):
         bubblewrap_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.0))
     assert not [
         pid for pid in boxes_of(os.getpid()) if "probe.py" in Path(f"/proc/{pid}/cmdline").read_text()

@@ -57,7 +57,7 @@ def test_auto_without_either_is_local_and_says_why() -> None:
 
 @pytest.mark.usefixtures("no_program")
 def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
-    with pytest.raises(BoxUnavailable, match="bwrap is not there") as caught:
+    with pytest.raises(BoxUnavailable, match="bwrap is not installed") as caught:
         make_boxes("bubblewrap")
     assert "apt-get install bubblewrap" in caught.value.hint
 

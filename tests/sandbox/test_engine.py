@@ -161,7 +161,7 @@ def test_a_gpu_is_refused_to_runsc() -> None:
     for purpose in (BoxPurpose.RUN, BoxPurpose.COMPILE):
         options.check_fits("runsc", BoxSpec(purpose))
     options.check_fits("runc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
-    with pytest.raises(BoxUnavailable, match="GPU cannot be run by 'runsc'"):
+    with pytest.raises(BoxUnavailable, match="'runsc' cannot give a box a GPU"):
         options.check_fits("runsc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
 
 

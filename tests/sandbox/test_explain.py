@@ -48,7 +48,7 @@ def test_python_in_a_cuda_source_is_one_sentence() -> None:
     source = "# a Triton kernel\nimport triton\n\ndef solve(x, out, n):\n    pass\n"
     explained = explain("solution.cu(2): error: this declaration has no type\n" * 9, source, "solution.cu")
     assert explained.log.splitlines() == [
-        "solution.cu(2): error: this is Python, and a CUDA source is wanted",
+        "solution.cu(2): error: this is Python, but a CUDA source is expected",
         "  import triton",
         "  ^",
     ]
