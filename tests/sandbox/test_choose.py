@@ -65,7 +65,7 @@ def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
 def test_bubblewrap_that_makes_no_box_is_refused_with_what_it_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a host that lets ordinary users make no namespaces."""
+    """On a host that forbids namespaces to ordinary users."""
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)

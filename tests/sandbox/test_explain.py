@@ -1,4 +1,4 @@
-"""What nvcc and gcc say becomes words about the source; ``tests/challenge/test_signature.py`` asks the real ones."""
+"""Messages of nvcc and gcc, reworded. ``tests/challenge/test_signature.py`` runs the real compilers."""
 
 from __future__ import annotations
 
@@ -129,7 +129,17 @@ void solve(
     void) {
 """
     outline = outline_of(source)
-    found = [(it.name, it.line, it.parameters, it.kernel, it.host, it.namespace) for it in outline.functions]
+    found = [
+        (
+            function.name,
+            function.line,
+            function.parameters,
+            function.kernel,
+            function.host,
+            function.namespace,
+        )
+        for function in outline.functions
+    ]
     assert found == [
         ("both", 4, 2, False, True, True),
         ("k", 6, 2, True, False, False),

@@ -1,5 +1,5 @@
-"""A box that compiles and was taken over by what it compiled: whatever it says costs bounded time and memory, and ends
-as a fault of the source or of the box."""
+"""A compiler's box that its source took over: whatever it sends costs bounded time and memory, and counts as a fault of
+the source or of the box."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SILENT_SECONDS = 0.5
 
 
 class FakeBox:
-    """A box whose program is ``talk``: it has the connection, and the library's pipe."""
+    """A box whose program is ``talk``, which gets the connection and the library's pipe."""
 
     id = "fake"
 
@@ -48,7 +48,7 @@ class FakeBox:
                 talk(self._theirs, descriptors[0])
             for descriptor in descriptors:
                 os.close(descriptor)
-            self._theirs.recv(1)  # as the program does: the parent ends it
+            self._theirs.recv(1)  # like the program, until the parent ends it
         self._theirs.close()
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
@@ -61,7 +61,7 @@ class FakeBox:
         return BoxEnd(EndReason.KILLED)
 
     def cpu_seconds(self) -> float:
-        return time.monotonic()  # it never rests
+        return time.monotonic()  # it is never idle
 
     def out_of_memory(self) -> bool:
         return self._full
@@ -93,7 +93,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def compiled_by(talk: Talk, full: bool = False) -> CompileResult:
-    """``full``: the host says that the box reached its limit of memory."""
+    """``full``: the host reports that the box reached its memory limit."""
     return compile_cuda(FakeBoxes(talk, full), CompileRequest(SOURCE, FOOTER))
 
 
@@ -229,7 +229,7 @@ def test_one_that_leaves_early_is_the_boxs_fault() -> None:
 
 
 def test_descriptors_that_it_sends_are_closed() -> None:
-    """That none is left is seen by the fixture."""
+    """The fixture checks that none is left."""
 
     def talk(theirs: socket.socket, pipe: int) -> None:
         os.write(pipe, LIBRARY)
