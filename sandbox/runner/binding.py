@@ -18,7 +18,7 @@ Call = Callable[[], Any]
 
 
 class CountedCall(Protocol):
-    """A call on an emulated GPU. ``counted`` runs it with its work counted, and sets the other two."""
+    """A call on an emulated GPU. ``counted`` counts its work, and sets the other two."""
 
     modelled_us: float | None
     # See ``grader.schemas.call_profile``.
@@ -33,11 +33,10 @@ class Binding(Protocol):
     entries: list[Entry]
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
+        """By argument name in signature order: torch tensors over the shared memory, and plain numbers."""
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Wait at the gate, call, say done. ``queued`` is called once the round waits at the gate. Returns the
-        failure, if any."""
+        """Wait at the gate, call, say done. Calls ``queued`` while it waits. Returns the failure, if any."""
 
     def close(self) -> None:
         """Unmap the memory: nothing may use it afterwards."""

@@ -7,11 +7,9 @@ pipe's write end. One answer:
 - ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
 - ``killed``: one of the compiler's programs was killed; the parent finds out why
 
-Besides the judge's footer, which calls ``solve``, the source gets our trailer: wrappers by which a wait for the device
-returns at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out changes
-nothing, because everything is ordered on the default stream anyway (see ``gated.py``). The linker inserts them
-(``--wrap``), so a source may call the runtime in any way. Only waits for the default streams and the whole device are
-left out; a wait for another stream or an event is a real one.
+After the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers, inserted by the linker
+(``--wrap``) so that a source may call the runtime in any way. By them a wait for the device returns at once while the
+gate is closed, when it could never end; see ``gated.py``. A wait for a stream or an event of the student's stays real.
 """
 
 import math
@@ -65,23 +63,23 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which takes longer and hides the whole program from the
-# compiler: used if a source fails without it, or at once if it has the line "// grader: rdc".
+# Kernels that launch kernels need separate compilation, which is slow and hides the whole program from the compiler. It
+# is used after a failure for lack of it, or at once for a source with the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
-# Prefix of a kernel in an unnamed namespace, before its own mangled name.
+# Precedes the mangled name of a kernel in an unnamed namespace.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
-# Words of appended code that a macro could replace: those outside of literals.
+# Words outside of literals, which a macro could replace.
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 WORD = re.compile(r"[A-Za-z_]\w*")
-# Messages of compiler drivers about a killed program: at the start of a line, where no source text comes.
+# A driver's message about a killed program, at the start of a line, where no source text comes.
 KILLED = re.compile(
     r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)(?: |:).*(?:signal 9\b|Killed signal)"
     r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
-# A compiler that prints this many times what is kept is stopped: it repeats an error without end.
+# A compiler that prints this many times the limit is stopped: it repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
@@ -101,8 +99,8 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """Source code for the calls of the CUDA runtime that ``source`` names and the emulated GPU lacks; each reports
-    that. Empty if there are none. ``folder``: of CUDA's headers; a header that is missing declares nothing."""
+    """Source code that defines calls of the CUDA runtime that the emulated GPU lacks but ``source`` names; each reports
+    that. ``folder``: of CUDA's headers; a missing one declares nothing."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     calls: dict[str, str] = {}
     for header in HEADERS:
@@ -122,20 +120,20 @@ def missing(source: str, folder: str) -> str:
 
 
 def headers_of(nvcc: str) -> str:
-    """The folder of the headers that ``nvcc`` includes; the usual one of packages if they are not next to it."""
+    """Folder of the headers that ``nvcc`` includes; packages' usual one if they are not next to it."""
     near = os.path.join(
         os.path.dirname(os.path.dirname(os.path.realpath(shutil.which(nvcc) or nvcc))), "include"
     )
     return near if os.path.exists(f"{near}/{HEADERS[0]}") else "/usr/include"
 
 
-# The emulated GPU reads the line of a call from debug information; a tail call would have none.
+# The emulated GPU finds the line of a call by debug information; a tail call would have none.
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: for example sm_90, or compute_90a for PTX and no CUDA runtime, as the emulated GPU takes it. The
-    machine code that comes with the PTX is not used, but the assembler's errors and register counts are."""
+    """``arch``: for example sm_90, or compute_90a for the emulated GPU: PTX without a CUDA runtime. Its machine code is
+    unused, but the assembler's errors and register counts matter."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -149,16 +147,13 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
 
 
 def own_libraries(nvcc: str) -> list[str]:
-    """Options that find nvcc's libraries: it looks in lib64, a toolkit of NVIDIA's wheels has them in lib."""
+    """nvcc looks for its libraries in lib64; a toolkit of NVIDIA's wheels has them in lib."""
     home = os.path.dirname(os.path.dirname(nvcc))
     return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
 
 
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
-    """Exit code, output and usage lines of ``command``, the last two cut to ``most`` bytes each.
-
-    A command that floods is killed.
-    """
+    """Exit code, output and usage lines, the last two cut to ``most`` bytes each. Kills a command that floods."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -185,7 +180,7 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
 
 
 def separated(text: str) -> tuple[str, str]:
-    """Splits the compiler's output into messages for the student and lines about the kernels' resources."""
+    """Messages for the student, and lines about the kernels' resources."""
     log: list[str] = []
     usage: list[str] = []
     for line in text.splitlines(keepends=True):
@@ -194,7 +189,7 @@ def separated(text: str) -> tuple[str, str]:
 
 
 def demangled(text: str) -> str:
-    """``text`` with C++ names as written in the source; unchanged if this machine has no tool for that."""
+    """C++ names as written in the source; unchanged without a tool for that."""
     text = STATIC_PREFIX.sub("", text)
     for tool in ("c++filt", "cu++filt"):
         try:
@@ -207,10 +202,9 @@ def demangled(text: str) -> str:
 
 
 def out_of_reach(appended: str) -> str:
-    """``appended`` with every word of it undefined first, keywords too: no macro of the source changes its meaning.
+    """``appended`` with each word of it undefined first, keywords too, so no macro of the source changes its meaning.
 
-    Names of directives are not expanded, and undefining a word that is no macro does nothing. Appended code must
-    include no header, whose words are unknown here; nvcc itself includes cuda_runtime.h before every source.
+    ``appended`` must include no header, whose words are unknown here; nvcc includes cuda_runtime.h before every source.
     """
     words = sorted(set(WORD.findall(STRING.sub("", appended))))
     return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
@@ -218,12 +212,12 @@ def out_of_reach(appended: str) -> str:
 
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
-    # Two line ends: a backslash at the end of the source would join the footer's first line to its last line.
+    # Two line ends: a backslash at the end of the source would join the footer's first line to it.
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
-    # All programs of nvcc inherit this. The signal comes first, so nvcc can report which program it was.
+    # For all programs of nvcc. The signal comes first, so nvcc can report which one was too slow.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
@@ -254,7 +248,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
-    """Text to append to the log of a compilation without a usable result; None if it has one."""
+    """Text for the log of a compilation without a usable result; None if it has one."""
     if code != 0:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"
@@ -273,7 +267,6 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
 
 
 def exported(path: str) -> set[str]:
-    """The symbols that a library or program exports."""
     listing = subprocess.run(
         ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=False
     )

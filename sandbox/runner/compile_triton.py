@@ -26,19 +26,17 @@ import triton_driver
 from connect import connect
 from protocol import receive, send
 
-# Multiprocessors by architecture, those of its first GPU: a source may compute a constant from them.
+# Multiprocessors of each architecture's first GPU: a source may compute a constant from them.
 _PROCESSORS = {80: 108, 89: 142, 90: 132, 100: 148}
-# After this long past its time, the source must have caught OutOfTime.
+# Still running this long past its time, the source has caught OutOfTime.
 _CAUGHT_SECONDS = 2.0
 
 
 class OutOfTime(BaseException):
-    """The calls together took too long. A submission can catch this all the same, for example with ``except:``."""
+    """A submission can catch this all the same, for example with ``except:``."""
 
 
 class _Utils:
-    """The helpers that Triton expects of a driver. Loads nothing."""
-
     def __init__(self, architecture: int) -> None:
         self._processors = _PROCESSORS.get(architecture, triton_driver.PROPERTIES["multiprocessor_count"])
 
@@ -53,8 +51,6 @@ class _Utils:
 
 
 class _NoLaunch:
-    """Replaces the launcher of a compiled kernel."""
-
     def __init__(self, source: Any, metadata: Any) -> None:
         pass
 
@@ -63,7 +59,7 @@ class _NoLaunch:
 
 
 def prepare() -> host_compiler.LaunchersAhead | None:
-    """Import torch and Triton before there is a request, without choosing a GPU."""
+    """Import torch and Triton, before there is a request."""
     preload.caches_in_box()
     from triton_loader import prepare_without_gpu
 
@@ -72,7 +68,7 @@ def prepare() -> host_compiler.LaunchersAhead | None:
 
 
 def use_driver(architecture: int) -> None:
-    """Make Triton compile for that GPU, and answer the source's questions about it so that it reaches its launches."""
+    """Make Triton compile for that GPU, and answer the source's questions about it on its way to its launches."""
     import torch
     import triton
 
@@ -103,7 +99,7 @@ def on_host() -> Any:
 
 
 def arguments(call: list[dict[str, Any]]) -> list[Any]:
-    """The arguments of one call. Nothing reads a tensor's contents, so its memory stays untouched."""
+    """Nothing reads a tensor's contents, so its memory stays untouched."""
     import torch
 
     return [
@@ -116,8 +112,8 @@ def arguments(call: list[dict[str, Any]]) -> list[Any]:
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the body after ``seconds``; if the body catches it, end this process: whatever was packed by
-    then is complete."""
+    """Raise OutOfTime in the body after ``seconds``; if the body catches it, end this process, whose packed files are
+    complete."""
     raised = False
 
     def late(*_: Any) -> None:
@@ -168,8 +164,8 @@ def main() -> None:
         done = compile_kernels(request, launchers, pack)
         pack.close()
     send(connection, {"calls": done})
-    # This process is the first of its box, so its end also ends whatever the source started: the parent waits until
-    # nobody holds the pipe.
+    # As the first process of its box it takes along what the source started: the parent waits until nobody holds the
+    # pipe.
     os._exit(0)
 
 

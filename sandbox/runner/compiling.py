@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# The judge accepts nothing that a page or a terminal could take for more than names and numbers.
+# Nothing that a page or a terminal could take for more than names and numbers.
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
 _TEXT_CHARS = 160
 _CONSTANTS = 6
@@ -21,7 +21,7 @@ Report = Callable[[str | None], None]
 
 
 class _Watch:
-    """Compilations of the thread that makes a call. Reports only the outermost of nested ones."""
+    """Compilations in the calling thread; of nested ones the outermost."""
 
     def __init__(self) -> None:
         self._report: Report | None = None

@@ -41,8 +41,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class SockFprog(ctypes.Structure):
-    """``struct sock_fprog``."""
-
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
@@ -58,8 +56,7 @@ def control(option: int, *values: Any) -> None:
 
 
 def bound_tmp(options: str, user: int | None) -> None:
-    """Bound the file system in memory at ``/tmp``. A remount takes flags and sizes, but not the owner, so that is set
-    separately."""
+    """Bound the file system in memory. A remount takes flags and sizes, but not the owner."""
     flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
     words = options.split(",")
     chosen = sum(flags[word] for word in words if word in flags)

@@ -21,7 +21,7 @@ _C_TYPES = {
 
 
 class _Bytes:
-    """Device memory in a form that torch wraps without a copy."""
+    """Device memory for torch, without a copy."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
@@ -34,8 +34,6 @@ class _Bytes:
 
 
 class CudaBinding:
-    """The arguments of one case or workload, and its rounds. ``HostBinding`` is the counterpart in host memory."""
-
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
@@ -57,7 +55,6 @@ class CudaBinding:
         return self._mappings[entry["name"]].address + int(entry["offset"])
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
         return {
             entry["name"]: entry["value"] if entry["kind"] == "value" else self._tensor(entry)
             for entry in self.entries

@@ -1,7 +1,6 @@
 """The control on a GPU: our own kernels over the same buffers, timed by CUDA events.
 
-It loads no submission, so the judge trusts its times: whatever the judge measures beyond them is the fixed cost of a
-round.
+It loads no submission, so the judge trusts its times: the rest of what the judge measures is the fixed cost of a round.
 """
 
 from __future__ import annotations

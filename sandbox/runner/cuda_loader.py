@@ -40,8 +40,6 @@ class CallFailed(Exception):
 
 
 class Library:
-    """The loaded library and its entry point."""
-
     def __init__(self, descriptor: int) -> None:
         """Raises OSError if the library cannot be loaded, CallFailed if its kernels do not fit this device."""
         library = ctypes.CDLL(_written(descriptor))

@@ -43,8 +43,7 @@ class CudaMapping:
 
 
 class Mappings:
-    """Mappings of the judge's memory. Small pieces stay mapped: the cases of a suite reuse them, and mapping one takes
-    as long as running a small case."""
+    """Small pieces stay mapped: the cases of a suite reuse them, and mapping one takes as long as a small case."""
 
     def __init__(self) -> None:
         # By the judge's numbers, least recently used first.
@@ -52,7 +51,6 @@ class Mappings:
         self._flags: tuple[tuple[int, int], CudaFlags] | None = None
 
     def take(self, entry: dict[str, Any], descriptor: int) -> CudaMapping:
-        """The mapping of a buffer; ``put`` takes it back."""
         kept = self._kept.pop(entry.get("memory", 0), None)
         return kept if kept is not None else CudaMapping(descriptor, entry["mapped"])
 
@@ -93,10 +91,8 @@ class CudaFlags:
 
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:
-        """Work enqueued in the body runs once the judge opens the gate; "done" is written after it.
-
-        Everything is on the legacy default stream, which orders all blocking streams.
-        """
+        """Work enqueued in the body runs once the judge opens the gate; "done" is written after it. Both on the legacy
+        default stream, which orders all blocking streams."""
         driver.wait_value(driver.LEGACY_STREAM, self._device, round_number)
         try:
             yield

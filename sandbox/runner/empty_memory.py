@@ -23,7 +23,6 @@ _METHODS = ("new_empty", "new_empty_strided")
 
 
 def use() -> None:
-    """Fill what torch's functions for new memory return from now on."""
     import torch
 
     for owner, names in ((torch, _MAKERS), (torch.Tensor, _METHODS)):

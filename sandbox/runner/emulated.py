@@ -32,8 +32,8 @@ def part(name: str) -> Any:
 
 
 def refused(library: bytes, filename: str) -> str:
-    """An error in the compiler's form about the first instruction in ``library`` that the emulated GPU does not know;
-    empty if it knows all. ``filename``: of the source."""
+    """An error in the compiler's form about an instruction in ``library`` that the emulated GPU does not know, if any.
+    ``filename``: of the source."""
     engine, fatbin, lower, ptx = (part(name) for name in ("engine", "fatbin", "lower", "ptx"))
     for text in fatbin.ptx_of(fatbin.section_of(library)):
         try:
@@ -49,8 +49,8 @@ def refused(library: bytes, filename: str) -> str:
 
 
 def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
-    """The GPU's finding about a call in the form of ``failure.describe``, or None. ``programs``: speak of Triton's
-    programs, not of threads."""
+    """The GPU's finding in the form of ``failure.describe``, if any. ``programs``: speak of Triton's programs, not of
+    threads."""
     explain = part("explain")
     if returned.broken:
         return {**finding("emulator", returned.broken[-_MOST_CHARS:], 0), "kind": "ours"}
@@ -63,7 +63,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     # A race of two streams is the cause; a read that came too early is its consequence.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
-        # The compiler assigns a program's threads: several of them may read what one writes. Two that write one place
+        # The compiler assigns a program's threads, several of which may read what one writes. Two writes to one place
         # from one line are the source's fault.
         found = [
             fault
@@ -102,7 +102,7 @@ def finding(name: str, message: str, line: int) -> dict[str, Any]:
 
 
 def unfreed_of(returned: Any) -> dict[str, Any] | None:
-    """Memory that was not freed, in the form of the judge's message, or None."""
+    """For the judge's message."""
     if not returned.unfreed:
         return None
     lines = sorted({memory.line for memory in returned.unfreed if memory.line})[:_MOST_SHOWN]
@@ -111,7 +111,7 @@ def unfreed_of(returned: Any) -> dict[str, Any] | None:
 
 
 def sampled_of(sample: Any) -> dict[str, Any] | None:
-    """The part of a call that ran, in the form of the judge's message; None: all of it."""
+    """The part of a call that ran, for the judge's message; None: all of it."""
     if sample is None:
         return None
     launches = [
@@ -126,7 +126,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
 
 
 def notes_of(returned: Any) -> list[str]:
-    """Things that are not wrong in a call, but worth a look."""
+    """Not wrong, but worth a look."""
     notes = []
     if returned.heap_leaked[0]:
         count, size = returned.heap_leaked
@@ -139,7 +139,7 @@ def notes_of(returned: Any) -> list[str]:
 
 
 def remarks_of(returned: Any) -> list[str]:
-    """Sentences for the report on things that are no error, but hardly intended."""
+    """Sentences for the report: no errors, but hardly intended."""
     explain = part("explain")
     said = [(remark.line, remark.message) for remark in returned.remarks]
     said += [
@@ -151,7 +151,7 @@ def remarks_of(returned: Any) -> list[str]:
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:
-    """Operations left out because nothing waited for them, in the form of the judge's message, or None."""
+    """Operations that nothing waited for, for the judge's message."""
     if not returned.forgotten:
         return None
     lines = sorted({line for line in returned.forgotten_lines if line})[:_MOST_SHOWN]
@@ -159,7 +159,6 @@ def forgotten_of(returned: Any) -> dict[str, Any] | None:
 
 
 def write_all(data: bytes) -> None:
-    """Print it as the submission's output."""
     while data:
         data = data[os.write(1, data) :]
 

@@ -22,8 +22,6 @@ _NUMBERS: dict[str, Any] = {
 
 
 class EmulatedBinding(HostBinding):
-    """The arguments of one case or workload. It waits at the gate like a binding in host memory."""
-
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
         """Returns the address at which ``device`` has a buffer. ``written``: it may be read."""
         address = int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
@@ -42,7 +40,7 @@ class EmulatedBinding(HostBinding):
         return address
 
     def sample(self) -> Any:
-        """The sample to run, if arrays are too large to run everything; None: run everything."""
+        """The part to run, if arrays are too large to run everything."""
         large = [entry for entry in self.entries if entry.get("large") is not None]
         targets = [
             sample.Target(index, tuple(entry["shape"]))

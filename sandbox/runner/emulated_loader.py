@@ -45,8 +45,7 @@ def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCal
 
 
 class HostCall:
-    """A call of the entry point. ``counted`` runs it with its work counted, and sets ``modelled_us`` and
-    ``profile``."""
+    """See ``CountedCall``."""
 
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
@@ -101,8 +100,8 @@ class Host:
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """Returns a ``device.Returned``.
 
-        Raises Described for a finding of the GPU or an error that the host code got. If the host code's process ends,
-        this one ends in the same way, because the judge asks how the box ended."""
+        Raises Described for a finding of the GPU or an error in the host code. If the host code's process ends, this
+        one ends alike, because the judge asks how the box ended."""
         with binding.on(self._device) as values:
             try:
                 returned = self._process.call(values, counted=counted)

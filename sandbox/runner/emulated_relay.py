@@ -1,11 +1,11 @@
 """The emulated GPU of a submission in Python, a relay between the judge and the submission's runner.
 
-The runner is another process of ``main.py``. The judge loads, binds and calls it as on any device, by messages through
-this relay. It asks the relay by a second socket for a driver's work: modules, memory, launches. The GPU's findings go
-into the answer to a call, which the submission cannot influence.
+The runner is another process of ``main.py``. The judge's messages to it pass through here. By a second socket it asks
+for a driver's work: modules, memory, launches. The GPU's findings go into the answer to a call, which the submission
+cannot influence.
 
-The runner has copies of the judge's arrays, which are updated around each launch. While work is counted they hold
-noise: the model does not charge for computing on the host, so there it must give a wrong result.
+The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold noise: the
+model does not charge for computing on the host, so that must give a wrong result.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Relay:
             self._process = subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
 
     def serve(self) -> None:
-        """Serve until the judge closes the connection, or the runner ends: then end this process like it."""
+        """Until the judge closes the connection, or the runner ends: then end this process alike."""
         poll = select.poll()
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)
@@ -93,7 +93,6 @@ class Relay:
                 self._take(message, descriptors)
 
     def _answer(self) -> None:
-        """Answer one request of the runner to the GPU."""
         kind, size = device.HEADER.unpack(_exactly(self._requests, device.HEADER.size))
         if size > device.MOST_BYTES:
             raise EOFError
@@ -121,7 +120,7 @@ class Relay:
         self._printed = b""
 
     def _as_noise(self, contents: bytes) -> bytes:
-        """Noise in place of the GPU's memory: the runner may hand it back, but not read the contents."""
+        """The runner may hand the GPU's memory back, but not read it."""
         noise = os.urandom(len(contents))
         self._noise[noise] = contents
         return noise
@@ -173,8 +172,8 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """Pass the runner's message to the judge, with the GPU's findings. It is encoded again, so the judge reads
-        exactly what was checked here."""
+        """Add the GPU's findings to the runner's message. It is encoded again: the judge reads exactly what was checked
+        here."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
@@ -193,7 +192,7 @@ class Relay:
             self._open(message.get("round"))
 
     def _open(self, number: Any) -> None:
-        """Once the judge opens its gate, update the runner's arrays and let it through."""
+        """Once the judge opens its gate, update the runner's arrays and open the runner's."""
         assert self._binding is not None
         assert self._copies is not None
         if not isinstance(number, int):
@@ -228,7 +227,6 @@ class Relay:
         protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:
-        """End this process as the runner ended."""
         self._runner.close()
         self._requests.close()
         try:
@@ -285,7 +283,7 @@ class Copies:
             copy[:] = known
 
     def take_changes(self) -> None:
-        """Copy elements that the host has written since the last update to the judge's arrays."""
+        """Copy elements that the host has written to the judge's arrays."""
         for real, copy, known in self._arrays:
             now = copy.copy()
             changed = (now != known).any(axis=1)
@@ -295,7 +293,7 @@ class Copies:
 
 
 def _why(error: Any, returned: Any) -> Any:
-    """The runner's error; with the GPU's own sentence if the GPU refused something."""
+    """The runner's error, with the GPU's own sentence if the GPU refused something."""
     if returned.misuses and isinstance(error, dict) and error.get("type") == "GpuError":
         return {**error, "message": returned.misuses[0].message}
     return error

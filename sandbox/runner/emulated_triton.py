@@ -2,8 +2,8 @@
 
 The driver asks the GPU, in the neighbouring process (``emulated_relay.py``), for modules, memory and launches.
 
-Tensors are in the host's memory. The GPU knows those over the judge's buffers by its own addresses. For any other
-tensor, a launch sends the contents and brings them back.
+Tensors are in the host's memory. The GPU knows those over the judge's buffers by its own addresses; a launch sends
+others along and brings them back.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Gpu:
 
     @contextmanager
     def reaching(self, tensors: list[Any]) -> Iterator[list[int]]:
-        """The addresses of ``tensors`` on the GPU while a launch uses them."""
+        """Their addresses on the GPU during a launch."""
         copies: dict[int, tuple[int, Any]] = {}
         addresses = []
         try:
@@ -93,7 +93,7 @@ class Gpu:
                 self.ask(device.RELEASE, struct.pack("<Q", there), "a release")
 
     def _copied(self, tensor: Any, copies: dict[int, tuple[int, Any]]) -> int:
-        """The offset between an address in the tensor's memory and its copy on the GPU. Makes the copy if needed."""
+        """Copy the tensor's memory to the GPU once. Returns the offset of its addresses there."""
         import ctypes
 
         storage = tensor.untyped_storage()
@@ -126,10 +126,7 @@ class ClientBinding(HostBinding):
 
 
 class RelayDriver(Driver):
-    """The driver of the emulated GPU in the neighbouring process."""
-
     def milliseconds(self, kernel_call: Callable[[], Any]) -> float:
-        """The time of the GPU's model for the work."""
         gpu().ask(device.TIME, struct.pack("<I", 1), "counting")
         try:
             kernel_call()
@@ -140,8 +137,6 @@ class RelayDriver(Driver):
 
 
 class Utils:
-    """The helpers that Triton expects of a driver."""
-
     def get_device_properties(self, number: int = 0) -> dict[str, int]:
         return dict(PROPERTIES)
 
@@ -159,8 +154,6 @@ class Utils:
 
 
 class Launcher:
-    """Launches a compiled kernel. ``source``: what it was compiled from."""
-
     def __init__(self, source: Any, metadata: Any) -> None:
         self._types = list(_flat(list(source.signature.values())))
         self._metadata = metadata
@@ -232,7 +225,6 @@ _gpu: Gpu | None = None
 
 
 def gpu() -> Gpu:
-    """The GPU of this process."""
     global _gpu
     if _gpu is None:
         _gpu = Gpu(socket.socket(fileno=int(os.environ["GRADER_GPU"])))
@@ -240,7 +232,6 @@ def gpu() -> Gpu:
 
 
 def use() -> None:
-    """Make Triton compile for the emulated GPU and run there."""
     import triton
     from triton.backends.nvidia.compiler import CUDABackend
 

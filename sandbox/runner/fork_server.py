@@ -32,8 +32,6 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Child:
-    """A forked runner."""
-
     pid: int
     # Descriptor that gets its wait status.
     status: int
@@ -42,7 +40,7 @@ class Child:
 
 
 def prepare(wanted: str) -> Prepare:
-    """Prepare now whatever a fork can inherit (it cannot inherit a CUDA context). Returns the child's part."""
+    """Prepare whatever a fork can inherit (not a CUDA context). Returns the child's part."""
     if wanted == "triton-gpu":
         importlib.import_module("triton.language")  # and with it Triton and torch
 
@@ -52,8 +50,8 @@ def prepare(wanted: str) -> Prepare:
 
 
 class ForkServer:
-    """Serves one parent. The message ``{"op": "fork"}`` brings three descriptors (the runner's connection, output and
-    status); the answer is ``{"pid": ...}`` once the runner is forked."""
+    """Answers ``{"op": "fork"}``, with descriptors of the runner's connection, output and status, by ``{"pid":
+    ...}``."""
 
     def __init__(self, address: str) -> None:
         self.connection = connect(address)
@@ -64,7 +62,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Fork until the parent closes the connection; children that still run are then killed with this process."""
+        """Until the parent closes the connection. Children that still run then are killed with this process."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:

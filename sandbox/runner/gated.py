@@ -1,10 +1,9 @@
 """Makes waits for the device return at once while the gate is closed, when they could never end.
 
 Many students end ``solve`` with a synchronise, out of habit. All work is enqueued before "done" on the same stream, so
-leaving the wait out changes no result. A submission that needs the wait (it reads a result on the host, or tunes a
-kernel) gets a wrong result or an error here. The judge learns that a wait was left out, and repeats the call with the
-gate open from the start, where every wait is real. Waits also become real when the judge opens the gate for a late
-call: each wait looks at the gate.
+leaving the wait out changes no result. A submission that needs it (to read a result on the host, or to tune a kernel)
+gets a wrong result or an error. The judge learns of each wait left out, and repeats the call with the gate open from
+the start, where every wait is real. It is also real once the judge opens the gate for a late call: each wait looks.
 
 For torch, ``watch_torch`` replaces the functions. A CUDA library has its own wrappers, linked in by the compiler
 (``compile.py``) and made known by ``register``.
@@ -23,7 +22,7 @@ _DEFAULT_STREAMS = (0, LEGACY_STREAM, PER_THREAD_STREAM)
 
 
 class Waits(Protocol):
-    """One kind of waits. From ``begin`` to ``end`` they return at once while the word ``gate`` is not ``number``."""
+    """From ``begin`` to ``end``, waits return at once while the word ``gate`` is not ``number``."""
 
     def begin(self, gate: ctypes.c_uint32, number: int) -> None: ...
 
@@ -32,8 +31,6 @@ class Waits(Protocol):
 
 
 class TorchWaits:
-    """Torch's waits, which ``watch_torch`` replaces."""
-
     def __init__(self) -> None:
         self._gate: ctypes.c_uint32 | None = None
         self._number = 0
@@ -60,13 +57,11 @@ _known: list[Waits] = [_torch]
 
 
 def register(waits: Waits) -> None:
-    """Make ``waits`` heed the gate too."""
     _known.append(waits)
 
 
 class Held:
-    """True if a call behind the gate waited for something while the gate was closed. Set once the call has enqueued
-    its work."""
+    """Whether a call waited while the gate was closed. Known once it has enqueued its work."""
 
     waits_left_out = False
 

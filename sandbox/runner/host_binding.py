@@ -11,8 +11,6 @@ from binding import Call, Entry, Failure
 
 
 class HostBinding:
-    """The arguments of one case or workload, and its rounds. ``CudaBinding`` is the counterpart on a GPU."""
-
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
@@ -39,7 +37,6 @@ class HostBinding:
         return bytes_at(self.address(entry), entry["nbytes"])
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
         import torch
 
         values: dict[str, Any] = {}

@@ -1,8 +1,7 @@
-"""Builds Triton's C code for the host, one launcher for each new signature of a kernel, while the kernel compiles.
+"""Builds the launcher of each new signature of a kernel, C code by Triton for the host, while the kernel compiles.
 
-Some versions of Triton compile it with -O3 after the kernel, and read Python's and CUDA's headers each time. A launcher
-runs for some microseconds on the host, behind the gate, so its speed hardly matters; students wait for its
-compilation.
+Some versions of Triton do that after the kernel, with -O3, and read Python's and CUDA's headers each time. A launcher
+runs for microseconds behind the gate; students wait for its compilation.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-# The headers that Triton's code includes. gcc reads them once, into a precompiled header in the box's folder.
+# Included by Triton's code. gcc reads them once, into a precompiled header in the box.
 _HEADERS = """#include "cuda.h"
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -63,11 +62,11 @@ class HostCompiler:
         include_dirs: Sequence[str],
         libraries: Sequence[str],
     ) -> str:
-        """Triton calls this as ``triton.knobs.build.impl``. Returns the path of a shared library, made from ``source``
-        in ``folder``. Raises subprocess.CalledProcessError, as Triton's own does."""
+        """Called as ``triton.knobs.build.impl``. Returns the path of a shared library. Raises
+        subprocess.CalledProcessError, as Triton's own does."""
         made = os.path.join(folder, name + sysconfig.get_config_var("EXT_SUFFIX"))
         prefix = ["-include", self._header] if os.path.exists(self._header) else []
-        # A driver that is not installed yet must still be a dependency (see ``without_driver``).
+        # Even a driver that is not installed must be a dependency (see ``without_driver``).
         links = ["-Wl,--no-as-needed"]
         links += [f"-l:{name}" if ".so" in name or name.endswith(".a") else f"-l{name}" for name in libraries]
         links += [f"-L{path}" for path in library_dirs]
@@ -81,8 +80,8 @@ class HostCompiler:
 
 
 class LaunchersAhead:
-    """Begins to build a kernel's launcher when Triton begins to compile the kernel. ``driver``: Triton's module, whose
-    own build then waits for this one."""
+    """Begins to build a kernel's launcher with the kernel's compilation. The own build of ``driver``, Triton's module,
+    then waits for it."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -92,7 +91,7 @@ class LaunchersAhead:
         self._threads: list[threading.Thread] = []
 
     def begin(self, **asked: Any) -> None:
-        """Triton calls this as ``triton.knobs.runtime.jit_cache_hook`` before each compilation."""
+        """Called as ``triton.knobs.runtime.jit_cache_hook`` before each compilation."""
         with contextlib.suppress(Exception):  # another version of Triton: it builds the launcher itself
             types = dict(enumerate(asked["compile"]["signature"].values()))
             if "tensordesc" in str(types):
@@ -120,14 +119,13 @@ class LaunchersAhead:
         return self._build(*args, **kwargs)
 
     def finish(self) -> None:
-        """Wait for the builds that have begun."""
         while self._threads:
             self._threads.pop().join()
 
 
 def use(*, without_driver: bool = False) -> LaunchersAhead | None:
-    """Make Triton build with ``HostCompiler``, if its version allows that and gcc is installed. ``without_driver``:
-    build launchers even without NVIDIA's driver; they cannot be loaded here, but go into Triton's cache."""
+    """Make Triton build by ``HostCompiler``, if its version allows that and there is gcc. ``without_driver``: build
+    even without NVIDIA's driver, for Triton's cache; such a launcher cannot be loaded here."""
     from triton import knobs
     from triton.backends.nvidia import driver
 

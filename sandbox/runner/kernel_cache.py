@@ -21,7 +21,7 @@ _GROUP = "__grp__"
 
 
 def folder() -> str:
-    """The folder of Triton's cache in the box; it may not exist yet."""
+    """May not exist yet."""
     return os.environ["TRITON_CACHE_DIR"]
 
 
@@ -41,7 +41,7 @@ class _Counting:
 
 
 class Pack:
-    """Writes files to ``stream`` as they appear. Whatever was written before the box ended is complete."""
+    """Writes files as they appear: those written before the box ends are complete."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
         counting: Any = _Counting(stream)
@@ -51,7 +51,6 @@ class Pack:
         self._known: set[str] = set()
 
     def add_new(self) -> None:
-        """Write the new files in the cache, up to the limit."""
         for where, _, names in os.walk(folder()):
             for name in sorted(names):
                 path = os.path.join(where, name)
@@ -81,8 +80,8 @@ class Pack:
 
 
 def unpack(stream: IO[bytes]) -> None:
-    """Unpack into this box's cache. Skips members that ``Pack`` would not write, and the rest of an archive that ends
-    early: Triton compiles whatever is missing."""
+    """Skips members that ``Pack`` would not write, and the rest of a truncated archive: Triton compiles what is
+    missing."""
     with contextlib.suppress(tarfile.TarError, EOFError), tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if not (member.isreg() and _MEMBER.fullmatch(member.name)):
@@ -99,7 +98,6 @@ def unpack(stream: IO[bytes]) -> None:
 
 
 def _here(group: bytes, where: str) -> bytes:
-    """A group's file with paths of this box."""
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
         names = json.loads(group)["child_paths"]
         return json.dumps({"child_paths": {name: os.path.join(where, name) for name in names}}).encode()

@@ -1,4 +1,4 @@
-"""Becomes the program of a local box: makes the settings that a process can only make for itself, then executes it.
+"""Becomes the program of a local box, after settings that a process can only make for itself.
 
     python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS...
 

@@ -54,15 +54,13 @@ class Runner:
         self.call: Call | None = None
 
     def _ask_for_gpu(self) -> None:
-        """Wait until the judge lets this box use the GPU: not while something is timed there. Raises EOFError if the
-        judge is gone."""
+        """Wait for permission: the judge gives none while something is timed there. Raises EOFError if it is gone."""
         self._send({"op": "imported"})
         message, descriptors = protocol.receive(self.connection)
         protocol.close_all(descriptors)
         assert message["op"] == "use_gpu"
 
     def serve(self) -> None:
-        """Answer messages until the judge closes the connection."""
         self._send({"op": "hello", "environment": _environment(), "seconds": timings.seconds})
         while True:
             try:

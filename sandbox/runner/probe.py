@@ -30,7 +30,6 @@ def status_lines() -> dict[str, str]:
 
 
 def see(_request: Request, _descriptors: list[int]) -> Answer:
-    """The identity and rights of this process."""
     status = status_lines()
     with open("/proc/self/oom_score_adj") as file:
         oom_score = int(file.read())
@@ -87,7 +86,6 @@ def can_read(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def double(request: Request, descriptors: list[int]) -> Answer:
-    """Double every byte of the descriptor that came along, in place."""
     size = os.fstat(descriptors[0]).st_size
     data = os.pread(descriptors[0], size, 0)
     os.pwrite(descriptors[0], bytes(byte * 2 % 256 for byte in data), 0)
@@ -96,7 +94,6 @@ def double(request: Request, descriptors: list[int]) -> Answer:
 
 
 def reach(request: Request, _descriptors: list[int]) -> Answer:
-    """Try to connect to ``host``:``port``."""
     with socket.create_connection((request["host"], request["port"]), timeout=2):
         return {"reached": True}
 
@@ -109,7 +106,7 @@ def use_memory(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def fork(request: Request, _descriptors: list[int]) -> Answer:
-    """Fork sleeping children up to ``count`` or until the box refuses. Returns their number."""
+    """Stops when the box refuses. Returns the number of children."""
     made = 0
     for _ in range(request["count"]):
         try:
@@ -150,7 +147,6 @@ def fill(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def many_files(request: Request, _descriptors: list[int]) -> Answer:
-    """Make up to ``count`` empty files in ``folder``."""
     for number in range(request["count"]):
         try:
             os.close(os.open(os.path.join(request["folder"], f"f{number}"), os.O_WRONLY | os.O_CREAT, 0o600))
@@ -160,7 +156,6 @@ def many_files(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def python(request: Request, _descriptors: list[int]) -> Answer:
-    """Run ``code`` in another process. Returns its output and exit code."""
     ran = subprocess.run(
         [sys.executable, "-I", "-c", request["code"]], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,11 +1,11 @@
 """Splits the runner in two: a supervisor that waits, and its child, which continues and loads a submission.
 
-The supervisor is the box's first process, so nothing inside can kill it: the kernel drops signals from its own
-namespace. If the supervisor dies, something outside ended the box, or it ran out of memory. If the child dies, the
-supervisor reports exactly how, over a socket that the child does not have: a 32-bit wait status, little endian. This
-tells an exit code of 137 from a death by SIGKILL; in a container's exit code they are the same.
+The supervisor is the box's first process, which nothing inside can kill: the kernel drops signals from its own
+namespace. So its death means that something outside ended the box, or that it ran out of memory. It reports the child's
+end over a socket that the child does not have: a 32-bit wait status, little endian, which tells an exit code of 137
+from SIGKILL, unlike a container's exit code.
 
-A plain process has no PID namespace, so there the child could kill the supervisor; a local box is for trusted code.
+A plain process has no PID namespace, so its child could kill the supervisor; a local box is for trusted code.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ def supervise(address: str, status_address: str) -> None:
     """
     status = connect(status_address)
     libc = ctypes.CDLL(None)
-    # A process that cannot be dumped cannot be inspected either: the child cannot read /proc/1/mem or /proc/1/fd.
+    # A process that cannot be dumped cannot be inspected: the child cannot read /proc/1/mem or /proc/1/fd.
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # With Python's handler installed, SIGINT would be the one signal that reaches the first process of a box.
@@ -61,8 +61,8 @@ def _wait_for(child: int) -> int:
 
 
 def _report(status: socket.socket, code: int) -> None:
-    """Report how the child ended, and stay until the parent has read it: without a PID namespace to end the rest of the
-    box, the parent finds those processes among our children."""
+    """Stay until the parent has read the report: without a PID namespace that ends the rest of the box, the parent
+    finds those processes among our children."""
     with contextlib.suppress(OSError):
         status.sendall(code.to_bytes(STATUS_BYTES, "little"))
         status.settimeout(READ_SECONDS)

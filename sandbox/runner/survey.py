@@ -47,7 +47,6 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     def watching(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """``call``, with its operations noted."""
 
         def watched() -> Any:
             with self._around_triton(), self._in_threads(), self:
@@ -56,7 +55,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return watched
 
     def seen(self) -> dict[str, Any]:
-        """Part of the message: names of operations in order of first use, and kernels."""
+        """Operations are in order of first use."""
         names = [*(["torch.compile"] if _compiled() else []), *self._operations]
         return {"library_ops": names[:MOST_OPERATIONS], "kernels": [*self._kernels.values()][:MOST_KERNELS]}
 
@@ -74,8 +73,8 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
     def _around_triton(self) -> Iterator[None]:
-        """Exclude Triton's own use of torch (its interpreter copies, its autotuner flushes), but not the kernel in the
-        interpreter: there it is Python, and may call torch."""
+        """Exclude Triton's own use of torch (its interpreter copies, its autotuner flushes), but not that of a kernel
+        in the interpreter, which is Python and may call torch."""
         from triton.runtime import autotuner, interpreter, jit
 
         executor = interpreter.GridExecutor
@@ -133,7 +132,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
-        """Note a compiled kernel's resources, if this version of Triton reports them."""
+        """Only if this version of Triton knows a kernel's resources."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
@@ -159,6 +158,6 @@ def _starts_kernel(function: Any) -> bool:
 
 
 def _compiled() -> bool:
-    """True if torch.compile made kernels in this process: a compiled call shows few operations, or none."""
+    """By torch.compile, in this process: a compiled call shows few operations, or none."""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

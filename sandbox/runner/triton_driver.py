@@ -18,8 +18,7 @@ PROPERTIES = {
 
 
 class Driver:
-    """One GPU of ``architecture``, for example 90. ``utils`` loads compiled kernels, ``launcher`` launches them.
-    Tensors are in the host's memory."""
+    """``architecture``: for example 90. ``utils`` loads compiled kernels, ``launcher`` launches them."""
 
     def __init__(self, architecture: int, utils: Any, launcher: Any) -> None:
         self.architecture = architecture

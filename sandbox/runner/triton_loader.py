@@ -84,7 +84,7 @@ class EmptyLaunches:
         return names
 
     def watch_compiler(self) -> None:
-        """Note launches of compiled kernels: Triton skips an empty grid silently."""
+        """Triton skips an empty grid silently."""
         from triton.runtime.jit import JITFunction
 
         run = JITFunction.run
@@ -95,7 +95,6 @@ class EmptyLaunches:
         JITFunction.run = watched
 
     def _noting(self, grid: Any, name: str) -> Any:
-        """``grid``, with ``name`` noted if it is empty."""
 
         def noted(meta: Any) -> Any:
             found = grid(meta) if callable(grid) else grid
@@ -106,7 +105,7 @@ class EmptyLaunches:
         return noted
 
     def watch_interpreter(self) -> None:
-        """Note launches in the interpreter. A Triton without this class is left alone."""
+        """A Triton without this class is left alone."""
         from triton.runtime import interpreter
 
         executor = getattr(interpreter, "GridExecutor", None)
@@ -122,7 +121,7 @@ class EmptyLaunches:
 
 
 def prepare_interpreter() -> EmptyLaunches:
-    """Import torch and Triton for a machine without a GPU, before the box has a submission."""
+    """For a machine without a GPU."""
     os.environ["TRITON_INTERPRET"] = "1"
     import torch
     import triton
@@ -141,7 +140,7 @@ def prepare_interpreter() -> EmptyLaunches:
 
 
 def prepare_client() -> EmptyLaunches:
-    """Import torch and Triton for the emulated GPU in the neighbouring process, before the box has a submission."""
+    """For the emulated GPU in the neighbouring process."""
     os.environ.setdefault(*_FUSION)
     import torch
     import triton
@@ -162,7 +161,7 @@ def prepare_client() -> EmptyLaunches:
 
 
 def import_compiler() -> None:
-    """Import torch and Triton for a GPU without using it, before the box has a submission."""
+    """For a GPU, without using it."""
     os.environ.setdefault(*_FUSION)
     with timed("torch"):
         import torch  # noqa: F401 - loaded now, like the rest
@@ -175,7 +174,7 @@ def import_compiler() -> None:
 
 
 def prepare_compiler() -> EmptyLaunches:
-    """Prepare the imported packages for the GPU, whose context exists already."""
+    """Needs the GPU's context."""
     import torch
     import triton
 
@@ -204,7 +203,7 @@ def _name_by_version() -> None:
 
 
 def _warm(device: str = "cpu") -> None:
-    """Run a tiny kernel: else the first case pays for Triton's lazy imports and patches."""
+    """Else the first case pays for Triton's lazy imports and patches."""
     import torch
     import warm_kernel
 
@@ -213,7 +212,7 @@ def _warm(device: str = "cpu") -> None:
 
 
 def prepare_without_gpu() -> None:
-    """Import torch and Triton for a GPU on another machine, before there is a source."""
+    """For a GPU on another machine, before there is a source."""
     os.environ.setdefault(*_FUSION)
     import torch  # noqa: F401 - loaded now, like the rest
     import triton.language  # noqa: F401
@@ -223,7 +222,7 @@ def prepare_without_gpu() -> None:
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. A descriptor has kernels that were compiled ahead. Raises whatever ``load`` raises."""
+    """See ``main.py``. A descriptor has kernels compiled ahead. Raises whatever ``load`` raises."""
     if descriptors:
         with open(os.dup(descriptors[0]), "rb") as stream:
             stream.seek(0)  # its writer left it at the end
@@ -238,11 +237,8 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
-    """Import ``source`` as a module and return its ``solve``.
-
-    The source is written to a file, because Triton reads a kernel's text from its file. Raises LoadError, and whatever
-    the module raises.
-    """
+    """Returns ``solve``. Writes a file, because Triton reads a kernel's text from its file. Raises LoadError, and
+    whatever the module raises."""
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("solution", path)
@@ -263,7 +259,7 @@ def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
 
 
 def _instead_of_solve(module: Any, parameters: list[str], wanted: str) -> str:
-    """A hint that names the function with the parameters of ``solve``, if there is just one."""
+    """Names the only function with the parameters of ``solve``, if there is one."""
     own = {
         value
         for value in vars(module).values()

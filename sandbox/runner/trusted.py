@@ -50,7 +50,7 @@ def load_reference(source: str, mode: str) -> Callable[..., Any]:
 
 
 def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
-    """Call the reference by name on all arguments but outputs. It returns its result: nothing is copied."""
+    """Returns its result: nothing is copied."""
     values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 
