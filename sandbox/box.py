@@ -24,7 +24,7 @@ RUNNER_PROGRAM = "main.py"
 
 
 def _framed(message: Mapping[str, str]) -> bytes:
-    """In the form of the runner's ``protocol.py``."""
+    """See the runner's ``protocol.py``."""
     body = json.dumps(message).encode()
     return len(body).to_bytes(4, "little") + body
 
@@ -43,8 +43,6 @@ class BoxPurpose(StrEnum):
 
 @dataclass(frozen=True)
 class BoxSpec:
-    """The purpose of a box, and its limits."""
-
     purpose: BoxPurpose
     #: A file of ``sandbox/runner``.
     program: str = RUNNER_PROGRAM
@@ -69,12 +67,12 @@ class BoxSpec:
 
     @property
     def supervised(self) -> bool:
-        """True if the program loads submissions, and so runs under a supervisor (see ``runner/supervise.py``)."""
+        """The program loads submissions, and so runs under a supervisor (``runner/supervise.py``)."""
         return self.program == RUNNER_PROGRAM
 
 
 class EndReason(StrEnum):
-    """Why a box is no longer alive. The first reason is kept."""
+    """The first reason counts."""
 
     EXITED = "exited"
     SIGNALLED = "signalled"
@@ -95,9 +93,8 @@ class BoxEnd:
 
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
-        """The end of a process with ``code``, negative for a signal, as in ``subprocess``. ``memory_kills``: processes
-        of the box that the kernel killed for lack of memory; not ``at_limit``: the box had memory left, so the host ran
-        out of it."""
+        """``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes of the box that the kernel
+        killed for lack of memory; not ``at_limit``: the host's, since the box had some left."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -105,15 +102,15 @@ class BoxEnd:
         return cls(EndReason.SIGNALLED, signal=-code)
 
     def of_supervisor(self) -> BoxEnd:
-        """The same end, of the box's supervisor, which nothing inside can end."""
-        # The signals of operators, service managers and kernels. (Not every system has both names.)
+        """The same end, of a supervisor, which nothing inside the box can end."""
+        # Signals of operators, service managers and kernels. (Not every system has both names.)
         killed = self.reason is EndReason.KILLED or (
             self.reason is EndReason.SIGNALLED and self.signal in (signals.SIGKILL, signals.SIGTERM)
         )
         return replace(self, outside=killed)
 
     def sentence(self) -> str:
-        """How it ended, in words for a student."""
+        """For a student."""
         if self.outside:
             return "the box was killed from outside"
         if self.reason is EndReason.EXITED:
@@ -133,70 +130,67 @@ STATUS_BYTES = 4
 
 
 def child_exit_code(data: bytes) -> int | None:
-    """Exit code of a supervisor's child, negative for a signal; None if the message is incomplete."""
+    """Negative for a signal; None if the message is incomplete."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
 
 class Box(Protocol):
-    """A started box. ``connection``: a connected unix stream socket to its program, which may pass descriptors."""
+    """``connection``: a connected unix stream socket to the box's program, which may pass descriptors."""
 
     id: str
     connection: socket.socket
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
-        """How it ended, waiting at most ``wait_s`` seconds; None while it lives."""
+        """Waits at most ``wait_s`` seconds; None while it lives."""
 
     def kill(self) -> BoxEnd:
-        """End it now and free everything it holds. Harmless if called again."""
+        """Free everything it holds, too. Harmless if called again."""
 
     def cpu_seconds(self) -> float:
-        """Processor time of all its processes since the start, by the host's count, which nothing in the box can
-        change. After its end, the last known value. Raises BoxUnavailable if it cannot be known."""
+        """Of all its processes since the start, by the host's count, which nothing in the box can change; after its end
+        the last known value. Raises BoxUnavailable if it cannot be known."""
 
     def out_of_memory(self) -> bool:
-        """True if one of its processes was killed because the box had used all its memory."""
+        """One of its processes was killed because the box had used all its memory."""
 
     def output(self) -> bytes:
-        """Take its output since the last call (stdout and stderr together), cut to the limit."""
+        """Takes stdout and stderr since the last call, cut to the limit."""
 
 
 class Clocked(Protocol):
-    """A box with a wall clock, as every box for submissions has one."""
+    """Every box for submissions."""
 
     def live_for(self, seconds: float) -> None:
-        """Restart it: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
 
 
 class Pausable(Protocol):
-    """A box whose processes can be stopped for a while: every kind that the judge keeps spares of."""
+    """Every kind that the judge keeps spares of."""
 
     def pause(self) -> None:
-        """None of its processes runs until ``resume``. Raises BoxUnavailable if that fails."""
+        """Stop all processes until ``resume``. Raises BoxUnavailable if that fails."""
 
     def resume(self) -> None:
         """Raises BoxUnavailable, also if the box has ended."""
 
 
 class BoxMaker(Protocol):
-    """A kind of box: docker, bubblewrap, local. ``about``: its mechanisms on this host, for reports."""
+    """``about``: the mechanisms of its boxes on this host, for reports."""
 
     name: str
     about: str
 
     def start(self, spec: BoxSpec) -> Box:
-        """Start a box and wait for its connection (not for its hello).
-
-        Raises BoxUnavailable if the engine, the image or the machine cannot make one.
-        """
+        """Waits for the connection, but not for the runner's hello. Raises BoxUnavailable if the engine, the image or
+        the machine cannot make a box."""
 
     def reap(self) -> int:
         """Kill boxes whose parent is gone. Returns their number."""
 
 
 class BoundedOutput:
-    """A box's output, written by one thread and read by any. Keeps at most ``limit`` bytes and counts the rest, to
-    notice a flood."""
+    """Written by one thread, read by any. Keeps ``limit`` bytes and counts the rest, to notice a flood."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -209,7 +203,7 @@ class BoundedOutput:
         return self._seen > self._limit
 
     def add(self, data: bytes) -> bool:
-        """Keep what fits. False past the limit: end the writer."""
+        """False past the limit: end the writer."""
         with self._lock:
             room = max(0, self._limit - self._seen)
             self._kept += data[:room]
@@ -217,7 +211,7 @@ class BoundedOutput:
             return self._seen <= self._limit
 
     def take(self) -> bytes:
-        """The output since the last call."""
+        """Since the last call."""
         with self._lock:
             taken = bytes(self._kept)
             self._kept.clear()

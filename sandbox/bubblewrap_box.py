@@ -1,7 +1,7 @@
 """A box made by bubblewrap (``bwrap``): for hosts without a Docker engine, by root or by an unprivileged user.
 
-It has its own namespaces, no network, no capabilities, the Docker box's filter of system calls, and sees the same files
-as a Docker box. ``docs/boxes.md`` lists where it is weaker. Its processes are children of ours.
+It has its own namespaces, no network, no capabilities, and a Docker box's filter of system calls and view of files.
+``docs/boxes.md`` lists its weaker points. Its processes are our children.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ USER_NAMESPACE_HINT = (
 ACCOUNTS = {"/etc/passwd": image.PASSWD, "/etc/group": image.GROUP}
 # bwrap reports death by signal N like a shell: exit code 128 + N.
 SIGNAL_BASE, SIGNALS = 128, 64
-# A killed box is gone with its last process; the kernel needs a moment for thousands of pages and processes.
+# Time for the kernel to end thousands of pages and processes of a killed box.
 _GONE_SECONDS = 30.0
 
 
@@ -54,7 +54,7 @@ class BubblewrapBox(ProcessBox):
     def __init__(self, maker: BubblewrapBoxes, spec: BoxSpec) -> None:
         self._maker = maker
         self._group: ControlGroup | None = maker.groups.make(spec) if maker.groups else None
-        self._first = -1  # a descriptor of the box's first process
+        self._first = -1  # descriptor of the box's first process
         self._first_pid = 0
         self._control, self._step = socket.socketpair()
         self._info, self._info_end = os.pipe()
@@ -64,7 +64,7 @@ class BubblewrapBox(ProcessBox):
             self._step.close()
             os.close(self._info_end)
         try:
-            # This takes hardly any processor time; by the clock, it may take as long as an idle program.
+            # By the clock, this may take as long as an idle program: it takes hardly any processor time.
             self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
@@ -121,7 +121,7 @@ class BubblewrapBox(ProcessBox):
                 os.close(number)
 
     def _admit(self, deadline: float) -> None:
-        """Put the box under its limits while it still runs our code, then let it become its program."""
+        """Put the box under its limits while it runs our code, then let it become its program."""
         pid = int(_whole_message(self._info, deadline)["child-pid"])
         self._first, self._first_pid = os.pidfd_open(pid), pid
         if self._group is not None:
@@ -166,7 +166,7 @@ class BubblewrapBox(ProcessBox):
                 kill(pid)
 
     def _is_over_soon(self) -> bool:
-        """True if bwrap notices by itself that its box is gone, and can report how."""
+        """bwrap notices by itself that its box is gone, and can report how."""
         if self._first < 0:
             return False
         readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
@@ -216,7 +216,7 @@ class BubblewrapBoxes:
 
     @property
     def bounded(self) -> bool:
-        """True if a control group bounds all processes of a box together."""
+        """A control group bounds all processes of a box together."""
         return self.groups is not None
 
     def _try(self) -> None:
@@ -239,7 +239,7 @@ class BubblewrapBoxes:
         return max(len(orphans), swept)
 
     def close(self) -> None:
-        """Kill every box of this process. Called at its end."""
+        """Called at the end of this process."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
@@ -255,7 +255,7 @@ def _memory_file(text: str) -> int:
 
 
 def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
-    """The JSON object that comes through ``pipe``. Raises EOFError or TimeoutError."""
+    """Raises EOFError or TimeoutError."""
     text = b""
     while b"}" not in text:
         left = deadline - time.monotonic()
@@ -271,7 +271,7 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
 
 
 def _named_processes() -> list[tuple[int, str]]:
-    """Every process that we may inspect, with the first word of its command line."""
+    """Processes that we may inspect, with the first word of their command lines."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

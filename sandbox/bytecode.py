@@ -1,8 +1,8 @@
 """Compiles the bytecode of packages that were installed without it.
 
-Python keeps bytecode next to the source if it may write there. A box may not, so it would compile the thousands of
-modules that torch imports again for each submission, for four seconds. Here they are compiled once, from the host's
-files, for every box of this process to read. Python checks them against the source's time and size.
+Python keeps bytecode next to the source if it may write there. A box may not, so each would spend four seconds on
+compiling the thousands of modules that torch imports. Here they are compiled once, from the host's files, for every box
+of this process. Python checks them against the source's time and size.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from grader.sandbox import image
 from grader.sandbox.parent import make_folder
 
-# The folder in a box with its own root.
+# In a box with its own root.
 MOUNT = image.BYTECODE_MOUNT
-# Packages that take long to import, and may have been installed without bytecode.
+# Slow to import, and possibly installed without bytecode.
 _PACKAGES = ("torch", "triton")
 # A Triton runner imports these when it starts, and when it compiles its first kernel.
 _IMPORTS = (
@@ -31,7 +31,7 @@ _IMPORTS = (
     "triton.backends.nvidia.compiler",
     "triton.backends.nvidia.driver",
 )
-# It takes some seconds, on a slow disk perhaps a minute.
+# Takes some seconds, on a slow disk perhaps a minute.
 _SECONDS = 300.0
 _PROGRAM = """
 import compileall, importlib, importlib.util, json, os, py_compile, sys
@@ -53,14 +53,14 @@ for place, folder in programs.items():
 
 
 def is_missing(packages: tuple[str, ...] = _PACKAGES) -> bool:
-    """True if one of ``packages`` is installed without bytecode."""
+    """One of ``packages`` is installed without bytecode."""
     specs = [importlib.util.find_spec(name) for name in packages]
     origins = [spec.origin for spec in specs if spec is not None and spec.origin is not None]
     return any(not Path(importlib.util.cache_from_source(origin)).exists() for origin in origins)
 
 
 def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKAGES) -> str:
-    """Compile the runners' imports. Returns the folder, readable by everyone, which ends with this process."""
+    """Returns a folder for all users, which ends with this process."""
     folder = make_folder("bytecode")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     programs = {place: str(path) for place, path in image.PROGRAMS.items()}
@@ -80,5 +80,5 @@ def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKA
 
 
 def options(folder: str) -> list[str]:
-    """Python's options for reading bytecode from ``folder``; none without one."""
+    """For Python."""
     return ["-X", f"pycache_prefix={folder}"] if folder else []

@@ -1,5 +1,3 @@
-"""Chooses the kind of box that this machine can make."""
-
 from __future__ import annotations
 
 import shutil
@@ -17,11 +15,8 @@ Kind = Literal["auto", "docker", "bubblewrap", "local"]
 
 
 def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
-    """The maker of boxes of this kind. A worker passes its settings as ``options``.
-
-    Makes the image if the engine lacks it. Raises BoxUnavailable for a kind that cannot be made here, BadRequest for an
-    unknown one.
-    """
+    """Makes the image if the engine lacks it. Raises BoxUnavailable for a kind that cannot be made here, BadRequest for
+    an unknown one."""
     if kind == "auto":
         kind, _ = best_kind()
     if kind == "local":
@@ -34,8 +29,8 @@ def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
 
 
 def best_kind() -> tuple[str, str]:
-    """The kind that ``auto`` means here, and why not a better one: Docker if an engine answers, else bubblewrap if it
-    works, else plain processes."""
+    """``auto`` here, and why not a better kind: Docker if an engine answers, else bubblewrap if it works, else plain
+    processes."""
     usable, why = docker_status()
     if usable:
         return "docker", ""
@@ -64,8 +59,7 @@ def why_not_exposed(kind: str) -> str:
 
 
 def bubblewrap_status() -> tuple[bool, str]:
-    """True if bubblewrap boxes can be made here (it makes one), and a sentence: how they are bounded, or why there are
-    none and how to fix that."""
+    """True if they can be made (it makes one), and a sentence: how they are bounded, or how to get them."""
     try:
         maker = _bubblewrap()
     except BoxUnavailable as error:
@@ -75,7 +69,7 @@ def bubblewrap_status() -> tuple[bool, str]:
 
 
 def docker_status() -> tuple[bool, str]:
-    """True if Docker boxes can be made here, and a sentence: the engine's version, or why not and how to fix that."""
+    """True if they can be made, and a sentence: the engine's version, or how to get them."""
     try:
         version = docker_engine.engine().version()
     except ImportError:

@@ -1,7 +1,6 @@
-"""Libraries of ready-made GPU kernels on this host, which a CUDA submission must not open instead of writing a kernel.
+"""This host's libraries of ready-made GPU kernels, which a CUDA submission must not open instead of writing a kernel.
 
-Libraries inside a source are not covered, and nothing that kernels are made or started with is hidden: the CUDA
-runtime, the driver, the compilers.
+Libraries inside a source are not covered. The CUDA runtime, the driver and the compilers stay visible.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Linear algebra, transforms, random numbers, neural networks, image filters, communication, and torch, which has all.
-# Each is the beginning of a name, so libcublasLt and libnppif are included.
+# Beginnings of names, so libcublasLt and libnppif are included.
 NAMES = (
     "cublas cudnn cudss cufft curand cusolver cusparse cutensor custatevec nvblas nccl nvinfer nvjpeg nvtiff nvshmem "
     "npp cudf cuvs raft cutlass magma torch caffe2 c10 xla tensorflow onnxruntime arrayfire"
@@ -29,8 +28,8 @@ def is_one(name: str) -> bool:
 
 @functools.cache
 def found(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Paths of such libraries below ``folders``. Links are left out: hiding the target hides them. Cached, because it
-    walks through a hundred thousand files."""
+    """Paths below ``folders``, without links: hiding the target hides them. Cached: it walks through a hundred thousand
+    files."""
     return tuple(sorted({path for folder in folders for path in _below(folder)}))
 
 

@@ -15,16 +15,16 @@ from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
-# No core is this small, so none is written. Not 0, because of hosts that pipe cores to a program, as Ubuntu does: the
-# kernel starts that program, as root and outside the box, whatever the limit is, unless it is 1. The filter of system
-# calls keeps a box from changing it.
+# No core is this small, so none is written. Not 0: on hosts that pipe cores to a program, as Ubuntu does, the kernel
+# starts that program, as root and outside the box, whatever the limit is, unless it is 1. The filter of system calls
+# keeps a box from changing it.
 CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files. Each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
 
-# Paths hidden from a box. Docker hides some of them by itself; naming any replaces its list. Each shows the host's
-# hardware, other people's activity or the kernel's addresses; /dev/mqueue is a second place to write. Names that this
-# host lacks are ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus, so these stay.
+# Hidden from a box. Naming any replaces Docker's own list. Each shows the host's hardware, other people's activity or
+# the kernel's addresses; /dev/mqueue is a second place to write. Names that this host lacks are ignored. CUDA reads
+# /proc/driver, /proc/devices, /proc/modules and /sys/bus, so these stay.
 MASKED = (
     "/dev/mqueue /proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
     "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "
@@ -39,7 +39,7 @@ READ_ONLY = "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger".split()
 
 
 def environment(spec: BoxSpec, toolchain: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a box. ``toolchain``: paths of another toolchain than the host's."""
+    """``toolchain``: paths of another toolchain than the host's."""
     return {
         **(_host_paths() if toolchain is None else toolchain),
         "HOME": "/tmp",  # noqa: S108 - the box's own
@@ -64,8 +64,7 @@ def _host_paths() -> dict[str, str]:
 
 
 def tmp_options(spec: BoxSpec) -> str:
-    # Triton dlopens the launcher that it compiled into its cache, so running needs an executable /tmp. A compiler
-    # executes nothing that it wrote.
+    # Triton dlopens launchers from its cache, so running needs an executable /tmp; compiling does not.
     execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
     owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
     return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
@@ -78,9 +77,8 @@ def host_config(
     chosen: SandboxOptions = DEFAULTS,
     group: str | None = None,
 ) -> dict[str, Any]:
-    """The engine's options for the box of ``spec``. The engine turns its own names of limits into those of control
-    groups version 1 or 2; memory includes swap in both. ``group``: the parent of the box's control group, None for the
-    engine's choice."""
+    """The engine turns its own names of limits into those of control groups version 1 or 2; memory includes swap in
+    both. ``group``: parent of the box's control group, None for the engine's choice."""
     from docker.types import LogConfig, Ulimit
 
     paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}

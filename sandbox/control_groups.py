@@ -1,8 +1,7 @@
-"""Control groups for boxes that no engine makes: the kernel bounds the memory, processes and processor time of
-everything in a box together.
+"""Control groups for boxes without an engine: the kernel bounds memory, processes and processor time of a whole box.
 
 Root makes them below the host's root, under either version. An ordinary user needs a delegated part of version 2's
-tree, which ``systemd-run --user --scope -p Delegate=yes grader worker`` gives to a worker.
+tree: ``systemd-run --user --scope -p Delegate=yes grader worker``.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from grader.sandbox.processes import kill
 
 ROOT = Path("/sys/fs/cgroup")
 OURS = "grader"
-# Our own processes move here in a delegated tree: a group whose children have limits must hold no process itself.
+# Our own processes move here in a delegated tree: a group whose children have limits must hold no process.
 MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
-# Files that count processes killed for lack of memory: in version 2, and in version 1.
+# Count processes killed for lack of memory: in version 2, and in version 1.
 _KILL_COUNTERS = ("memory.events", "memory.oom_control")
-# Share of its limit that a group has used if the kernel ended something in it: pages are charged by the batch.
+# Least share of its limit that a group has used if the kernel ended something in it: pages are charged by the batch.
 _NEARLY = 0.95
 # A killed process leaves its group once the kernel has freed its memory.
 _GONE_SECONDS = 10.0
@@ -74,7 +73,7 @@ OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"
 
 @dataclass(frozen=True)
 class Tree:
-    """One hierarchy: the folder of the boxes' groups, and the files to write in each group."""
+    """One hierarchy: the folder of the boxes' groups, and the files to write in each."""
 
     base: Path
     files: Callable[[BoxSpec], Files]
@@ -82,7 +81,7 @@ class Tree:
 
 
 class ControlGroup:
-    """The control group of one box: a folder in each tree, the first of which counts memory."""
+    """A folder in each tree, the first of which counts memory."""
 
     def __init__(self, folders: list[Path]) -> None:
         self._folders = folders
@@ -93,7 +92,7 @@ class ControlGroup:
             _write(folder / "cgroup.procs", str(pid))
 
     def memory_kills(self) -> int:
-        """Processes of the box that the kernel killed for lack of memory."""
+        """Of the box's processes, by the kernel, for lack of memory."""
         for name in _KILL_COUNTERS:
             with contextlib.suppress(OSError):
                 lines = (self._folders[0] / name).read_text().splitlines()
@@ -102,8 +101,8 @@ class ControlGroup:
         return 0
 
     def out_of_memory(self) -> bool:
-        """True if the kernel ended a process because the group had used all its memory. The kernel also ends processes
-        if the host runs out of memory, which is not the group's fault."""
+        """The kernel ended a process because the group had used all its memory. It also ends processes if the host runs
+        out of memory, which is not the group's fault."""
         if self.memory_kills() == 0:
             return False
         folder = self._folders[0]
@@ -116,7 +115,7 @@ class ControlGroup:
         return len(most) == 2 and most[0] >= _NEARLY * most[1]
 
     def cpu_seconds(self) -> float:
-        """Processor time of its processes, including ended ones; 0 if the kernel does not say."""
+        """Of all its processes, even ended ones; 0 if the kernel does not say."""
         for text in _texts(folder / "cpuacct.usage" for folder in self._folders):
             return int(text) * 1e-9
         for text in _texts(folder / "cpu.stat" for folder in self._folders):
@@ -127,7 +126,7 @@ class ControlGroup:
         return 0.0
 
     def kill(self) -> bool:
-        """Send SIGKILL to every process in it, without waiting. False if there is none, or none that we may end."""
+        """Does not wait. False if there is no process, or none that we may end."""
         if not self.is_populated():
             return False
         try:
@@ -138,8 +137,8 @@ class ControlGroup:
         return True
 
     def is_populated(self) -> bool:
-        """True if a process is in it or in a group below, even one that we cannot see. A process leaves after it has
-        given back its memory and closed its files, so its part of a GPU is free then."""
+        """A process is in it or in a group below, even one that we cannot see. A process leaves after giving back its
+        memory and closing its files, so its part of a GPU is free then."""
         for text in _texts([self._folders[0] / "cgroup.events"]):
             return "populated 1" in text.splitlines()
         below = [Path(place) for folder in self._folders for place, _, _ in os.walk(folder)]
@@ -155,7 +154,7 @@ class ControlGroup:
         return True
 
     def kill_all(self) -> None:
-        """End every process in it and wait until they are gone."""
+        """Waits until they are gone."""
         for folder in self._folders:
             with contextlib.suppress(OSError):  # no process may join a group that is being killed
                 _write(folder / "pids.max", "0")
@@ -171,7 +170,7 @@ class ControlGroup:
         return [pid for pid in found if pid]
 
     def remove(self) -> None:
-        """End its processes and remove it. A later sweep removes what stays."""
+        """A later sweep removes what stays."""
         self.kill_all()
         end = time.monotonic() + _GONE_SECONDS
         while [folder for folder in self._folders if not _removed(folder)] and time.monotonic() < end:
@@ -186,7 +185,7 @@ class Groups:
         self.about = about
 
     def make(self, spec: BoxSpec) -> ControlGroup:
-        """A group with the limits of ``spec``. Raises BoxUnavailable if the kernel refuses one."""
+        """Raises BoxUnavailable if the kernel refuses."""
         name = f"{owned_name(KIND)}{uuid.uuid4().hex[:12]}"
         made = ControlGroup([tree.base / name for tree in self._trees])
         try:
@@ -199,7 +198,7 @@ class Groups:
         return made
 
     def sweep(self) -> int:
-        """Kill and remove groups of dead processes. Returns their number."""
+        """Remove groups of dead processes. Returns their number."""
         names = {name for tree in self._trees for name in _left_behind(tree.base)}
         for name in names:
             ControlGroup([tree.base / name for tree in self._trees]).remove()
@@ -207,13 +206,13 @@ class Groups:
 
 
 def is_in(pid: int, name: str) -> bool:
-    """True if process ``pid``, by this process's numbering, is in a group with ``name`` in its path."""
+    """``pid``: by this process's numbering. ``name``: part of the group's path."""
     return any(name in path for _, path in _groups(pid))
 
 
 def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
-    """The group of process ``pid``, if visible and ``name`` is part of its path. It counts memory and processor time;
-    others set its limits."""
+    """The visible group of ``pid`` with ``name`` in its path. It counts memory and processor time; others set its
+    limits."""
     # Version 2 names no controller: its group is below the root itself.
     folders = {
         controller: root / controller / path.strip("/") for controller, path in _groups(pid) if name in path
@@ -227,7 +226,7 @@ def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
 
 
 def find_groups(root: Path = ROOT) -> Groups | None:
-    """Control groups that this process can make; tries them. None if it can make none."""
+    """Tries them. None if this process can make none."""
     for candidate in _candidates(root):
         try:
             candidate.make(BoxSpec(BoxPurpose.RUN)).remove()
@@ -253,7 +252,7 @@ def _candidates(root: Path) -> Iterator[Groups]:
 
 
 def _given_to_us(root: Path) -> Path | None:
-    """The group that we may make others in: our own, or its parent if our processes have already moved down."""
+    """The group that we may make others in: our own, or its parent if our processes have moved down."""
     own = next(
         (line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"), ""
     )
@@ -263,7 +262,7 @@ def _given_to_us(root: Path) -> Path | None:
 
 
 def _with_controllers(base: Path) -> Path:
-    """``base``, set up so that its children may have limits. If that is refused, making a group fails later."""
+    """Lets children of ``base`` have limits. If that is refused, making a group fails later."""
     with contextlib.suppress(OSError):
         if base.name == OURS:
             base.mkdir(exist_ok=True)
@@ -282,7 +281,7 @@ def _enable(folder: Path) -> None:
 
 
 def _move_down(base: Path) -> None:
-    """Move our own processes out: a group with processes in it cannot have children with limits."""
+    """A group with processes in it cannot have children with limits."""
     (base / MAIN).mkdir(exist_ok=True)
     for pid in (base / "cgroup.procs").read_text().split():
         with contextlib.suppress(OSError):  # it ended meanwhile
@@ -296,7 +295,7 @@ def _set(folder: Path, files: Files) -> None:
 
 
 def _groups(pid: int) -> Iterator[tuple[str, str]]:
-    """Controllers and the group's path for each; nothing if ``pid`` is gone."""
+    """Controller and path of each group; nothing if ``pid`` is gone."""
     for text in _texts([Path(f"/proc/{pid}/cgroup")]):
         for line in text.splitlines():
             _, controllers, path = line.split(":", 2)
@@ -304,7 +303,7 @@ def _groups(pid: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """The contents of the readable files."""
+    """Of the readable files."""
     for file in files:
         with contextlib.suppress(OSError):
             yield file.read_text()
@@ -337,7 +336,7 @@ _VMSTAT = Path("/proc/vmstat")
 
 
 def host_memory_kills(counters: Path = _VMSTAT) -> int:
-    """Processes that this host's kernel has killed for lack of memory since boot; 0 if it does not say."""
+    """By this host's kernel since boot, for lack of memory; 0 if it does not say."""
     try:
         lines = counters.read_text().splitlines()
     except OSError:

@@ -34,13 +34,13 @@ from grader.sandbox.toolchain import find_toolchain
 log = logging.getLogger("grader.sandbox")
 
 READ_BYTES = 256 * limits.KIB
-# Interval at which a silent box checks its wall clock, which the parent may have restarted.
+# A silent box checks its wall clock this often: the parent may restart it.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# Time to read a supervisor's last report, or a box's last output, once the box is over.
+# For the last report of a supervisor, or output of a box, once the box is over.
 READ_SECONDS = 5.0
-# Time that the kernel gets to end a box's processes before the engine is asked. It takes 2 to 20 ms; a GPU's driver
-# takes longer to release the processes' share of it.
+# The kernel gets this long to end a box's processes, before the engine is asked. It takes 2 to 20 ms, and longer if
+# they hold a part of a GPU.
 KERNEL_SECONDS = 5.0
 _CREDENTIALS = struct.Struct("3i")
 # Docker reports death by signal N as exit code 128 + N.
@@ -49,12 +49,12 @@ SIGNALS = 64
 
 
 class Supervision:
-    """A thread that receives the supervisor's report on its child's end."""
+    """Receives the supervisor's report on its child's end, on a thread."""
 
     def __init__(
         self, connection: socket.socket, container: str, group: ControlGroup | None, kills_before: int
     ) -> None:
-        """``group``: the box's, if visible; ``kills_before``: ``host_memory_kills()`` when the box started."""
+        """``group``: the box's, if visible; ``kills_before``: ``host_memory_kills()`` at the box's start."""
         self._connection = connection
         self._kills_before = kills_before
         self._group = group
@@ -80,13 +80,13 @@ class Supervision:
         return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
     def child_end(self) -> BoxEnd | None:
-        """How the child ended; None if the supervisor died without a report. Call it when the box is over."""
+        """None if the supervisor died without a report. For a box that is over."""
         self.join()
         return self._end
 
     def lacked_memory(self) -> bool | None:
-        """True if the box was at its limit when the supervisor died without a report; None if its own group does not
-        say. (The host's count is of all boxes together.)"""
+        """The box was at its limit when its supervisor died without a report; None if its own group does not say. (The
+        host counts all boxes together.)"""
         self.join()
         return self._lacked
 
@@ -95,7 +95,7 @@ class Supervision:
 
 
 class DockerBox:
-    """See ``Box``. One thread per box reads its output, watches the clock and notices its end."""
+    """See ``Box``. One thread per box reads output, watches the clock and notices the end."""
 
     def __init__(self, maker: DockerBoxes, spec: BoxSpec) -> None:
         self.id = f"grader-{uuid.uuid4().hex[:12]}"
@@ -178,7 +178,7 @@ class DockerBox:
         )  # fmt: skip
 
     def _accept(self, listener: socket.socket, doing: str, allowance: Allowance) -> socket.socket:
-        """The next connection from within. ``doing``: for the error if none comes."""
+        """``doing``: for the error if no connection comes."""
         while not self._ended.is_set() and allowance.left():
             try:
                 connection, _ = listener.accept()
@@ -189,7 +189,7 @@ class DockerBox:
         raise self._did_not(doing, allowance)
 
     def _see(self, connection: socket.socket) -> ControlGroup | None:
-        """The control group of the box's first process, which made ``connection``; None if it is not visible."""
+        """The control group of the first process, which made ``connection``, if visible."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         # 0 if the box's processes are invisible here, for example from within another container.
         pid = _CREDENTIALS.unpack(credentials)[0]
@@ -198,7 +198,7 @@ class DockerBox:
         return group
 
     def _did_not(self, doing: str, allowance: Allowance) -> BoxUnavailable:
-        """Why the box did not start, as far as known, and what to do about it."""
+        """Why the box did not start, and what to do, as far as known."""
         how = f": {self._end.sentence()}" if self._end else f" within {allowance.sentence()}"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
         return BoxUnavailable(
@@ -215,10 +215,10 @@ class DockerBox:
         finally:
             self._stream._response.close()
         if reason is None and not self._killing:
-            # The output has ended: the box is over, or has closed its output and runs on.
+            # The box is over, or has closed its output and runs on.
             reason = self._wait_for_end()
         while not self._ended.is_set():
-            # Repeat, even after another thread failed: an engine may be away, and is asked until it is back.
+            # Even after another thread failed: an engine that is away is asked until it is back.
             with contextlib.suppress(BoxUnavailable):
                 self._see_it_ended(reason)
             self._ended.wait(CLOCK_SECONDS)
@@ -239,7 +239,7 @@ class DockerBox:
         return EndReason.WALL_CLOCK
 
     def _read_stream(self) -> EndReason | None:
-        """Keep output until it ends (None), floods or takes too long."""
+        """Until the output ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
         frames = Frames()
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
@@ -272,9 +272,9 @@ class DockerBox:
                 self._settle(reason if killed else None)
 
     def _kill(self) -> bool:
-        """End all its processes and wait until they are gone. False if it was over already.
+        """Waits until all processes are gone. False if it was over already.
 
-        Uses the control group if possible: the engine also waits until the container is torn down.
+        By its control group if possible: the engine also waits for tearing the container down.
         """
         _, group = self._seen or (0, None)
         # Under version 1, paused processes do not die.
@@ -284,7 +284,7 @@ class DockerBox:
         return self._engine.kill(self._container) or sent
 
     def _settle(self, reason: EndReason | None) -> None:
-        """Note how it ended (asking the engine if nobody killed it) and have the container removed."""
+        """Ask the engine how it ended, if nobody killed it, and have the container removed."""
         if self._end is not None:
             return
         try:
@@ -294,13 +294,13 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """How it ended on its own: by the supervisor's report or, if that is dead, by the engine's."""
+        """By the supervisor's report or, if that is dead, by the engine's."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.child_end() or self._own_end().of_supervisor()
 
     def _own_end(self) -> BoxEnd:
-        """The engine's report on the box's first process."""
+        """Of the box's first process, by the engine."""
         try:
             state = self._engine.state(self._container)
         except BoxUnavailable:  # it was removed
@@ -312,7 +312,7 @@ class DockerBox:
         return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
 
     def _lacked_memory(self) -> bool:
-        """True if the kernel killed it for lack of memory, as far as known."""
+        """As far as known."""
         lacked = self._supervision.lacked_memory() if self._supervision is not None else None
         return lacked if lacked is not None else host_memory_kills() > self._memory_kills
 
@@ -356,11 +356,11 @@ class DockerBox:
         return self._engine.cpu_seconds(self._container)
 
     def _first_process(self) -> tuple[int, ControlGroup | None]:
-        """Its number (0 if invisible) and its control group (or None). A worker in a container may see both, one or
+        """Its number (0 if invisible) and control group (if visible). A worker in a container may see both, one or
         neither."""
         if self._seen is None:
             pid = int(self._engine.state(self._container).get("Pid", 0))
-            # The engine may number processes differently: then the number is another process's here.
+            # An engine with other numbers for processes means another process here.
             self._seen = (pid if is_in(pid, self._container) else 0, group_of(pid, self._container))
         return self._seen
 
@@ -383,12 +383,12 @@ class DockerBox:
         self._paused = False
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
 class DockerBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable if no engine answers, or it lacks the image or the chosen runtime."""
+    """See ``BoxMaker``. Raises BoxUnavailable if no engine answers, or it lacks the image or the runtime."""
 
     name = "docker"
 
@@ -430,7 +430,7 @@ class DockerBoxes:
         return len(orphans)
 
     def close(self) -> None:
-        """Kill every box of this process, and wait until all are removed. Called at its end."""
+        """Called at the end of this process. Waits until all its boxes are removed."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
@@ -446,7 +446,7 @@ RETRY_SECONDS = 2.0
 
 
 class Remover:
-    """Removes ended containers on its own thread, so nobody waits for the engine. Thread-safe."""
+    """Removes ended containers on a thread, so nobody waits for the engine. Thread-safe."""
 
     def __init__(self, using: Engine) -> None:
         self._engine = using
@@ -468,7 +468,7 @@ class Remover:
                 self._waiting.task_done()
 
     def _try_again(self, ended: str) -> None:
-        """Try later, since the engine may be away. After the end of the process, a reap removes it by its label."""
+        """The engine may be away. After the end of this process, a reap finds the container by its label."""
         if not self._finishing.wait(RETRY_SECONDS):
             self._waiting.put(ended)
 
@@ -476,6 +476,6 @@ class Remover:
         self._waiting.put(ended)
 
     def finish(self) -> None:
-        """Wait until everything is removed, or was tried once more."""
+        """Wait until all are removed, or were tried once more."""
         self._finishing.set()
         self._waiting.join()

@@ -27,7 +27,7 @@ START_HINT = (
 )
 FORBIDDEN_HINT = "This user may not use the Docker engine: add it to the group docker, and sign in again."
 
-# No call for a box takes this long: an engine that is silent for longer hangs.
+# An engine that is silent for longer hangs.
 CALL_SECONDS = 60.0
 
 DEFAULT_SOCKET = "unix:///var/run/docker.sock"
@@ -54,7 +54,7 @@ def _engine_errors(doing: str) -> Iterator[None]:
 
 
 def _knock(url: str) -> None:
-    """Raise OSError if a unix socket does not answer. (Docker's client would leave an open descriptor behind.)"""
+    """Raise OSError if a unix socket does not answer. (Docker's client would leave a descriptor open.)"""
     kind, _, path = url.partition("://")
     if kind in ("unix", "http+unix"):
         with socket.socket(socket.AF_UNIX) as knocking:
@@ -62,7 +62,7 @@ def _knock(url: str) -> None:
 
 
 class Engine:
-    """The calls to Docker. Safe to use from any thread."""
+    """Thread-safe."""
 
     def __init__(self) -> None:
         import docker
@@ -84,7 +84,6 @@ class Engine:
             return str(self.client.version(api_version=False)["Version"])
 
     def facts(self) -> EngineFacts:
-        """The engine's description of itself."""
         with _engine_errors("describe itself"):
             return EngineFacts.of(self.client.info())
 
@@ -99,13 +98,13 @@ class Engine:
         return True
 
     def image_config(self, name: str) -> tuple[str, dict[str, Any]]:
-        """Id and settings of the image. Raises BoxUnavailable if the engine has none of this name."""
+        """Id and settings. Raises BoxUnavailable if the engine has no such image."""
         with _engine_errors(f"find the image {name}"):
             found = self.client.inspect_image(name)
         return str(found["Id"]), dict(found["Config"] or {})
 
     def read_file(self, image: str, path: str) -> bytes:
-        """A file of the image. Raises BoxUnavailable if it is missing."""
+        """Raises BoxUnavailable if it is missing."""
         with _engine_errors(f"read {path} of the image {image}"):
             made = str(self.client.create_container(image, command=["true"], network_disabled=True)["Id"])
             try:
@@ -125,7 +124,7 @@ class Engine:
             return str(self.client.create_container(**arguments)["Id"])
 
     def attach(self, container: str) -> Any:
-        """The socket that carries the container's output, in Docker's frames. Attach before the start."""
+        """The container's output, in Docker's frames. Attach before the start."""
         with _engine_errors("attach to a box"):
             return self.client.attach_socket(
                 container, params={"stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -136,7 +135,7 @@ class Engine:
             self.client.start(container)
 
     def wait(self, container: str, seconds: float) -> bool:
-        """True if the container is over within ``seconds``."""
+        """False if it is not over in time."""
         import docker.errors
         import requests
 
@@ -153,13 +152,13 @@ class Engine:
             return dict(self.client.inspect_container(container)["State"])
 
     def cpu_seconds(self, container: str) -> float:
-        """Processor time that the container has used. An engine may take a second to answer."""
+        """An engine may take a second to answer."""
         with _engine_errors("report a box's processor time"):
             stats = self.client.stats(container, stream=False, one_shot=True)
         return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
 
     def kill(self, container: str) -> bool:
-        """End the container and wait for its death. False if it was over already."""
+        """Waits for its death. False if it was over already."""
         import docker.errors
 
         with _engine_errors("kill a box"):
@@ -168,7 +167,7 @@ class Engine:
             except (docker.errors.NotFound, docker.errors.APIError) as error:
                 if error.status_code in (404, 409):
                     return False
-                # The engine waits ten seconds for the end; hundreds of processes on a busy host take longer to die.
+                # The engine waits ten seconds for the end; hundreds of processes on a busy host take longer.
                 if not self.wait(container, CALL_SECONDS):
                     raise
         return True
@@ -182,7 +181,7 @@ class Engine:
             self.client.unpause(container)
 
     def remove(self, container: str) -> None:
-        """End and remove the container. Harmless if it is gone or going."""
+        """Ends it, too. Harmless if it is gone or going."""
         import docker.errors
 
         with _engine_errors("remove a box"):
@@ -204,7 +203,7 @@ _lock = threading.Lock()
 
 
 def engine() -> Engine:
-    """This process's engine. Raises BoxUnavailable if none answers."""
+    """Of this process. Raises BoxUnavailable if none answers."""
     global _engine
     with _lock:
         if _engine is None or _engine.pid != os.getpid():  # connections do not survive a fork
@@ -213,7 +212,7 @@ def engine() -> Engine:
 
 
 def labels(wall_seconds: float) -> dict[str, str]:
-    """The labels of a box of this process that may live ``wall_seconds``."""
+    """For a box of this process."""
     return {
         LABEL_BOX: "1",
         LABEL_PARENT: own_mark(),
@@ -227,10 +226,10 @@ def labels(wall_seconds: float) -> dict[str, str]:
 def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
     """True if nobody can want the box with these labels any more. ``runs``: it has started and not ended.
 
-    If its owner is visible, the box is an orphan once the owner is gone, whatever any clock says. An owner in another
-    PID namespace, such as a worker in a container, is invisible; then a box of this platform is an orphan once it is
-    older than it may become, by the clock since boot, which nobody sets. After another boot, it is an orphan once it
-    no longer runs. Other platforms reap their boxes with invisible owners themselves.
+    A visible owner's box is an orphan once the owner is gone, whatever any clock says. An owner in another PID
+    namespace, such as a worker in a container, is invisible; its box, if of this platform, is an orphan once it is
+    older than allowed, by the clock since boot, which nobody sets, or if not running, after another boot. Other
+    platforms reap their own.
     """
     if marks.get(LABEL_HOST) == host_identity():
         return not is_alive(marks.get(LABEL_PARENT, ""))
@@ -247,7 +246,7 @@ HEADER_BYTES = 8
 
 
 class Frames:
-    """Takes the attached stream in pieces of any size, and yields the output without the frames' headers."""
+    """Takes the attached stream in pieces of any size, and yields the output without headers."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -278,7 +277,7 @@ _LIMIT_NAMES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """An engine's description of itself, as far as boxes depend on it."""
+    """As far as boxes depend on them."""
 
     #: Programs that it can run a container with.
     runtimes: tuple[str, ...]
@@ -296,7 +295,7 @@ class EngineFacts:
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
-        """From the answer to the engine's ``/info``, whose parts may be missing."""
+        """From the engine's ``/info``, whose parts may be missing."""
         said = [str(text) for text in info.get("SecurityOptions") or []]
         # For example "name=seccomp,profile=default".
         pairs = [part.partition("=") for text in said for part in text.split(",")]
@@ -309,17 +308,17 @@ class EngineFacts:
             # An engine that does not mention a limit is assumed to set it.
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
-            # cgroupfs would put boxes into /docker: however small the share of one box, that group counts as much as
-            # any process of the host. With systemd they are next to the host's services.
+            # With cgroupfs it would put boxes into /docker, which counts as much as any process of the host, however
+            # small their shares. With systemd they are next to the host's services.
             group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 
     def sentence(self, runtime: str) -> str:
-        """How boxes are made here, without versions: a report's reader need not learn what is outdated."""
+        """Without versions: a report's reader need not learn what is outdated."""
         remapped = ", users remapped" if self.remaps_users else ""
         return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
 
     @property
     def remaps_users(self) -> bool:
-        """True if user 0 of a container is an ordinary user of the host."""
+        """User 0 of a container is an ordinary user of the host."""
         return bool(self.options & {"userns", "rootless"})
