@@ -1,4 +1,4 @@
-"""Bubblewrap's arguments: the namespaces of a box and its view of the host, which equals a Docker box's."""
+"""Bubblewrap's arguments: the namespaces of a box and its view of the host, the same as a Docker box's."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.sandbox.image import HostLayout
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-# Needed by the last step (``runner/confine.py``), which gives them up: to bound /tmp, to drop the bounding set, and,
-# if root starts the box, to become nobody.
+# For the last step (``runner/confine.py``), which drops them: to bound /tmp, to drop the bounding set, and, if root
+# starts the box, to become nobody.
 STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {
@@ -26,12 +26,12 @@ LINKS = {
     "stderr": "/proc/self/fd/2",
 }
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# Number of cores and amount of memory, for torch and the C library.
+# For torch and the C library: the number of cores and the amount of memory.
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
-    """Arguments of ``bwrap`` up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
+    """Up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
     user = [] if as_root else ["--unshare-user", "--uid", str(image.NOBODY), "--gid", str(image.NOBODY)]
     kept = (*STEP, *STEP_AS_ROOT) if as_root else STEP
     return [
@@ -53,7 +53,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
 
 
 def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
-    """Programs and libraries, with the platform's own folders masked by empty ones."""
+    """Programs and libraries, and masks over the platform's own folders."""
     yield from _folders_above(what.bound)
     for path in what.bound:
         yield from ("--ro-bind", path, path)
@@ -72,7 +72,7 @@ def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
 
 
 def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
-    """Parents of ``paths`` below ``top``, from the top down. bwrap would make them readable for their owner alone."""
+    """Parents of ``paths`` below ``top``, top down. bwrap would make them for their owner alone."""
     above = {parent for path in paths for parent in Path(path).parents if parent.is_relative_to(top)}
     for folder in sorted(str(parent) for parent in above if str(parent) != top):
         yield from ("--dir", folder)
@@ -81,13 +81,13 @@ def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
 def _files(files: dict[str, int], as_root: bool) -> Iterator[str]:
     yield from _folders_above(files)
     for path, number in files.items():
-        # A file made by root belongs to root. bwrap before 0.5 lacks --perms, and users do not need it.
+        # bwrap before 0.5 lacks --perms, which only root's files need.
         yield from ("--perms", "0644") if as_root else ()
         yield from ("--ro-bind-data", str(number), path)
 
 
 def _links() -> dict[str, str]:
-    """Links of the host's root, such as ``lib`` to ``usr/lib``."""
+    """Of the host's root, such as ``lib`` to ``usr/lib``."""
     return {
         path.name: str(path.readlink())
         for path in Path("/").iterdir()
@@ -98,7 +98,7 @@ def _links() -> dict[str, str]:
 def _proc() -> Iterator[str]:
     yield from ("--proc", "/proc")
     for path in container.MASKED:
-        # Checked here: this host's /proc has the same names as the box's.
+        # This host's /proc has the same names as the box's.
         if not path.startswith("/proc/") or not Path(path).exists():
             continue
         yield from (
@@ -120,7 +120,7 @@ def _dev(gpu: Gpu | None) -> Iterator[str]:
 
 
 def _sys(gpu: Gpu | None) -> Iterator[str]:
-    # Not all of /sys: it is the host's, and would show its disks and networks.
+    # Not all of /sys, which would show the host's disks and networks.
     paths = [*SYSTEM, *(_gpu_paths(gpu) if gpu else ())]
     there = [path for path in paths if Path(path).exists()]
     yield from _folders_above(there)
@@ -135,7 +135,7 @@ def _gpu_paths(gpu: Gpu) -> list[str]:
 
 
 def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:
-    """The order for ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
+    """See ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
     return {
         "user": image.NOBODY if as_root else None,
         "tmp": container.tmp_options(spec),
@@ -155,7 +155,7 @@ def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
         resource.RLIMIT_FSIZE: spec.tmp_bytes,
     }
     if not grouped:
-        # In addition, ``ProcessBox`` watches the memory of all processes.
+        # ``ProcessBox`` also watches the memory of all processes.
         limits[resource.RLIMIT_DATA] = local_box.DATA_FACTOR * spec.memory_bytes + local_box.DATA_EXTRA_BYTES
         others = 0 if counts_per_box(as_root) else _tasks_of(image.NOBODY if as_root else os.getuid())
         limits[resource.RLIMIT_NPROC] = spec.pids + others
@@ -163,7 +163,6 @@ def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
 
 
 def _tasks_of(user: int) -> int:
-    """The number of threads of ``user`` on the host."""
     found = 0
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -173,7 +172,6 @@ def _tasks_of(user: int) -> int:
 
 
 def counts_per_box(as_root: bool) -> bool:
-    """True if the kernel counts a box's processes by user namespace, as since Linux 5.14. Otherwise every process of
-    the user counts against each box's limit."""
+    """By user namespace, since Linux 5.14. Otherwise all processes of a user count against each of its boxes."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     return not as_root and (major, minor) >= (5, 14)

@@ -1,7 +1,7 @@
-"""Boxes forked from one process that has imported torch and Triton: they start in milliseconds instead of seconds.
+"""Boxes forked from one process that has imported torch and Triton: milliseconds instead of seconds.
 
-For a catalogue's own staff code only, in `grader challenge check`. A forked runner shares the memory and the address
-layout of its parent, so a submission must never get one. See ``runner/fork_server.py``.
+Only for a catalogue's own staff code, in `grader challenge check`. A fork shares its parent's memory and address
+layout, so a submission must never get one. See ``runner/fork_server.py``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
 _LENGTH = struct.Struct("<I")
-# Memory of the server's imports, on top of a child's limit.
+# For the server's imports, on top of a child's limit.
 _SERVER_BYTES = 2 * limits.GIB
 # A check takes minutes. An abandoned server ends with its connection.
 _SERVER_SECONDS = 24 * 3600.0
@@ -35,7 +35,7 @@ _FORKED = ("triton", "triton-gpu")
 
 
 class ForkedBox:
-    """See ``Box``. It lives until its connection ends or it is killed; it has no wall clock."""
+    """See ``Box``. It lives until its connection ends or it is killed, without a wall clock."""
 
     def __init__(self, pid: int, connection: socket.socket, output: int, status: int) -> None:
         self.id = f"forked-{uuid.uuid4().hex[:12]}"
@@ -87,7 +87,7 @@ class ForkedBox:
             return self._cpu_used
 
     def live_for(self, seconds: float) -> None:
-        """It has no clock to restart."""
+        """Without a clock, nothing to do."""
 
     def out_of_memory(self) -> bool:
         return False  # its memory is not watched
@@ -101,8 +101,6 @@ class ForkedBox:
 
 
 class _Server:
-    """One process that forks runners of one kind."""
-
     def __init__(self, spec: BoxSpec) -> None:
         self.spec = spec
         self._box = LocalBox(
@@ -121,7 +119,7 @@ class _Server:
         return self._box.end() is None
 
     def fork(self) -> ForkedBox:
-        """Fork a runner that is about to say hello. Raises BoxUnavailable."""
+        """Returns a runner that is about to say hello. Raises BoxUnavailable."""
         ours, theirs = socket.socketpair()
         output = os.memfd_create("forked-output", os.MFD_CLOEXEC)
         reading, writing = os.pipe()
@@ -172,8 +170,7 @@ class _Server:
 
 
 class ForkedBoxes:
-    """See ``BoxMaker``. Starts a server for each kind of runner when first needed; other programs get a local box. For
-    use by one thread."""
+    """See ``BoxMaker``. Has a server for each kind of runner; other programs get a local box. For one thread."""
 
     name = "forked"
     about = "forked: a plain process, forked from one that has torch"
@@ -200,6 +197,6 @@ class ForkedBoxes:
         return self._local.reap()
 
     def close(self) -> None:
-        """End every server, and with it all its boxes."""
+        """Ends the servers' boxes, too."""
         while self._servers:
             self._servers.pop().close()

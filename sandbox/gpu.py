@@ -1,7 +1,7 @@
 """Finds this machine's GPUs, and what a box needs to use one: device nodes and the driver's folders.
 
-Nodes and folders are named one by one, so no toolkit of NVIDIA's is needed besides the driver, and a box sees only its
-own GPU. No import of torch, which would make the command line slow.
+Nodes and folders are named one by one: no toolkit of NVIDIA's is needed besides the driver, and a box sees only its own
+GPU. Without torch, which would make the command line slow.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-# Besides the GPU's own node: the driver's control node, and the node of unified memory, which every context opens.
+# Besides the GPU's own: the driver's control node, and unified memory's, which every context opens.
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 _QUERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU."""
-
     #: The driver's number, as in nvidia-smi.
     index: int
     #: For example ``GPU-8f...``.
@@ -37,7 +35,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class GpuKind:
-    """The differences between makers of GPUs."""
+    """Differences between makers of GPUs."""
 
     name: str
     #: GPUs that this process may use, by number.
@@ -59,18 +57,18 @@ class GpuKind:
 
 
 def find_gpus() -> list[Gpu]:
-    """GPUs of every kind that this process may use; empty if there is none or no driver answers."""
+    """GPUs for this process, of every kind; empty if there is none or no driver answers."""
     return [gpu for kind in GPU_KINDS.values() for gpu in kind.find()]
 
 
 def nvidia_gpus() -> list[Gpu]:
-    """NVIDIA's GPUs that CUDA shows to this process, in CUDA's order: the position is CUDA's number (with
+    """Those that CUDA shows to this process, in CUDA's order, so the position is CUDA's number (with
     ``CUDA_DEVICE_ORDER=PCI_BUS_ID``). Empty if there is none or the driver does not answer."""
     return _visible(_all_nvidia_gpus(), os.environ.get(NVIDIA.visible))
 
 
 def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
-    """CUDA's reading of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs; an entry that names no GPU ends it."""
+    """CUDA's reading of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs, up to an entry that names no GPU."""
     if wanted is None:
         return list(gpus)
     found: list[Gpu] = []
@@ -108,7 +106,7 @@ def _gpu(line: str, minors: dict[str, int]) -> Gpu | None:
 
 
 def _minors() -> dict[str, int]:
-    """Number of the device node by UUID, if the kernel module says. It may differ from the driver's number."""
+    """Numbers of device nodes by UUID, if the kernel module says. They may differ from the driver's."""
     found = {}
     for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
         try:
@@ -123,7 +121,7 @@ def _minors() -> dict[str, int]:
 
 
 def nvidia_driver() -> str:
-    """The kernel module's version."""
+    """By the kernel module."""
     for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
         try:
             said = Path(path).read_text()
@@ -161,25 +159,25 @@ GPU_KINDS = MappingProxyType(_table)
 
 @functools.cache
 def driver_folders() -> tuple[str, ...]:
-    """Folders of drivers' libraries, links resolved; empty without a driver."""
+    """Folders of drivers' libraries, links resolved."""
     libraries = [kind.library for kind in GPU_KINDS.values()]
     folders = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
     folders = [folder for folder in folders if any((folder / name).exists() for name in libraries)]
     folders += [path.parent for path in _linker_paths(libraries)]
-    # Resolved, because /lib is a link to /usr/lib on most systems, and a link cannot be bound over.
+    # Resolved: /lib is a link to /usr/lib on most systems, and a link cannot be bound over.
     return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
 
 
 @functools.cache
 def driver_files() -> tuple[Path, ...]:
-    """Drivers' own libraries in those folders, once for each name (links included)."""
+    """Drivers' own libraries in those folders (links included), each name once."""
     patterns = [pattern for kind in GPU_KINDS.values() for pattern in kind.libraries]
     found = (path for folder in driver_folders() for name in patterns for path in Path(folder).glob(name))
     return tuple({path.name: path for path in sorted(found)}.values())
 
 
 def _linker_paths(libraries: Sequence[str]) -> list[Path]:
-    """Paths of the libraries in the dynamic linker's cache."""
+    """From the dynamic linker's cache."""
     try:
         said = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
@@ -193,7 +191,7 @@ def _linker_paths(libraries: Sequence[str]) -> list[Path]:
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """Variables that show each driver in a box one GPU or none."""
+    """Shows each driver in a box one GPU or none."""
     return {
         kind.visible: gpu.uuid if gpu is not None and gpu.kind == kind.name else ""
         for kind in GPU_KINDS.values()

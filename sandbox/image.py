@@ -1,8 +1,8 @@
 """The image of a Docker box: empty folders, over which the host's own toolchain is bound read-only.
 
-No registry is needed, and box and host always have the same versions: the host's compiler and the host's Python. A box
-sees only programs and libraries of the host: no home folder, no /etc, nothing of the platform itself (our package holds
-references and hidden cases, so it is masked wherever it is).
+It needs no registry, and box and host always have the same compiler and Python. A box sees only programs and libraries
+of the host: no home folder, no /etc, nothing of the platform itself (our package, with references and hidden cases, is
+masked wherever it is).
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from grader.sandbox.toolkit import cuda_home
 REPOSITORY = "grader-host"
 NOBODY = 65534
 
-# Folders of the programs and of the socket in a box.
+# In a box.
 RUNNER_MOUNT = "/runner"
 SOCKET_MOUNT = "/sock"
-# Our folders by their place in a box: the runner expects the emulator next to its own folder.
+# Our folders by their place in a box. The runner expects the emulator next to its own folder.
 _OURS = Path(__file__).resolve().parent
 PROGRAMS = {RUNNER_MOUNT: _OURS / "runner", "/emulator": _OURS / "emulator"}
 
-# Bytecode of the host's packages, see ``bytecode``.
+# See ``bytecode``.
 BYTECODE_MOUNT = "/bytecode"
 
 _TOP_FOLDERS = (
     "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], BYTECODE_MOUNT[1:],
     *(mount[1:] for mount in PROGRAMS),
 )  # fmt: skip
-# On most systems these are links into /usr. If they are folders, they are bound.
+# Links into /usr on most systems; folders are bound.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# The box's search path, besides the folders of Python and of the CUDA toolkit.
+# Searched besides the folders of Python and of the CUDA toolkit.
 HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 # Anything may be installed here: a box sees only its toolchain's part.
 ADD_ONS = "/opt"
@@ -54,13 +54,13 @@ GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 @dataclass(frozen=True)
 class HostLayout:
-    """Paths of the host that a box sees at the same place, and the folders below them that are hidden."""
+    """``bound``: paths that a box sees at the same place; ``masked``: folders below them that are hidden."""
 
     bound: tuple[str, ...]
     masked: tuple[str, ...]
 
     def below(self, folder: str) -> list[str]:
-        """Bound paths below ``folder``, relative to it: a mask must keep them reachable."""
+        """Bound paths below ``folder``, relative to it: its mask must keep them reachable."""
         return [str(Path(path).relative_to(folder)) for path in self.bound if _is_below(path, folder)]
 
 
@@ -71,7 +71,7 @@ def _is_below(path: str, folder: str) -> bool:
 def _bound_paths() -> tuple[str, ...]:
     wanted = ["/usr", *_ETC, sys.prefix, sys.base_prefix]
     wanted += [str(Path(sys.prefix).resolve()), str(Path(sys.base_prefix).resolve())]
-    # A virtual environment's python is a link to an interpreter that may be in yet another folder.
+    # A virtual environment's python links to an interpreter that may be elsewhere.
     wanted.append(str(Path(sys.executable).resolve().parent.parent))
     wanted += [
         f"/{name}" for name in _MERGED if Path(f"/{name}").is_dir() and not Path(f"/{name}").is_symlink()
@@ -84,7 +84,7 @@ def _bound_paths() -> tuple[str, ...]:
 
 
 def _compiler_folders() -> list[str]:
-    """Folders of the host's compiler if ``/usr/bin/gcc`` is a link to another place."""
+    """For a ``/usr/bin/gcc`` that links to another place."""
     found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
     prefixes = {Path(path).resolve().parent.parent for path in found if path}
     # Only a compiler's installation: a link into somebody's home must not expose the home.
@@ -96,13 +96,13 @@ def _compiler_folders() -> list[str]:
 
 
 def _library_folders() -> list[str]:
-    """Folders of ``LD_LIBRARY_PATH``, which boxes get too, among add-on software."""
+    """Folders of ``LD_LIBRARY_PATH``, which boxes get too, among add-ons."""
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     return [path for path in named if Path(path).is_dir() and _is_below(path, ADD_ONS)]
 
 
 def _secret_folders() -> set[Path]:
-    """Folders of the platform that no box may see, wherever the host keeps them."""
+    """Folders that no box may see, wherever the host keeps them."""
     package = Path(grader.__file__).parent
     folders = {package, package.resolve(), Path(__file__).resolve().parent}
     checkout = package.resolve().parent
@@ -124,19 +124,19 @@ def _masked_paths(bound: tuple[str, ...]) -> tuple[str, ...]:
             found |= set(Path(path).glob(pattern))
     texts = {str(folder) for folder in found if folder.is_dir()}
     visible = {text for text in texts if any(_is_below(text, path) for path in bound)}
-    # A mask also hides everything below, except what is bound in between (an environment in a checkout).
+    # A mask also hides everything below, except folders bound in between (an environment in a checkout).
     return tuple(sorted(visible))
 
 
 @functools.cache
 def layout() -> HostLayout:
-    """The view of this host's boxes. Cached: a toolchain does not move while we run."""
+    """Cached: a toolchain does not move while we run."""
     bound = _bound_paths()
     return HostLayout(bound, _masked_paths(bound))
 
 
 def _folders_of(paths: tuple[str, ...]) -> list[str]:
-    """Every folder that must exist for binding ``paths``, parents first, without the leading slash."""
+    """Mount points for ``paths``, parents first, without the leading slash."""
     folders = {*_TOP_FOLDERS}
     for text in paths:
         path = Path(text)
@@ -147,7 +147,7 @@ def _folders_of(paths: tuple[str, ...]) -> list[str]:
 
 
 def image_tar(what: HostLayout) -> bytes:
-    """The image's only layer. Reproducible: one layout always gives the same bytes."""
+    """The only layer. The same layout always gives the same bytes."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for folder in _folders_of(what.bound):
@@ -174,7 +174,7 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
 
 @functools.cache
 def image_tag() -> str:
-    """The image's name for this host; another layout has another name."""
+    """Another layout has another name."""
     return f"{REPOSITORY}:{hashlib.sha256(image_tar(layout())).hexdigest()[:12]}"
 
 
@@ -183,7 +183,7 @@ def has_image(using: Engine) -> bool:
 
 
 def build_from_host() -> str:
-    """Make the image from this host's folders and return its tag. Raises BoxUnavailable if the engine refuses."""
+    """Returns the image's tag. Raises BoxUnavailable if the engine refuses."""
     using = engine()
     repository, _, tag = image_tag().partition(":")
     using.import_image(image_tar(layout()), repository, tag)

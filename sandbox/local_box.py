@@ -1,6 +1,6 @@
 """A box that is a plain child process, for the user's own code only. It bounds accidents, not attacks.
 
-It keeps all privileges and sees the whole machine. It gets a clean environment, its own temporary folder, and limits on
+It keeps all privileges and sees the whole machine. It gets a clean environment, a temporary folder, and limits on
 memory, output and time, and dies with its parent.
 """
 
@@ -30,13 +30,12 @@ from grader.sandbox.processes import (
     memory_bytes,
 )
 
-# Only these pass from the parent: a program needs them to be found and to find its libraries. Never GRADER_*.
+# Needed to find a program and its libraries. Nothing else passes from the parent, never GRADER_*.
 PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
 
 # Generous, because address space that is reserved but never touched (stacks, arenas) counts as data.
 DATA_FACTOR, DATA_EXTRA_BYTES = 2, 1 * limits.GIB
-# Time that killed processes may take to be gone, and the interval of looking. Releasing a GPU takes a fraction of a
-# second.
+# Time that killed processes get, and interval of looking. Releasing a GPU takes a fraction of a second.
 _GONE_SECONDS, _LOOK_SECONDS = 5.0, 0.001
 
 
@@ -100,8 +99,7 @@ class LocalBox(ProcessBox):
         kill(-pid)
 
     def _free(self) -> None:
-        """Wait for all its processes: the end of the first does not, and one that still releases a GPU would disturb
-        whatever is timed there next."""
+        """Wait for all its processes: one that still releases a GPU would disturb whatever is timed there next."""
         end = time.monotonic() + _GONE_SECONDS
         while any(map(is_alive, self._killed)) and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)

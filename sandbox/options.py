@@ -1,13 +1,13 @@
-"""How Docker boxes are made, by the worker's settings: the runtime, the access to a GPU, the image.
+"""The worker's settings for Docker boxes: the runtime, the access to a GPU, the image.
 
-A runtime is the engine's program that runs a box. ``runc`` shares the host's kernel with the box. ``runsc`` (gVisor)
-puts its own kernel in between, which costs time and cannot pass a GPU on.
+The engine runs a box by a runtime. ``runc`` shares the host's kernel with the box. ``runsc`` (gVisor) puts its own
+kernel in between, which costs time and cannot pass a GPU on.
 
-A Docker box gets its GPU in one of two ways:
-- ``nodes`` names the device files and binds the driver's folders. It needs nothing of NVIDIA's besides the driver.
-- ``cdi`` asks the engine for the device by name (Container Device Interface), for hosts on which binding the driver's
-  folders is not enough. It needs Docker 25 or newer with CDI switched on, and a specification made by NVIDIA's toolkit
-  (``nvidia-ctk cdi generate``). Tested only up to the request to the engine, for lack of such a machine.
+Access to a GPU:
+- ``nodes`` names the device files and binds the driver's folders. It needs only NVIDIA's driver.
+- ``cdi`` asks the engine for the device by name (Container Device Interface), if binding the driver's folders is not
+  enough. It needs Docker 25 with CDI switched on, and a specification made by ``nvidia-ctk cdi generate``. For lack of
+  such a machine it is tested only up to the request to the engine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RUNC = "runc"
 RUNTIME_SETTING = "GRADER_RUNTIME"
 GPU_ACCESS_SETTING = "GRADER_GPU_ACCESS"
 NODES, CDI = "nodes", "cdi"
-# Runtimes that pass device files to the box, so that CUDA's driver finds them. Any other is refused a GPU.
+# These pass device files to the box, in which CUDA's driver looks for them. Any other is refused a GPU.
 WITH_DEVICES = ("runc", "crun")
 BUSY = "A box starts within seconds on a host that is not overloaded: look at its load, memory and disk."
 
@@ -35,15 +35,15 @@ BUSY = "A box starts within seconds on a host that is not overloaded: look at it
 class SandboxOptions:
     """Only Docker boxes heed these."""
 
-    #: The engine's name of it.
+    #: By the engine's name.
     runtime: str = RUNC
     #: NODES or CDI.
     gpu_access: str = NODES
-    #: The engine's name of the image to start from; empty: the host's own toolchain.
+    #: By the engine's name; empty: the host's own toolchain.
     image: str = ""
 
     def as_json(self) -> str:
-        """For another of our processes, see ``of_json``."""
+        """For another of our processes."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -55,7 +55,7 @@ DEFAULTS = SandboxOptions()
 
 
 def check_runtime(runtime: str, facts: EngineFacts) -> None:
-    """Raises BoxUnavailable if the engine lacks this runtime."""
+    """Raises BoxUnavailable if the engine lacks it."""
     if runtime not in facts.runtimes:
         known = ", ".join(facts.runtimes) or "none"
         raise BoxUnavailable(
@@ -65,7 +65,7 @@ def check_runtime(runtime: str, facts: EngineFacts) -> None:
 
 
 def check_fits(runtime: str, spec: BoxSpec) -> None:
-    """Raises BoxUnavailable if ``runtime`` cannot make such a box."""
+    """Raises BoxUnavailable for a box that ``runtime`` cannot make."""
     if spec.gpu is not None and runtime not in WITH_DEVICES:
         raise BoxUnavailable(
             f"the runtime {runtime!r} cannot give a box a GPU",
@@ -74,7 +74,7 @@ def check_fits(runtime: str, spec: BoxSpec) -> None:
 
 
 def start_hint(runtime: str, timed_out: bool, said: str) -> str:
-    """The remedy if a box's program did not connect. ``timed_out``: it was still running; ``said``: its output."""
+    """If a box's program did not connect. ``timed_out``: it was still running; ``said``: its output."""
     if any(sign in said for sign in ("Permission denied", "No such file", "ModuleNotFoundError")):
         return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
     if timed_out and runtime == "runsc":
@@ -83,7 +83,7 @@ def start_hint(runtime: str, timed_out: bool, said: str) -> str:
 
 
 def check_gpu_access(access: str, facts: EngineFacts) -> None:
-    """Raises BoxUnavailable if there is no such access, or the engine lacks it."""
+    """Raises BoxUnavailable for an unknown access, or if the engine lacks it."""
     if access not in (NODES, CDI):
         raise BoxUnavailable(f"{GPU_ACCESS_SETTING} is {access!r}", f"Set it to {NODES} or {CDI}.")
     if access == CDI and not facts.cdi:
@@ -95,14 +95,14 @@ def check_gpu_access(access: str, facts: EngineFacts) -> None:
 
 
 def device_files(access: str, spec: BoxSpec) -> list[str]:
-    """Device files for the box: its GPU's, for reading and writing, never for making nodes."""
+    """The GPU's, for reading and writing, never for making nodes."""
     if spec.gpu is None or access == CDI:
         return []
     return [f"{node}:{node}:rw" for node in spec.gpu.nodes]
 
 
 def device_requests(access: str, spec: BoxSpec) -> list[Any]:
-    """Devices to request from the engine by name."""
+    """By name, from the engine."""
     if spec.gpu is None or access != CDI:
         return []
     from docker.types import DeviceRequest

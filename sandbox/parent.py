@@ -1,4 +1,4 @@
-"""Marks a box with its owner: a name that belongs to one process for ever, so leftovers of a dead parent are known."""
+"""Marks of owners: each names one process for ever, so a dead parent's leftovers are recognised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.errors import BoxUnavailable
 
 
 def _start_time(pid: int) -> str | None:
-    """Start of a process in clock ticks since boot; None if there is no such process."""
+    """Clock ticks since boot; None if there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -31,14 +31,14 @@ def host_identity() -> str:
 
 
 def platform_identity() -> str:
-    """Names the platform of this process by its data folder, without revealing the folder."""
+    """Derived from the data folder, without revealing it."""
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     folder = Path(os.environ.get("GRADER_DATA_DIR") or Path(base) / "grader").absolute()
     return hashlib.sha256(str(folder).encode()).hexdigest()[:16]
 
 
 def seconds_since_boot() -> float:
-    """By a clock that nobody can set, and that runs while the machine is suspended."""
+    """By a clock that nobody can set, and that runs during suspension."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -47,7 +47,7 @@ def own_mark() -> str:
 
 
 def is_alive(mark: str) -> bool:
-    """True if the process of ``mark`` lives. Only for marks made under the same ``host_identity``."""
+    """Only for marks made under the same ``host_identity``."""
     pid, _, started = mark.partition(":")
     return pid.isdigit() and _start_time(int(pid)) == started
 
@@ -58,13 +58,13 @@ def _prefix(kind: str) -> str:
 
 
 def owned_name(kind: str) -> str:
-    """The beginning of a name that marks its owner. ``kind`` must not have a dash."""
+    """Beginning of a name that marks its owner. No dash in ``kind``."""
     return f"{_prefix(kind)}{own_mark().replace(':', '-')}-"
 
 
 def is_left_behind(kind: str, name: str) -> bool:
-    """True if ``name`` begins like an ``owned_name`` of a dead process. False for names of other forms, and of
-    processes that this one cannot see."""
+    """``name`` begins like an ``owned_name`` of a dead process. False for other forms, and for processes that this one
+    cannot see."""
     prefix = _prefix(kind)
     if not name.startswith(prefix):
         return False
@@ -73,7 +73,7 @@ def is_left_behind(kind: str, name: str) -> bool:
 
 
 def make_folder(kind: str) -> Path:
-    """A new folder for us alone, whose name marks its owner. Raises BoxUnavailable, for example on a full disk."""
+    """For this user alone, with its owner in its name. Raises BoxUnavailable, for example on a full disk."""
     try:
         return Path(tempfile.mkdtemp(prefix=owned_name(kind)))
     except OSError as error:
@@ -85,7 +85,7 @@ def make_folder(kind: str) -> Path:
 
 
 def sweep_folders(kind: str) -> None:
-    """Remove our folders of this kind whose owner is dead."""
+    """Remove our folders of dead owners."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_prefix(kind)}*"):
         try:
             ours = folder.lstat().st_uid == os.getuid()

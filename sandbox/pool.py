@@ -1,4 +1,4 @@
-"""Starts boxes ahead of need, so nobody waits the seconds that importing torch takes."""
+"""Starts boxes ahead of need: importing torch takes seconds."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ log = logging.getLogger("grader.sandbox")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
-# A spare box that has waited longer is replaced, because the next reap would take it for forgotten.
+# An older spare is replaced, before a reap takes it for forgotten.
 IDLE_SECONDS = 3600.0
-# If nothing is judged it is ended earlier, so that the next user finds a new one.
+# If nothing is judged it is replaced earlier, so nobody has to wait for that.
 _OLD_SECONDS = 0.9 * IDLE_SECONDS
-# Time that a box which could not be paused may continue loading while something waits to be timed.
+# Time to continue loading for a box that could not be paused, while something waits to be timed.
 _UNPAUSED_SECONDS = limits.BOX_START_SECONDS
 # Interval of looking at a starting box.
 _LOOK_MS = 250
 
 
 class SpareBoxes:
-    """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts then.
+    """Up to ``count`` spares of ``spec``, ``beside`` of which start at once. A spare's wall clock starts when it is
+    handed out.
 
-    It is a ``BoxMaker`` for its callers. ``refill`` is explicit, because the judge knows when the machine is quiet
-    enough to start processes. ``beside``: the number of boxes that start at once. Thread-safe, except for ``hold`` and
-    ``release``, which only the judge calls.
+    A ``BoxMaker`` for its callers. The judge calls ``refill`` when the machine is quiet enough to start processes.
+    Thread-safe, except for ``hold`` and ``release``, which only the judge calls.
     """
 
     def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int, beside: int = 1) -> None:
@@ -48,8 +48,7 @@ class SpareBoxes:
         self._beside = beside
         self._spares: list[tuple[Box, float]] = []
         self._starting = 0
-        # Of the starting boxes: the number that does not exist yet, and those that load their program (with a GPU: that
-        # already use it).
+        # Starting boxes: the number that does not exist yet, and those that load (with a GPU: that already use it).
         self._making = 0
         self._loading: set[Box] = set()
         self._held = False
@@ -59,7 +58,7 @@ class SpareBoxes:
         self._closed = False
 
     def start(self, spec: BoxSpec) -> Box:
-        """A spare box if one is ready or starting, else a new one. A spare ends any ``hold``."""
+        """A ready or starting spare, which ends any ``hold``; else a new box."""
         if spec == self._spec:
             self.release()
         while spec == self._spec and (spare := self._take(patient=True)):
@@ -77,7 +76,7 @@ class SpareBoxes:
         return len(self._spares)
 
     def refill(self) -> None:
-        """Start missing boxes on threads."""
+        """On threads."""
         with self._changed:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             room = self._beside - len(self._threads)
@@ -87,13 +86,13 @@ class SpareBoxes:
                 thread.start()
 
     def wait(self) -> None:
-        """Wait until nothing starts any more."""
+        """Until nothing starts any more."""
         for thread in self._threads:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts and none begins to use its GPU. Pauses loading boxes (with a GPU, only those
-        that use it), and waits for boxes that are still being made."""
+        """Until ``release``, no box starts and none begins to use its GPU. Pauses loading boxes (with a GPU: those that
+        use it), and waits for boxes in the making."""
         with self._changed:
             if self._held:
                 return
@@ -108,7 +107,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Wait until it has loaded. Ends it if that takes too long: its engine may have paused it and then failed."""
+        """Until it has loaded. Ends a box that takes too long: its engine may have paused it and then failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:
@@ -117,7 +116,7 @@ class SpareBoxes:
             self._changed.wait(left)
 
     def release(self) -> None:
-        """Resume the boxes that ``hold`` paused. Harmless if nothing is held."""
+        """Resume paused boxes. Harmless if nothing is held."""
         with self._changed:
             self._held = False
             _side_by_side(_resume, self._paused)
@@ -125,7 +124,7 @@ class SpareBoxes:
             self._changed.notify_all()
 
     def trim(self) -> None:
-        """End boxes above ``count``, and those too old or dead to hand out; the next ``refill`` replaces them."""
+        """End boxes above ``count``, and old or dead ones, which the next ``refill`` replaces."""
         with self._changed:
             good = [
                 (box, started)
@@ -140,7 +139,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def close(self) -> None:
-        """Kill the spare boxes. A box that was handed out belongs to its user."""
+        """Kill the spares. Boxes that were handed out belong to their users."""
         with self._changed:
             self._closed = True
         self.release()
@@ -149,7 +148,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def _take(self, *, patient: bool = False) -> tuple[Box, float] | None:
-        """The spare that waited longest. ``patient``: if there is none, wait for a starting one."""
+        """The oldest. ``patient``: wait for a starting one if there is none."""
         with self._changed:
             while patient and not self._spares and self._starting:
                 self._changed.wait()
@@ -180,7 +179,7 @@ class SpareBoxes:
                 return  # the next call of start() raises the error
 
     def _started(self) -> tuple[Box, float] | None:
-        """A started box whose runner has finished its imports, after which it is idle."""
+        """A box whose runner has finished its imports, and is idle then."""
         waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
         began = time.monotonic()
         box: Box | None = None
@@ -207,7 +206,7 @@ class SpareBoxes:
         return box, ended
 
     def _hear(self, box: Box) -> None:
-        """Wait until the runner has said hello, or is over. Ends a box that is silent for too long."""
+        """Wait until the runner has said hello, or is over. Ends a runner that is silent for too long."""
         looking = select.poll()
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
         end = _too_late()
@@ -215,14 +214,14 @@ class SpareBoxes:
             if looking.poll(_LOOK_MS):
                 if not self._waits_for_gpu(box):
                     return
-                # The wait for permission does not count; the work after it has its own time limit.
+                # The wait for permission does not count; the work after it has its own limit.
                 end = _too_late()
             elif self._held:
                 end = _too_late()
         _end(box)
 
     def _waits_for_gpu(self, box: Box) -> bool:
-        """True if the runner has only said that its imports are done. Lets it use its GPU once nothing is held."""
+        """The runner has only said that its imports are done. Lets it use its GPU once nothing is held."""
         said = _said(box)
         if said != IMPORTED:
             return bool(said) and IMPORTED.startswith(said)
@@ -237,19 +236,19 @@ class SpareBoxes:
 
 
 def _too_late() -> float:
-    """The deadline of a box that is silent from now on."""
+    """For a box that is silent from now on."""
     return time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
 
 
 def _said(box: Box) -> bytes:
-    """The beginning of its message, without consuming it."""
+    """The beginning of the message, without consuming it."""
     with contextlib.suppress(OSError):
         return box.connection.recv(len(IMPORTED), socket.MSG_PEEK | socket.MSG_DONTWAIT)
     return b""
 
 
 def _pause(box: Box) -> Pausable | None:
-    """The box, if it could be paused."""
+    """None if that fails."""
     pausable = cast("Pausable", box)  # true of every kind of spare box, but not part of Box
     try:
         pausable.pause()
@@ -261,7 +260,7 @@ def _pause(box: Box) -> Pausable | None:
 
 
 def _resume(box: Pausable) -> None:
-    """End a box that cannot resume: its connection looks alive, and the source that got it would seem slow."""
+    """End a box that cannot resume: it looks alive, and the source that got it would seem slow."""
     try:
         box.resume()
     except BoxUnavailable:  # it is over, or its engine is away
@@ -281,7 +280,7 @@ def _age(started: float) -> float:
 
 
 def _is_well(box: Box) -> bool:
-    """True if it lives and its connection is open: if its engine dies, that shows before its thread notices."""
+    """It lives and is connected: if its engine dies, the connection shows that first."""
     if box.connection.fileno() < 0:
         return False  # we ended it
     looking = select.poll()
@@ -290,7 +289,7 @@ def _is_well(box: Box) -> bool:
 
 
 def _end(box: Box) -> None:
-    """Kill a spare box. If its engine does not answer, the next reap removes it by its label."""
+    """If its engine does not answer, the next reap removes it by its label."""
     with contextlib.suppress(BoxUnavailable):
         box.kill()
 

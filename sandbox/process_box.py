@@ -1,6 +1,5 @@
-"""The common part of boxes that are our child processes: their output, clock and end.
-
-A kind of box implements how its process is started, how its memory is counted, and how all of it is killed.
+"""The common part of boxes that are our child processes: output, clock and end. A kind of box implements starting,
+counting memory and killing.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.processes import descendants
 
-# Interval of reading the memory: touching 2 GB/s passes a limit by 100 MB before it is noticed.
+# Interval of reading the memory: at 2 GB/s a limit is passed by 100 MB.
 WATCH_SECONDS = 0.05
 # Every tenth reading includes the program's children, which takes a walk through /proc.
 WALK_EVERY = 10
@@ -32,7 +31,7 @@ READ_BYTES = 64 * limits.KIB
 
 
 class ProcessBox(ABC):
-    """See ``Box``. One thread per box reads its output, watches its memory and clock, and notices its end."""
+    """See ``Box``. One thread per box reads output, watches memory and clock, and notices the end."""
 
     kind = ""
 
@@ -47,7 +46,7 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
-        # A supervisor reports the end of the program here.
+        # For the supervisor's report.
         self._status: socket.socket | None = None
         self._status_end: socket.socket | None = None
         if spec.supervised:
@@ -78,31 +77,31 @@ class ProcessBox(ABC):
 
     @abstractmethod
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
-        """Start the process, which talks through ``child_end`` and prints into ``pipe_end``."""
+        """The process talks through ``child_end`` and prints into ``pipe_end``."""
 
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
-        """Memory in use: of all its processes with ``walk``, else at least of the first."""
+        """Of all its processes with ``walk``, else at least of the first."""
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Processor time of all its processes so far."""
+        """Of all its processes so far."""
 
     @abstractmethod
     def _kill_all(self) -> None:
-        """Kill every process of the box. Our own child is not reaped yet."""
+        """Our own child is not reaped yet."""
 
     def _plain(self, code: int) -> int:
-        """Exit code of the box's program, negative for a signal, from the code that ``Popen`` gives."""
+        """The program's exit code, negative for a signal, from ``Popen``'s."""
         return code
 
     def _memory_kills(self) -> int:
-        """Processes of the box that the kernel killed for lack of memory, if that is counted."""
+        """By the kernel, for lack of memory, if that is counted."""
         return 0
 
     @abstractmethod
     def _free(self) -> None:
-        """Release everything but processes. Called once, when they are gone."""
+        """Called once, when the processes are gone."""
 
     # The box's thread
 
@@ -140,13 +139,12 @@ class ProcessBox(ABC):
         return True
 
     def _read(self) -> bool:
-        """Read from the pipe; False once every writer has closed it."""
+        """False once every writer has closed the pipe."""
         data = os.read(self._pipe, READ_BYTES)
         self._output.add(data)
         return bool(data)
 
     def _finish(self) -> None:
-        """End remaining processes, read the last output, note how it ended, free everything."""
         self._receive()
         self._kill_all()
         code = self._process.wait()
@@ -168,7 +166,6 @@ class ProcessBox(ABC):
         self._ended.set()
 
     def _receive(self) -> None:
-        """Read the supervisor's report, if there is one."""
         if self._status is not None:
             self._status.setblocking(False)
             with contextlib.suppress(OSError):
@@ -200,7 +197,7 @@ class ProcessBox(ABC):
         return self._end
 
     def _is_over(self) -> bool:
-        """True if the program ended by itself and our thread has not noticed yet."""
+        """The program ended by itself and our thread has not noticed yet."""
         ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
         readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
@@ -225,7 +222,7 @@ class ProcessBox(ABC):
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
-        """Signal every process of the box, the first one first: a stopped process forks no more."""
+        """The first process comes first: once stopped, it forks no more."""
         with self._lock:
             if self._waker < 0:
                 raise BoxUnavailable("the box is over")
@@ -234,7 +231,7 @@ class ProcessBox(ABC):
                     os.kill(pid, number)
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
@@ -242,8 +239,8 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
 class _Launcher:
-    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked, so a box
-    started by a short-lived thread would die with it. This one lives as long as the process."""
+    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked, so this
+    thread must live as long as the process."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -270,7 +267,7 @@ _lock = threading.Lock()
 
 
 def launch(start: Start) -> subprocess.Popen[bytes]:
-    """Call ``start`` on the launcher's thread. Returns and raises the same."""
+    """Call ``start`` on the launcher's thread."""
     global _launcher
     with _lock:
         if _launcher is None or _launcher.pid != os.getpid():  # threads do not survive a fork

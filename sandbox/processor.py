@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 class Share(IntEnum):
-    """Shares of a contended core; other control groups and processes have 1024. A box alone on a core gets all of it.
+    """Shares of a contended core; other control groups and processes have 1024.
 
-    ``YIELDING`` is for boxes that are judged on the host's processor, which the web and the queue need too. It suffices
-    for a case of one second to finish in time next to a busy process.
+    ``YIELDING`` is for boxes that are judged on the host's processor, which the web and the queue need too. A case of
+    one second still finishes in time next to a busy process.
     """
 
     BACKGROUND = 64
@@ -22,33 +22,33 @@ class Share(IntEnum):
 
     @property
     def weight(self) -> int:
-        """The same for control groups version 2, where the default is 100."""
+        """For control groups version 2, where the default is 100."""
         return self * 100 // 1024
 
     @property
     def nice(self) -> int:
-        """About the same for a process without a group: each step of niceness is a fifth less."""
+        """For a process without a group, about the same: each step is a fifth less."""
         return {Share.BACKGROUND: 12, Share.YIELDING: 9, Share.FULL: 0}[self]
 
 
 def take(share: Share) -> None:
-    """Lower this process and its future children to that share. Never raises it."""
+    """For this process and its future children. Never raises it."""
     os.nice(max(0, share.nice - os.nice(0)))
 
 
-# One core in four, and at least one, is kept free of background work: a judge spins on a core while it times, and its
-# runner on another. Hosts with several GPUs have more cores.
+# Cores kept free of background work, at least one: a judge spins on a core while it times, and its runner on another.
+# Hosts with several GPUs have more cores.
 ONE_IN = 4
 
 
 @functools.cache
 def background_cores() -> tuple[int, ...]:
-    """Cores for compilers and the like; empty (any) if there is only one."""
+    """For compilers and the like; empty (any) if there is only one core."""
     return without_reserved(sorted(os.sched_getaffinity(0)), _threads_beside)
 
 
 def without_reserved(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) -> tuple[int, ...]:
-    """``cores`` without every ``ONE_IN``-th and its sibling threads (``beside``), which are the same core."""
+    """Leaves out every ``ONE_IN``-th core and its sibling threads (``beside``), which are the same core."""
     wanted = max(1, len(cores) // ONE_IN)
     kept: set[int] = set()
     for core in cores:
@@ -60,8 +60,7 @@ def without_reserved(cores: Sequence[int], beside: Callable[[int], frozenset[int
 
 
 def _threads_beside(core: int) -> frozenset[int]:
-    """The hardware threads of ``core``'s physical core, from a list such as "0,32" or "0-1"; only itself if the system
-    does not say."""
+    """The hardware threads of the same core, from a list such as "0,32" or "0-1"; only itself if unknown."""
     path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     found: set[int] = set()
     try:

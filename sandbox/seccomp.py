@@ -1,8 +1,7 @@
-"""The system calls of a box: an allow list that refuses everything else. As a profile for Docker, and as a program for
-the kernel.
+"""The system calls of a box: an allow list, as a profile for Docker and as a program for the kernel.
 
 Docker's own profile serves every program there is. A box runs only Python, torch, Triton, a compiler and CUDA's driver.
-Calls that none of them needs are attack surface of the host's kernel, which all boxes share.
+Other calls are attack surface of the host's kernel, which all boxes share.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from grader.errors import BoxUnavailable
 
 @dataclass(frozen=True)
 class CallGroup:
-    """System calls that are allowed for one reason."""
+    """Allowed for one reason."""
 
     why: str
     calls: str
@@ -95,8 +94,8 @@ ALLOWED = (
     ),
 )
 
-# Named although everything else is refused anyway: libraries take "not there" for an answer and do without, but fail on
-# "not permitted". clone3 hides its flags in memory, so the C library has to use clone.
+# Refused by another error than the rest: libraries do without a call that is "not there", but fail on "not permitted".
+# clone3 hides its flags in memory, so the C library has to use clone.
 ABSENT = (
     "clone3 io_uring_setup io_uring_enter io_uring_register userfaultfd perf_event_open bpf seccomp "
     "landlock_create_ruleset"
@@ -111,12 +110,12 @@ RLIMIT_CORE, RLIMITS = 4, 16
 _LOW_HALF = 0xFFFF_FFFF  # the kernel reads only this half of the number, and of a process's
 # personality may only ask, or set the ordinary one.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
-# Only sockets on this machine. There is no network, and every other family (packets, virtual machines, crypto, ...) is
+# Only sockets on this machine: there is no network, and every other family (packets, virtual machines, crypto, ...) is
 # kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
 # IPv4 and IPv6: a library that looks for a network learns that this machine has none.
 NETWORK = (2, 10)
-# Also refused, because containers were escaped or hosts harmed through each of them before: keyrings (keyctl, add_key,
+# Also refused, because containers were escaped or hosts harmed through each before: keyrings (keyctl, add_key,
 # request_key), other processes' memory (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp), mounts and
 # namespaces (mount, umount2, pivot_root, unshare, setns, fsopen, ...), file handles (open_by_handle_at), asynchronous
 # reads that are counted for the whole host (io_setup), System V memory and POSIX queues, fanotify and inotify (counted
@@ -126,14 +125,13 @@ _CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 
 def allowed_calls() -> list[str]:
-    """Calls that are allowed with any arguments."""
+    """With any arguments."""
     return [name for group in ALLOWED for name in group.calls.split()]
 
 
 @functools.cache
 def profile() -> str:
-    """The filter in the form of Docker's API, as JSON text. The engine chooses the architecture; 32-bit calls are never
-    included."""
+    """For Docker's API, as JSON text. The engine chooses the architecture, never with 32-bit calls."""
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -173,7 +171,7 @@ def _other_limits() -> list[int]:
 
 
 def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """Allow if every condition holds: index of the argument, comparison, value, second value."""
+    """A condition: index of the argument, comparison, value, second value."""
     keys = ("index", "op", "value", "valueTwo")
     return {
         "names": names,
@@ -183,7 +181,7 @@ def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str, Any]:
-    """Refuse with ``error``, if the first argument is ``first``."""
+    """Only if the first argument is ``first``, if given."""
     refused: dict[str, Any] = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
     return (
         refused if first is None else {**refused, "args": [{"index": 0, "op": "SCMP_CMP_EQ", "value": first}]}
@@ -197,8 +195,8 @@ UNKNOWN = -1  # libseccomp's answer to an unknown name
 
 @functools.cache
 def call_filter() -> bytes:
-    """The filter, as an array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones)
-    end the thread. Raises BoxUnavailable if the library is missing."""
+    """An array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones) end the thread.
+    Raises BoxUnavailable if the library is missing."""
     try:
         import pyseccomp
     except (ImportError, RuntimeError) as error:  # RuntimeError: the C library is missing
@@ -226,5 +224,5 @@ def _condition(library: Any, given: dict[str, Any]) -> Any:
 
 
 def _is_known(library: Any, name: str) -> bool:
-    """False if the library is older than the call, which then stays refused."""
+    """A library older than the call leaves it refused."""
     return bool(library.resolve_syscall(library.Arch.NATIVE, name) != UNKNOWN)

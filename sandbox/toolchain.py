@@ -1,9 +1,8 @@
 """The toolchain of a Docker box: the host's own, bound over empty folders (``image``), or an image with Python, torch
 and compilers, named by ``GRADER_BOX_IMAGE``.
 
-An image is for workers that run in containers: the engine binds folders of its host, and does not know a worker
-container's files. Both must see one folder, that of temporary files (``TMPDIR``): a folder of the host, mounted into
-the worker's container at the same place.
+An image is for workers in containers: the engine binds folders of its host, and does not know the worker's. Both must
+see one, for temporary files (``TMPDIR``): a folder of the host, mounted into the worker's container at the same place.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from grader.sandbox.gpu import driver_files
 from grader.sandbox.options import NODES, SandboxOptions, start_hint
 from grader.sandbox.toolkit import nvcc_version
 
-# A file in an image that lists its libraries of ready-made kernels, one path per line.
+# Lists the image's libraries of ready-made kernels, one path per line.
 LIST = "/images/compute_libraries.txt"
-# The driver's libraries in a box from an image, which has none: a driver belongs to its host.
+# For the driver's libraries, which belong to the host and not to an image.
 DRIVER_MOUNT = "/driver"
-# The variables of an image that a box gets. Any other could have an unknown purpose.
+# Variables of an image that pass into a box. Any other could have an unknown purpose.
 _TAKEN = ("PATH", "CUDA_HOME", "LD_LIBRARY_PATH")
 # Settings that would start, or write to, something unknown.
 _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
@@ -37,7 +36,7 @@ _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
 class Toolchain:
     """See the module."""
 
-    #: The engine's name of it.
+    #: By the engine's name.
     image: str
     python: str
     #: In every box.
@@ -50,7 +49,7 @@ class Toolchain:
     gpu_access: str = NODES
 
     def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
-        """The remedy if a box's program did not connect, see ``options.start_hint``."""
+        """See ``options.start_hint``."""
         if self.environment is None or "No such file" not in said:
             return start_hint(runtime, timed_out, said)
         return (
@@ -59,17 +58,16 @@ class Toolchain:
         )
 
     def bytecode_of(self, spec: BoxSpec) -> str:
-        """Its folder on the host; empty for an image, which has its own bytecode."""
+        """On the host; empty for an image, which has its own."""
         return spec.bytecode if self.environment is None else ""
 
     def binds_of(self, spec: BoxSpec) -> list[str]:
-        """Binds for the box of ``spec``, which also hide libraries from it. An image lacks the driver, so the driver's
-        files are bound one by one."""
+        """Also hides libraries, and binds the files of a driver one by one, which an image lacks."""
         binds = [*self.binds]
         if folder := self.bytecode_of(spec):
             binds.append(f"{folder}:{bytecode.MOUNT}:ro")
         if not spec.compute_libraries:
-            # The host's are searched for on first use, because the walk is long.
+            # The host's are searched for on first use: the walk is long.
             own = self.compute_libraries
             hidden = compute_libraries.found(image.layout().bound) if own is None else own
             binds += [f"/dev/null:{path}:ro" for path in hidden]
@@ -79,10 +77,8 @@ class Toolchain:
 
 
 def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolchain:
-    """The toolchain of ``options``. Writes its files below ``root``.
-
-    Raises BoxUnavailable if the engine lacks the image, or it does not fit this worker.
-    """
+    """Writes files below ``root``. Raises BoxUnavailable if the engine lacks the image, or it does not fit this
+    worker."""
     found = _of_image(engine, options.image, root) if options.image else _of_host(root)
     return replace(found, gpu_access=options.gpu_access)
 
@@ -109,7 +105,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
         )
     own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
     _check_version(name, own.get("CUDA_VERSION", ""))
-    # The programs must have the worker's version, so they come from here and not from the image.
+    # Of the worker's version, so from here and not from the image.
     ours = []
     for mount, folder in image.PROGRAMS.items():
         copy = root / folder.name
@@ -120,7 +116,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
     environment["LD_LIBRARY_PATH"] = ":".join(
         text for text in (DRIVER_MOUNT, own.get("LD_LIBRARY_PATH")) if text
     )
-    # By its id: a name may come to mean another image while we run.
+    # By id: a name may come to mean another image while we run.
     return Toolchain(
         number,
         "python3",
@@ -132,7 +128,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
 
 
 def _check_version(name: str, built_with: str) -> None:
-    """Libraries are cached under the version of this worker's compiler, so the box's must be the same."""
+    """Libraries are cached under this worker's version of the compiler, so the box's must be the same."""
     own = nvcc_version()
     if own and built_with and own != built_with:
         raise BoxUnavailable(

@@ -1,4 +1,4 @@
-"""Finds this host's CUDA toolkit: an installed one, or NVIDIA's wheels (the extra ``cuda``)."""
+"""This host's CUDA toolkit: an installed one, or NVIDIA's wheels (the extra ``cuda``)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 INSTALL = (
     "Install the CUDA toolkit or `pip install 'kernel-grader[cuda]'`; or set CUDA_HOME to a toolkit's folder."
 )
-# Default folder of NVIDIA's installers.
+# By NVIDIA's installers.
 CONVENTIONAL = "/usr/local/cuda"
 # ``Toolkit.found`` of NVIDIA's wheels.
 WHEELS = "Python packages"
@@ -28,7 +28,7 @@ _SECONDS = 20
 
 @dataclass(frozen=True)
 class Toolkit:
-    """``home``: its folder, links resolved. ``found``: the source, such as ``CUDA_HOME``."""
+    """``home``: links resolved. ``found``: the source, such as ``CUDA_HOME``."""
 
     home: Path
     found: str
@@ -56,7 +56,7 @@ def _candidates() -> Iterator[Toolkit]:
 
 @functools.cache
 def _home_of(nvcc: str) -> Path | None:
-    """The toolkit of ``nvcc``. That may be a link, or a script that starts the real one, so the program is asked."""
+    """``nvcc`` may be a link, or a script that starts the real one, so the program is asked."""
     folder = Path(nvcc).resolve().parent
     if (folder / "nvcc.profile").exists():
         return folder.parent
@@ -66,8 +66,8 @@ def _home_of(nvcc: str) -> Path | None:
 
 
 def _wheels() -> list[Path]:
-    """Toolkits from the wheels nvidia-cuda-nvcc, nvidia-nvvm, ..., such as ``site-packages/nvidia/cu13``, the newest
-    first. Older families of wheels have a folder for each part, and no nvcc."""
+    """From nvidia-cuda-nvcc, nvidia-nvvm, ..., such as ``site-packages/nvidia/cu13``, the newest first. Older families
+    of wheels have a folder for each part, and no nvcc."""
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(path) for path in spec.submodule_search_locations or ()] if spec else []
     found = [home for folder in folders for home in folder.glob("cu*") if (home / "bin" / "nvcc").exists()]
@@ -75,19 +75,19 @@ def _wheels() -> list[Path]:
 
 
 def cuda_home() -> Path | None:
-    """The folder of the CUDA toolkit, links resolved; None without one."""
+    """Links resolved; None without a toolkit."""
     found = find_toolkit()
     return found.home if found else None
 
 
 def not_executable(home: Path) -> list[Path]:
-    """Programs of the toolkit that nobody may execute: pip sets the permission, unpacking a wheel may lose it."""
+    """pip makes the programs executable, but unpacking a wheel may not."""
     there = (home / name for name in PROGRAMS)
     return [program for program in there if program.exists() and not program.stat().st_mode & 0o111]
 
 
 def _allow_executing(toolkit: Toolkit) -> None:
-    """Let all users execute: boxes run as another user. If the files are not ours, `grader doctor` reports it."""
+    """For all users, because boxes have another one. `grader doctor` reports files that are not ours."""
     with suppress(OSError):
         for program in not_executable(toolkit.home) if toolkit.found == WHEELS else ():
             program.chmod(program.stat().st_mode | 0o111)
@@ -95,7 +95,7 @@ def _allow_executing(toolkit: Toolkit) -> None:
 
 @functools.cache
 def nvcc_version() -> str | None:
-    """Version of the CUDA compiler, such as ``13.0.88``; None without one that runs."""
+    """Of nvcc, such as ``13.0.88``; None without one that runs."""
     found = find_toolkit()
     if found is None:
         return None
@@ -105,7 +105,7 @@ def nvcc_version() -> str | None:
 
 
 def refusal() -> str:
-    """nvcc's message if it cannot compile anything on this host, for example for an unknown g++; else empty."""
+    """nvcc's message if it cannot compile on this host, for example for an unknown g++; else empty."""
     found = find_toolkit()
     if found is None:
         return ""
@@ -116,7 +116,7 @@ def refusal() -> str:
 
 
 def _output(command: list[str]) -> str:
-    """Output and error output; empty if it does not start, or does not end."""
+    """Of both streams; empty if it does not start, or does not end."""
     try:
         done = subprocess.run(
             command,

@@ -19,8 +19,8 @@ Started = Callable[[BoxPurpose, float, bool], None]
 
 
 class WatchedBoxes:
-    """A ``BoxMaker``. A box's log lines carry the context (submission, request) in which it was started or handed out,
-    whichever thread ends it."""
+    """A box's log lines carry the context (submission, request) in which it was started or handed out, whichever thread
+    ends it."""
 
     def __init__(self, maker: BoxMaker, started: Started | None = None) -> None:
         self.name, self.about = maker.name, maker.about

@@ -1,5 +1,5 @@
-"""Talks with a compiling program in a box: sends a request and a pipe's end, then reads the artefact and the answer
-side by side, both bounded. Only form and size of what the box sends are trusted."""
+"""A request to a compiling program in a box, with a pipe for the artefact. Artefact and answer are read side by side,
+both bounded; only their form and size are trusted."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
 
-# Log and resource lines as JSON, where every character may become six.
+# Log and resource lines as JSON, where a character may become six.
 ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 READ_BYTES = 1 * limits.MIB
-# Interval of asking whether the artefact is still wanted.
+# Between questions whether the artefact is still wanted.
 ASK_SECONDS = 0.25
 BUSY = "The host may be short of memory or processors. The compilation is tried again."
 
 
 class Conversation:
-    """One request. ``library`` and ``answer``: received so far. ``interrupt`` raises if the result is unwanted."""
+    """``library`` and ``answer``: received up to now. ``interrupt`` raises if the result is unwanted."""
 
     def __init__(
         self, connection: socket.socket, allowance: Allowance, interrupt: Callable[[], None]
@@ -35,8 +35,8 @@ class Conversation:
         self._interrupt = interrupt
 
     def run(self, request: Mapping[str, Any]) -> str:
-        """Returns what was wrong with the result, for the student, or nothing. Raises OSError or EOFError if the box
-        ends first, BoxUnavailable if the host gave the program too little processor time."""
+        """Returns the fault of the result, for the student, or nothing. Raises OSError or EOFError if the box ends
+        first, BoxUnavailable if the host gave the program too little processor time."""
         reading, writing = os.pipe()
         try:
             try:
@@ -56,7 +56,7 @@ class Conversation:
         self._connection.sendall(data[sent:])
 
     def _receive(self, pipe: int) -> str:
-        """Read both until the answer is complete."""
+        """Until the answer is complete."""
         self._connection.settimeout(None)
         poll = select.poll()
         poll.register(pipe, select.POLLIN)

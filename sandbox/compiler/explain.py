@@ -1,8 +1,8 @@
 """Rewords the compiler's messages about a CUDA source, and adds hints.
 
-The compiler sees lines that the platform appends to the source, see ``grader.challenge.signature.cuda_footer``. Its
-messages about those concern ``solve``, so they become messages about the line that defines ``solve``. ``_HINTS`` covers
-common mistakes. All of this is for reading; no verdict depends on it.
+The compiler sees lines that the platform appends to the source, see ``grader.challenge.signature.cuda_footer``.
+Messages about those become messages about the line that defines ``solve``. All of this is for reading; no verdict
+depends on it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ HEADERS = (
     "and the C++ standard library"
 )
 
-# The start of a message: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
+# Starts of messages: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
 _PLACE = re.compile(
     r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
     r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
 )
-# Statements of Python, and parts of a CUDA source that Python cannot have.
+# Python's statements, and parts of a CUDA source that Python cannot have.
 _PYTHON = re.compile(
     r"^(?:import [a-z][\w., ]*|from [a-z][\w.]* import\b.*|def \w+\(.*|@(?:triton|torch)\.\w+.*)$",
     re.MULTILINE,
@@ -33,7 +33,7 @@ _PYTHON = re.compile(
 _CPLUSPLUS = re.compile(r"^#[ \t]*include\b|__global__", re.MULTILINE)
 # Follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
-# Places of appended code: its files, as #line names them, and the end of the source.
+# Appended code: its files, as #line names them, and the end of the source.
 _END = "At end of source"
 _OURS = re.compile(rf"grader-(?:footer|trailer|words)|{_END}")
 _OUR_LINE = re.compile(
@@ -42,7 +42,7 @@ _OUR_LINE = re.compile(
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]{0,300})?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
-# Reports of nvcc and gcc about a crashed or killed program, with gcc's advice to file a bug.
+# About a crashed or killed program, with gcc's advice to file a bug.
 _CRASH = re.compile(
     r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
     r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
@@ -57,7 +57,7 @@ _CRASHED = (
 
 @dataclass(frozen=True)
 class Explained:
-    """``log`` names only lines of the source; ``hint`` is empty if there is no known remedy."""
+    """``log`` names only lines of the source."""
 
     log: str
     hint: str = ""
@@ -65,7 +65,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class _Block:
-    """A message with all its lines; ``file`` and ``text`` are empty for lines before the first message."""
+    """A message with all its lines; ``file`` and ``text`` are empty before the first message."""
 
     file: str
     text: str
@@ -77,7 +77,7 @@ class _Block:
 
 
 def explain(log: str, source: str, filename: str) -> Explained:
-    """``log``: the compiler's output about ``source``, which it read as ``filename``, after ``clean_log``."""
+    """``log``: the output of ``clean_log`` about ``source``, compiled as ``filename``."""
     if not log:
         return Explained(log)
     if line := _python_line(source):
@@ -100,7 +100,7 @@ def explain(log: str, source: str, filename: str) -> Explained:
 
 
 def _python_line(source: str) -> int:
-    """The first line that only Python can have, if the source is Python; else 0."""
+    """The first line that only Python can have; 0 if the source is not Python."""
     found = _PYTHON.search(source)
     if found is None or _CPLUSPLUS.search(source):
         return 0
@@ -122,7 +122,7 @@ def _blocks(log: str) -> Iterator[_Block]:
 
 
 def _without_crash(log: str) -> str:
-    """Replace reports of a crash or a limit by what was too much for the compiler, and the remedy."""
+    """Replace reports of a crash or a limit by its cause and remedy."""
     gib = f"{limits.COMPILE_MEMORY_BYTES / limits.GIB:.3g} GiB"
     log = log.replace("used more memory than it may]", f"used more memory than it may, {gib}: {_SMALLER}]")
     log = re.sub(r"^(\[the compiler took longer than .{1,40} and was stopped)\]", rf"\1: {_SMALLER}]", log)
@@ -135,14 +135,14 @@ def _without_crash(log: str) -> str:
 
 @dataclass(frozen=True)
 class _Finding:
-    """A fault of the function ``solve``. ``line`` is 0 if its place is unknown."""
+    """About the function ``solve``. ``line`` is 0 if unknown."""
 
     text: str
     line: int = 0
 
 
 def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Iterator[_Finding]:
-    """Findings about the source from the compiler's messages about the appended lines."""
+    """From the messages about appended lines."""
     solve = outline.named("solve")
     line = solve.line if solve else 0
     known = False
@@ -178,7 +178,7 @@ def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Ite
 
 
 def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
-    """The finding for a failed ``static_assert`` of the footer."""
+    """For a failed ``static_assert`` of the footer."""
     if not text.startswith("there is no function solve"):
         return _Finding(text, line)
     solve = outline.named("solve")
@@ -196,7 +196,7 @@ def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
 
 
 def _renamed(text: str, outline: Outline) -> Function | None:
-    """The only host function with as many parameters as ``solve`` should have, if there is just one."""
+    """The only host function with the number of parameters of ``solve``, if there is just one."""
     wanted = _WANTED.search(text)
     if wanted is None:
         return None
@@ -210,7 +210,7 @@ def _renamed(text: str, outline: Outline) -> Function | None:
 
 
 def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
-    """``finding`` in the compiler's form, so that readers of logs find its line."""
+    """In the compiler's form, with the line."""
     if not 0 < finding.line <= len(lines):
         return f"{filename}: error: {finding.text}\n"
     line = lines[finding.line - 1]
@@ -304,8 +304,8 @@ def _hint(log: str, outline: Outline) -> str:
 # ptxas and the linker name nvcc's intermediate files: tmpxft_00000007_00000000-6_solution.ptx.
 _STEP = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 _FOLDER = re.compile(r"/tmp/(?:[\w.+-]+/)*")  # noqa: S108 - the box's
-# Folders of this platform's headers and programs: a message needs only file names. Lines of the source, which the
-# compiler repeats indented, are left alone.
+# Folders of this platform's headers and programs: file names are enough. Lines of the source, which the compiler
+# repeats indented, are left alone.
 _ABSOLUTE = re.compile(r"(?<![^\s\"'(`])/(?:[\w.+-]+/)+(?=[\w.+-])")
 _NAMES_A_FILE = re.compile(r"^\S|\b(?:of|from) \"?/")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -313,7 +313,7 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u20
 
 
 def clean_log(text: str) -> str:
-    """``text`` cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
+    """Cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
     for pattern in (_ESCAPE, _FOLDER, _STEP, _CONTROL):
         text = pattern.sub("", text)
     text = "\n".join(

@@ -1,5 +1,5 @@
 """Compiles CUDA sources to shared libraries, in a box without GPU, network or secrets: compiling runs strangers' code
-too (macros, templates, includes). Only form and size of what the box sends are trusted."""
+too (macros, templates, includes). Only form and size of the box's messages are trusted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
 CACHE_BYTES = 256 * limits.MIB
 PROGRAM = "compile.py"
-# Allowed file names of students; any other is compiled as solution.cu.
+# For students' files; any other is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
@@ -37,8 +37,6 @@ ELF = b"\x7fELF"
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """One source and its options."""
-
     source: str
     #: Appended to ``source``. Must define ``grader_entry``.
     footer: str
@@ -51,7 +49,7 @@ class CompileRequest:
     background: bool = True
 
     def key(self, toolkit: str | None = None) -> str:
-        """A hash of everything that the artefact depends on. ``toolkit``: another version than this machine's."""
+        """A hash of everything that matters. ``toolkit``: another version than this machine's."""
         parts = (
             self.source,
             self.footer,
@@ -65,15 +63,13 @@ class CompileRequest:
 
 @functools.cache
 def recipe() -> str:
-    """A hash of the flags and the code added to a source, which are both in one program."""
+    """A hash of the program with the flags and the code added to a source."""
     program = Path(__file__).resolve().parents[1] / "runner" / PROGRAM
     return hashlib.sha256(program.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """The outcome of a compilation, for the student except for ``artefact``."""
-
     ok: bool
     #: The shared library if ``ok``.
     artefact: bytes | None
@@ -86,7 +82,7 @@ class CompileResult:
     hint: str = ""
 
 
-# The most recent libraries. Several threads compile, so use it under its lock.
+# The most recent libraries. Several threads compile: use it under its lock.
 cache: LRUCache[str, CompileResult] = LRUCache(
     CACHE_BYTES, getsizeof=lambda result: len(result.artefact or b"")
 )
@@ -96,11 +92,9 @@ _cache_lock = threading.Lock()
 def compile_cuda(
     boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
 ) -> CompileResult:
-    """Compile in a box of ``boxes``. A faulty source gives ``ok=False`` and a log that explains it.
-
-    ``interrupt`` is called regularly (see ``ASK_SECONDS``) and raises if the library is no longer wanted. Raises
-    BoxUnavailable if there is no compiler or no box, or the box failed through no fault of the source.
-    """
+    """A faulty source gives ``ok=False`` and a log that explains it. ``interrupt`` is called regularly (see
+    ``ASK_SECONDS``) and raises if the library is unwanted. Raises BoxUnavailable without a compiler or a box, or if the
+    box failed through no fault of the source."""
     home = cuda_home()
     if home is None or nvcc_version() is None:
         raise BoxUnavailable("this machine has no CUDA compiler", INSTALL)
@@ -129,8 +123,8 @@ def compile_cuda(
 
 
 def compile_spec(background: bool = True) -> BoxSpec:
-    """A compiler's box. In the background it yields to everything else, and leaves cores to whatever is timed
-    meanwhile; otherwise it gets the same as a submission's box on this host's processor."""
+    """In the background it yields to everything else, and leaves cores to whatever is timed meanwhile; otherwise it
+    gets the same as a submission's box on this host's processor."""
     return BoxSpec(
         BoxPurpose.COMPILE,
         program=PROGRAM,
@@ -145,7 +139,7 @@ def compile_spec(background: bool = True) -> BoxSpec:
 
 
 def _allowance(box: Box) -> Allowance:
-    """For all programs of the compiler together; by the clock, the time that one of them may take on a busy host."""
+    """For all programs of the compiler together; by the clock, as long as one may take on a busy host."""
     patience = limits.CLOCK_PATIENCE / limits.COMPILE_PATIENCE
     seconds = limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
     return Allowance(seconds, box.cpu_seconds, exact=True, patience=patience)
@@ -153,7 +147,7 @@ def _allowance(box: Box) -> Allowance:
 
 @dataclass(frozen=True)
 class _Made:
-    """The box's result: bounded and of the right types, but otherwise untrusted."""
+    """Bounded and of the right types, but otherwise untrusted."""
 
     ok: bool
     artefact: bytes | None
@@ -162,8 +156,6 @@ class _Made:
 
 
 class _Compilation:
-    """One conversation with ``compile.py``."""
-
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
         self._memory_kills = host_memory_kills()

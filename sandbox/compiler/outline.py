@@ -1,6 +1,5 @@
-"""Finds the functions, macros and open braces of a CUDA source, for messages about it.
-
-This is no parser: it follows neither macros nor conditionals. It takes linear time for any source.
+"""Finds the functions, macros and open braces of a CUDA source, for messages. No parser: it follows neither macros nor
+conditionals. Takes linear time for any source.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _NO_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Function:
-    """A function defined outside of classes; ``line`` counts from 1."""
+    """Outside of classes; ``line`` counts from 1."""
 
     name: str
     line: int
@@ -39,15 +38,14 @@ class Function:
 
 @dataclass(frozen=True)
 class Outline:
-    """``macros``: name -> line of its first definition. ``open_brace``: line of the outermost brace that is never
-    closed, or 0."""
+    """``macros``: name -> line of the first definition. ``open_brace``: line of the outermost unclosed brace, or 0."""
 
     functions: Sequence[Function]
     macros: Mapping[str, int]
     open_brace: int
 
     def named(self, name: str) -> Function | None:
-        """The last function ``name``, preferably one outside of namespaces."""
+        """The last one, preferably outside of namespaces."""
         found = sorted(
             (function for function in self.functions if function.name == name),
             key=lambda function: not function.namespace,
@@ -56,7 +54,7 @@ class Outline:
 
 
 def parameter_count(text: str) -> int:
-    """The number of parameters in ``text``, the part between a function's parentheses."""
+    """``text``: between a function's parentheses."""
     if text.strip() in ("", "void"):
         return 0
     depth, count = 0, 1
@@ -80,7 +78,7 @@ def outline_of(source: str) -> Outline:
 
 
 def plain_text(source: str) -> str:
-    """``source`` with spaces in place of comments, literals and directives; the rest keeps its position."""
+    """Spaces in place of comments, literals and directives; the rest keeps its position."""
     return _SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 

@@ -21,7 +21,7 @@ from grader.sandbox.compiler.nvcc import compile_spec
 
 PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
-# Files that determine the contents and names in Triton's cache.
+# They determine contents and names in Triton's cache.
 _RECIPE = (
     PROGRAM,
     "kernel_cache.py",
@@ -39,8 +39,6 @@ Argument = dict[str, Any]
 
 @dataclass(frozen=True)
 class KernelsRequest:
-    """One source, and the calls to compile for."""
-
     source: str
     parameters: tuple[str, ...]
     #: The signature that a student implements.
@@ -53,7 +51,7 @@ class KernelsRequest:
     background: bool = True
 
     def key(self) -> str:
-        """A hash of everything that the result depends on, except Triton's version, which Triton checks itself."""
+        """A hash of everything that matters, except Triton's version, which Triton checks itself."""
         parts = (self.source, self.parameters, self.calls, self.arch, recipe())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -68,7 +66,7 @@ def compile_ahead(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> bytes:
     """Triton's cache as a compressed tar file; empty if nothing came of it. ``interrupt`` is called regularly and
-    raises if the result is unwanted. Raises BoxUnavailable if there is no box."""
+    raises if that is unwanted. Raises BoxUnavailable if there is no box."""
     box = boxes.start(kernels_spec(request.background))
     try:
         allowance = Allowance(limits.KERNELS_CPU_SECONDS, box.cpu_seconds, patience=limits.CLOCK_PATIENCE)
@@ -94,18 +92,17 @@ def compile_ahead(
 
 
 def kernels_spec(background: bool = True) -> BoxSpec:
-    """A box that imports torch and Triton as it starts."""
     return replace(compile_spec(background), program=PROGRAM, compute_libraries=True)  # torch loads them
 
 
 def packed(archive: bytes) -> bytes:
-    """The form for storage; empty without files, or if it is larger than allowed."""
+    """Empty without files, or if it is larger than allowed."""
     found = zlib.compress(archive, _LEVEL) if archive.strip(b"\0") else b""
     return found if len(found) <= limits.ARTEFACT_BYTES else b""
 
 
 def unpacked(stored: bytes) -> bytes:
-    """The tar file for a box; empty if it is invalid or too large."""
+    """Empty if it is invalid or too large."""
     most = limits.ARTEFACT_BYTES
     unzip = zlib.decompressobj()
     try:

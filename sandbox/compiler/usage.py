@@ -20,8 +20,7 @@ _STACK = re.compile(
     r"\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
 )
 _USED = re.compile(r"ptxas info\s*: Used (?P<registers>\d+) registers")
-# A source can print such lines itself, with any number of digits. The search begins only at the start of a number, or
-# it would try every digit.
+# A source can print such lines itself, with any number of digits. (?<!\d): else the search would try every digit.
 _SHARED = re.compile(r"(?<!\d)(\d{1,12}) bytes smem")
 # One for each bank. CUDA 13's assembler omits it for the newest architectures.
 _CONSTANT = re.compile(r"(?<!\d)(\d{1,12}) bytes cmem\[\d{1,2}\]")
@@ -29,8 +28,8 @@ _NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 
 def kernels_of(text: str) -> tuple[KernelUsage, ...]:
-    """The kernels in ``text`` (demangled lines of ``ptxas -v``), in its order. Never raises: the text comes from a box,
-    so anything malformed is skipped."""
+    """``text``: demangled lines of ``ptxas -v``. Never raises: they come from a box, so anything malformed is
+    skipped."""
     found: list[KernelUsage] = []
     name, in_kernel, stack = "", False, _NO_STACK
     for line in text.splitlines():
@@ -66,7 +65,7 @@ def _number(digits: str) -> int:
 
 
 def _plain(name: str) -> str:
-    """A demangled name without result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
+    """Without result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
     if name.endswith(")"):
         depth = 0
         for position in range(len(name) - 1, -1, -1):
