@@ -74,7 +74,7 @@ class Allowance:
         return self._over and busy and not self.burnt and not self.burnt_in_total
 
     def sentence(self) -> str:
-        """Up to the last reading."""
+        """Describes the wait and the use up to the last reading."""
         if self.used is None:
             return f"{self.waited:.0f} s"
         return f"{self.waited:.0f} s, in which it used {self.used:.1f} s of processor time"

@@ -56,7 +56,7 @@ class BoxSpec:
     wall_seconds: float = limits.BOX_WALL_SECONDS
     #: CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory.
     gpu: Gpu | None = None
-    #: Of a processor that others want too.
+    #: Priority on a processor that others want too.
     share: Share = Share.FULL
     #: Empty: any.
     cores: tuple[int, ...] = ()
@@ -110,7 +110,7 @@ class BoxEnd:
         return replace(self, outside=killed)
 
     def sentence(self) -> str:
-        """For a student."""
+        """Describes the end to a student."""
         if self.outside:
             return "the box was killed from outside"
         if self.reason is EndReason.EXITED:
@@ -148,8 +148,8 @@ class Box(Protocol):
         """Free everything it holds, too. Harmless if called again."""
 
     def cpu_seconds(self) -> float:
-        """Of all its processes since the start, by the host's count, which nothing in the box can change; after its end
-        the last known value. Raises BoxUnavailable if it cannot be known."""
+        """The host counts it over all processes of the box since the start, and nothing in the box can change it. After
+        the end it keeps the last value. Raises BoxUnavailable if it cannot be known."""
 
     def out_of_memory(self) -> bool:
         """One of its processes was killed because the box had used all its memory."""
@@ -159,14 +159,14 @@ class Box(Protocol):
 
 
 class Clocked(Protocol):
-    """Every box for submissions."""
+    """A box with a wall clock: every box for submissions."""
 
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock."""
 
 
 class Pausable(Protocol):
-    """Every kind that the judge keeps spares of."""
+    """A box that can be stopped for a while: every kind that the judge keeps spares of."""
 
     def pause(self) -> None:
         """Stop all processes until ``resume``. Raises BoxUnavailable if that fails."""
@@ -211,7 +211,7 @@ class BoundedOutput:
             return self._seen <= self._limit
 
     def take(self) -> bytes:
-        """Since the last call."""
+        """Returns the output since the last call."""
         with self._lock:
             taken = bytes(self._kept)
             self._kept.clear()

@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.sandbox import image
 from grader.sandbox.parent import make_folder
 
-# In a box with its own root.
+# Folder in a box with its own root.
 MOUNT = image.BYTECODE_MOUNT
 # Slow to import, and possibly installed without bytecode.
 _PACKAGES = ("torch", "triton")
@@ -80,5 +80,5 @@ def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKA
 
 
 def options(folder: str) -> list[str]:
-    """For Python."""
+    """Options of Python."""
     return ["-X", f"pycache_prefix={folder}"] if folder else []

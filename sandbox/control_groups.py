@@ -92,7 +92,7 @@ class ControlGroup:
             _write(folder / "cgroup.procs", str(pid))
 
     def memory_kills(self) -> int:
-        """Of the box's processes, by the kernel, for lack of memory."""
+        """Counts processes of the box that the kernel killed for lack of memory."""
         for name in _KILL_COUNTERS:
             with contextlib.suppress(OSError):
                 lines = (self._folders[0] / name).read_text().splitlines()
@@ -115,7 +115,7 @@ class ControlGroup:
         return len(most) == 2 and most[0] >= _NEARLY * most[1]
 
     def cpu_seconds(self) -> float:
-        """Of all its processes, even ended ones; 0 if the kernel does not say."""
+        """Includes ended processes. Returns 0 if the kernel does not say."""
         for text in _texts(folder / "cpuacct.usage" for folder in self._folders):
             return int(text) * 1e-9
         for text in _texts(folder / "cpu.stat" for folder in self._folders):
@@ -303,7 +303,7 @@ def _groups(pid: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """Of the readable files."""
+    """Reads the readable files."""
     for file in files:
         with contextlib.suppress(OSError):
             yield file.read_text()
@@ -336,7 +336,7 @@ _VMSTAT = Path("/proc/vmstat")
 
 
 def host_memory_kills(counters: Path = _VMSTAT) -> int:
-    """By this host's kernel since boot, for lack of memory; 0 if it does not say."""
+    """Counts processes that this host's kernel has killed for lack of memory since boot; 0 if it does not say."""
     try:
         lines = counters.read_text().splitlines()
     except OSError:

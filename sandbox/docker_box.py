@@ -37,7 +37,7 @@ READ_BYTES = 256 * limits.KIB
 # A silent box checks its wall clock this often: the parent may restart it.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# For the last report of a supervisor, or output of a box, once the box is over.
+# Time to read a supervisor's last report or a box's last output, once the box is over.
 READ_SECONDS = 5.0
 # The kernel gets this long to end a box's processes, before the engine is asked. It takes 2 to 20 ms, and longer if
 # they hold a part of a GPU.
@@ -239,7 +239,7 @@ class DockerBox:
         return EndReason.WALL_CLOCK
 
     def _read_stream(self) -> EndReason | None:
-        """Until the output ends (None), floods or takes too long."""
+        """Read until the output ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
         frames = Frames()
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
@@ -294,13 +294,13 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """By the supervisor's report or, if that is dead, by the engine's."""
+        """The supervisor reports the end or, if that is dead, the engine."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.child_end() or self._own_end().of_supervisor()
 
     def _own_end(self) -> BoxEnd:
-        """Of the box's first process, by the engine."""
+        """The engine reports the end of the box's first process."""
         try:
             state = self._engine.state(self._container)
         except BoxUnavailable:  # it was removed

@@ -37,7 +37,7 @@ LABEL_PARENT = "grader.parent"
 LABEL_HOST = "grader.host"
 LABEL_BOOT = "grader.boot"
 LABEL_PLATFORM = "grader.platform"
-# In nanoseconds since that boot. Old versions of ours, which read it as seconds since 1970, see a day far away.
+# Nanoseconds since that boot. Old versions of ours read seconds since 1970, which is a day far away.
 LABEL_DEADLINE = "grader.deadline"
 
 
@@ -203,7 +203,7 @@ _lock = threading.Lock()
 
 
 def engine() -> Engine:
-    """Of this process. Raises BoxUnavailable if none answers."""
+    """Returns this process's engine. Raises BoxUnavailable if none answers."""
     global _engine
     with _lock:
         if _engine is None or _engine.pid != os.getpid():  # connections do not survive a fork
@@ -212,7 +212,7 @@ def engine() -> Engine:
 
 
 def labels(wall_seconds: float) -> dict[str, str]:
-    """For a box of this process."""
+    """Marks a box of this process."""
     return {
         LABEL_BOX: "1",
         LABEL_PARENT: own_mark(),
@@ -295,7 +295,7 @@ class EngineFacts:
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
-        """From the engine's ``/info``, whose parts may be missing."""
+        """Reads the engine's ``/info``, whose parts may be missing."""
         said = [str(text) for text in info.get("SecurityOptions") or []]
         # For example "name=seccomp,profile=default".
         pairs = [part.partition("=") for text in said for part in text.split(",")]
@@ -314,7 +314,7 @@ class EngineFacts:
         )
 
     def sentence(self, runtime: str) -> str:
-        """Without versions: a report's reader need not learn what is outdated."""
+        """Leaves out versions: a report's reader need not learn what is outdated."""
         remapped = ", users remapped" if self.remaps_users else ""
         return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
 

@@ -31,7 +31,7 @@ SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
-    """Up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
+    """Arguments up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
     user = [] if as_root else ["--unshare-user", "--uid", str(image.NOBODY), "--gid", str(image.NOBODY)]
     kept = (*STEP, *STEP_AS_ROOT) if as_root else STEP
     return [
@@ -87,7 +87,7 @@ def _files(files: dict[str, int], as_root: bool) -> Iterator[str]:
 
 
 def _links() -> dict[str, str]:
-    """Of the host's root, such as ``lib`` to ``usr/lib``."""
+    """Links in the host's root, such as ``lib`` to ``usr/lib``."""
     return {
         path.name: str(path.readlink())
         for path in Path("/").iterdir()
@@ -172,6 +172,7 @@ def _tasks_of(user: int) -> int:
 
 
 def counts_per_box(as_root: bool) -> bool:
-    """By user namespace, since Linux 5.14. Otherwise all processes of a user count against each of its boxes."""
+    """Linux 5.14 and newer count by user namespace. Otherwise all processes of a user count against each of its
+    boxes."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     return not as_root and (major, minor) >= (5, 14)

@@ -24,7 +24,7 @@ from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
 _LENGTH = struct.Struct("<I")
-# For the server's imports, on top of a child's limit.
+# Memory for the server's imports, on top of a child's limit.
 _SERVER_BYTES = 2 * limits.GIB
 # A check takes minutes. An abandoned server ends with its connection.
 _SERVER_SECONDS = 24 * 3600.0
@@ -87,7 +87,7 @@ class ForkedBox:
             return self._cpu_used
 
     def live_for(self, seconds: float) -> None:
-        """Without a clock, nothing to do."""
+        """Does nothing, for lack of a clock."""
 
     def out_of_memory(self) -> bool:
         return False  # its memory is not watched

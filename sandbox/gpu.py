@@ -121,7 +121,7 @@ def _minors() -> dict[str, int]:
 
 
 def nvidia_driver() -> str:
-    """By the kernel module."""
+    """Asks the kernel module."""
     for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
         try:
             said = Path(path).read_text()
@@ -177,7 +177,7 @@ def driver_files() -> tuple[Path, ...]:
 
 
 def _linker_paths(libraries: Sequence[str]) -> list[Path]:
-    """From the dynamic linker's cache."""
+    """Reads the dynamic linker's cache."""
     try:
         said = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True

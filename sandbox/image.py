@@ -26,7 +26,7 @@ from grader.sandbox.toolkit import cuda_home
 REPOSITORY = "grader-host"
 NOBODY = 65534
 
-# In a box.
+# Places in a box.
 RUNNER_MOUNT = "/runner"
 SOCKET_MOUNT = "/sock"
 # Our folders by their place in a box. The runner expects the emulator next to its own folder.
@@ -84,7 +84,7 @@ def _bound_paths() -> tuple[str, ...]:
 
 
 def _compiler_folders() -> list[str]:
-    """For a ``/usr/bin/gcc`` that links to another place."""
+    """Finds a compiler to which ``/usr/bin/gcc`` links."""
     found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
     prefixes = {Path(path).resolve().parent.parent for path in found if path}
     # Only a compiler's installation: a link into somebody's home must not expose the home.

@@ -35,15 +35,15 @@ BUSY = "A box starts within seconds on a host that is not overloaded: look at it
 class SandboxOptions:
     """Only Docker boxes heed these."""
 
-    #: By the engine's name.
+    #: The engine's name of it.
     runtime: str = RUNC
     #: NODES or CDI.
     gpu_access: str = NODES
-    #: By the engine's name; empty: the host's own toolchain.
+    #: The engine's name of it; empty: the host's own toolchain.
     image: str = ""
 
     def as_json(self) -> str:
-        """For another of our processes."""
+        """Passes them to another of our processes."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -102,7 +102,7 @@ def device_files(access: str, spec: BoxSpec) -> list[str]:
 
 
 def device_requests(access: str, spec: BoxSpec) -> list[Any]:
-    """By name, from the engine."""
+    """Devices that the engine finds by name."""
     if spec.gpu is None or access != CDI:
         return []
     from docker.types import DeviceRequest

@@ -38,7 +38,7 @@ def platform_identity() -> str:
 
 
 def seconds_since_boot() -> float:
-    """By a clock that nobody can set, and that runs during suspension."""
+    """Uses a clock that nobody can set, and that runs during suspension."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -73,7 +73,7 @@ def is_left_behind(kind: str, name: str) -> bool:
 
 
 def make_folder(kind: str) -> Path:
-    """For this user alone, with its owner in its name. Raises BoxUnavailable, for example on a full disk."""
+    """Only this user can read it, and its name marks its owner. Raises BoxUnavailable, for example on a full disk."""
     try:
         return Path(tempfile.mkdtemp(prefix=owned_name(kind)))
     except OSError as error:

@@ -76,7 +76,7 @@ class SpareBoxes:
         return len(self._spares)
 
     def refill(self) -> None:
-        """On threads."""
+        """Start missing boxes, on threads."""
         with self._changed:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             room = self._beside - len(self._threads)
@@ -86,7 +86,7 @@ class SpareBoxes:
                 thread.start()
 
     def wait(self) -> None:
-        """Until nothing starts any more."""
+        """Wait until nothing starts any more."""
         for thread in self._threads:
             thread.join()
 
@@ -107,7 +107,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Until it has loaded. Ends a box that takes too long: its engine may have paused it and then failed."""
+        """Wait until it has loaded. Ends a box that takes too long: its engine may have paused it and then failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:
@@ -236,7 +236,7 @@ class SpareBoxes:
 
 
 def _too_late() -> float:
-    """For a box that is silent from now on."""
+    """The deadline of a box that is silent from now on."""
     return time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
 
 

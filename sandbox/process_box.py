@@ -46,7 +46,7 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
-        # For the supervisor's report.
+        # Receives the supervisor's report.
         self._status: socket.socket | None = None
         self._status_end: socket.socket | None = None
         if spec.supervised:
@@ -81,11 +81,11 @@ class ProcessBox(ABC):
 
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
-        """Of all its processes with ``walk``, else at least of the first."""
+        """Covers all its processes with ``walk``, else at least the first."""
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Of all its processes so far."""
+        """Covers all its processes so far."""
 
     @abstractmethod
     def _kill_all(self) -> None:
@@ -96,7 +96,7 @@ class ProcessBox(ABC):
         return code
 
     def _memory_kills(self) -> int:
-        """By the kernel, for lack of memory, if that is counted."""
+        """Counts processes that the kernel killed for lack of memory, if that is known."""
         return 0
 
     @abstractmethod

@@ -23,7 +23,7 @@ def kill(pid: int) -> bool:
 
 
 def memory_bytes(pid: int) -> int:
-    """Without files' pages; 0 if it is gone."""
+    """Leaves out pages of files. Returns 0 if it is gone."""
     total = 0
     try:
         with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - twenty times a second
@@ -36,7 +36,7 @@ def memory_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """With the children that it has reaped; 0 if it is gone."""
+    """Includes children that it has reaped. Returns 0 if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -58,7 +58,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """Of the first thread: a supervisor has no others."""
+    """Children of the first thread: a supervisor has no others."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123 - twenty times a second
             return [int(word) for word in file.read().split()]
@@ -67,7 +67,7 @@ def children(pid: int) -> list[int]:
 
 
 def members(session: int) -> list[int]:
-    """Of a session, whoever their parents are now."""
+    """Processes of a session, whoever their parents are now."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -22,17 +22,17 @@ class Share(IntEnum):
 
     @property
     def weight(self) -> int:
-        """For control groups version 2, where the default is 100."""
+        """The weight in control groups version 2, where the default is 100."""
         return self * 100 // 1024
 
     @property
     def nice(self) -> int:
-        """For a process without a group, about the same: each step is a fifth less."""
+        """About the same for a process without a group: each step is a fifth less."""
         return {Share.BACKGROUND: 12, Share.YIELDING: 9, Share.FULL: 0}[self]
 
 
 def take(share: Share) -> None:
-    """For this process and its future children. Never raises it."""
+    """Lower this process and its future children. Never raises the share."""
     os.nice(max(0, share.nice - os.nice(0)))
 
 
@@ -43,7 +43,7 @@ ONE_IN = 4
 
 @functools.cache
 def background_cores() -> tuple[int, ...]:
-    """For compilers and the like; empty (any) if there is only one core."""
+    """Cores for compilers and the like; empty (any) if there is only one core."""
     return without_reserved(sorted(os.sched_getaffinity(0)), _threads_beside)
 
 

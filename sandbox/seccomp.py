@@ -125,13 +125,13 @@ _CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 
 def allowed_calls() -> list[str]:
-    """With any arguments."""
+    """Calls that are allowed with any arguments."""
     return [name for group in ALLOWED for name in group.calls.split()]
 
 
 @functools.cache
 def profile() -> str:
-    """For Docker's API, as JSON text. The engine chooses the architecture, never with 32-bit calls."""
+    """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included."""
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -181,7 +181,7 @@ def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str, Any]:
-    """Only if the first argument is ``first``, if given."""
+    """``first``: refuse only this first argument."""
     refused: dict[str, Any] = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
     return (
         refused if first is None else {**refused, "args": [{"index": 0, "op": "SCMP_CMP_EQ", "value": first}]}

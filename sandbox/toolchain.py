@@ -24,7 +24,7 @@ from grader.sandbox.toolkit import nvcc_version
 
 # Lists the image's libraries of ready-made kernels, one path per line.
 LIST = "/images/compute_libraries.txt"
-# For the driver's libraries, which belong to the host and not to an image.
+# Holds the driver's libraries, which belong to the host and not to an image.
 DRIVER_MOUNT = "/driver"
 # Variables of an image that pass into a box. Any other could have an unknown purpose.
 _TAKEN = ("PATH", "CUDA_HOME", "LD_LIBRARY_PATH")
@@ -36,15 +36,15 @@ _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
 class Toolchain:
     """See the module."""
 
-    #: By the engine's name.
+    #: The engine's name of it.
     image: str
     python: str
-    #: In every box.
+    #: Mounts of every box.
     binds: tuple[str, ...]
-    #: Of an image; None: the host's own.
+    #: Variables of an image; None: the host's.
     environment: Mapping[str, str] | None = None
     about: str = ""
-    #: Of an image; None: the host's own.
+    #: Paths in an image; None: the host's.
     compute_libraries: tuple[str, ...] | None = None
     gpu_access: str = NODES
 
@@ -58,11 +58,11 @@ class Toolchain:
         )
 
     def bytecode_of(self, spec: BoxSpec) -> str:
-        """On the host; empty for an image, which has its own."""
+        """A folder of the host; empty for an image, which has its own."""
         return spec.bytecode if self.environment is None else ""
 
     def binds_of(self, spec: BoxSpec) -> list[str]:
-        """Also hides libraries, and binds the files of a driver one by one, which an image lacks."""
+        """Hides libraries too, and binds the files of a driver one by one, which an image lacks."""
         binds = [*self.binds]
         if folder := self.bytecode_of(spec):
             binds.append(f"{folder}:{bytecode.MOUNT}:ro")
@@ -105,7 +105,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
         )
     own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
     _check_version(name, own.get("CUDA_VERSION", ""))
-    # Of the worker's version, so from here and not from the image.
+    # The programs must have the worker's version, so they do not come from the image.
     ours = []
     for mount, folder in image.PROGRAMS.items():
         copy = root / folder.name

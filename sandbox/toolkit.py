@@ -17,7 +17,7 @@ from pathlib import Path
 INSTALL = (
     "Install the CUDA toolkit or `pip install 'kernel-grader[cuda]'`; or set CUDA_HOME to a toolkit's folder."
 )
-# By NVIDIA's installers.
+# NVIDIA's installers put it here.
 CONVENTIONAL = "/usr/local/cuda"
 # ``Toolkit.found`` of NVIDIA's wheels.
 WHEELS = "Python packages"
@@ -66,8 +66,8 @@ def _home_of(nvcc: str) -> Path | None:
 
 
 def _wheels() -> list[Path]:
-    """From nvidia-cuda-nvcc, nvidia-nvvm, ..., such as ``site-packages/nvidia/cu13``, the newest first. Older families
-    of wheels have a folder for each part, and no nvcc."""
+    """Wheels nvidia-cuda-nvcc, nvidia-nvvm, ... make a folder such as ``site-packages/nvidia/cu13``; newest first.
+    Older families of wheels have a folder for each part, and no nvcc."""
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(path) for path in spec.submodule_search_locations or ()] if spec else []
     found = [home for folder in folders for home in folder.glob("cu*") if (home / "bin" / "nvcc").exists()]
@@ -87,7 +87,7 @@ def not_executable(home: Path) -> list[Path]:
 
 
 def _allow_executing(toolkit: Toolkit) -> None:
-    """For all users, because boxes have another one. `grader doctor` reports files that are not ours."""
+    """Lets all users execute: boxes run as another one. `grader doctor` reports files that are not ours."""
     with suppress(OSError):
         for program in not_executable(toolkit.home) if toolkit.found == WHEELS else ():
             program.chmod(program.stat().st_mode | 0o111)
@@ -95,7 +95,7 @@ def _allow_executing(toolkit: Toolkit) -> None:
 
 @functools.cache
 def nvcc_version() -> str | None:
-    """Of nvcc, such as ``13.0.88``; None without one that runs."""
+    """Version of nvcc, such as ``13.0.88``; None without one that runs."""
     found = find_toolkit()
     if found is None:
         return None
@@ -116,7 +116,7 @@ def refusal() -> str:
 
 
 def _output(command: list[str]) -> str:
-    """Of both streams; empty if it does not start, or does not end."""
+    """Returns both streams; empty if it does not start, or does not end."""
     try:
         done = subprocess.run(
             command,

@@ -56,7 +56,7 @@ class Conversation:
         self._connection.sendall(data[sent:])
 
     def _receive(self, pipe: int) -> str:
-        """Until the answer is complete."""
+        """Read until the answer is complete."""
         self._connection.settimeout(None)
         poll = select.poll()
         poll.register(pipe, select.POLLIN)

@@ -142,7 +142,7 @@ class _Finding:
 
 
 def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Iterator[_Finding]:
-    """From the messages about appended lines."""
+    """Reads the messages about appended lines."""
     solve = outline.named("solve")
     line = solve.line if solve else 0
     known = False
@@ -178,7 +178,7 @@ def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Ite
 
 
 def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
-    """For a failed ``static_assert`` of the footer."""
+    """Explains a failed ``static_assert`` of the footer."""
     if not text.startswith("there is no function solve"):
         return _Finding(text, line)
     solve = outline.named("solve")
@@ -210,7 +210,7 @@ def _renamed(text: str, outline: Outline) -> Function | None:
 
 
 def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
-    """In the compiler's form, with the line."""
+    """Imitates the compiler, with the line."""
     if not 0 < finding.line <= len(lines):
         return f"{filename}: error: {finding.text}\n"
     line = lines[finding.line - 1]

@@ -29,7 +29,7 @@ from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
 CACHE_BYTES = 256 * limits.MIB
 PROGRAM = "compile.py"
-# For students' files; any other is compiled as solution.cu.
+# Names that a student's file may keep; any other is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
@@ -139,7 +139,7 @@ def compile_spec(background: bool = True) -> BoxSpec:
 
 
 def _allowance(box: Box) -> Allowance:
-    """For all programs of the compiler together; by the clock, as long as one may take on a busy host."""
+    """Bounds all programs of the compiler together; by the clock, as long as one may take on a busy host."""
     patience = limits.CLOCK_PATIENCE / limits.COMPILE_PATIENCE
     seconds = limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
     return Allowance(seconds, box.cpu_seconds, exact=True, patience=patience)
@@ -203,8 +203,8 @@ class _Compilation:
         ):
             raise BoxUnavailable("the compiler's box sent a malformed answer")
         if killed and not ok:
-            # By the kernel, because its box or the host was out of memory. The compiler's output proves neither (a
-            # source can print any words by #line or #error), so the kernel's own count decides.
+            # The kernel killed it, because its box or the host was out of memory. The compiler's output proves neither
+            # (a source can print any words by #line or #error), so the kernel's own count decides.
             if self._box.out_of_memory():
                 log += "\n[the compiler used more memory than it may]\n"
             elif host_memory_kills() > self._memory_kills:

@@ -65,7 +65,7 @@ def _number(digits: str) -> int:
 
 
 def _plain(name: str) -> str:
-    """Without result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
+    """Drops result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
     if name.endswith(")"):
         depth = 0
         for position in range(len(name) - 1, -1, -1):

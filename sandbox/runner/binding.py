@@ -33,7 +33,7 @@ class Binding(Protocol):
     entries: list[Entry]
 
     def tensors(self) -> dict[str, Any]:
-        """By argument name in signature order: torch tensors over the shared memory, and plain numbers."""
+        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Wait at the gate, call, say done. Calls ``queued`` while it waits. Returns the failure, if any."""

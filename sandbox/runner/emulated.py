@@ -102,7 +102,7 @@ def finding(name: str, message: str, line: int) -> dict[str, Any]:
 
 
 def unfreed_of(returned: Any) -> dict[str, Any] | None:
-    """For the judge's message."""
+    """Memory that was not freed, for the judge's message."""
     if not returned.unfreed:
         return None
     lines = sorted({memory.line for memory in returned.unfreed if memory.line})[:_MOST_SHOWN]
@@ -126,7 +126,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
 
 
 def notes_of(returned: Any) -> list[str]:
-    """Not wrong, but worth a look."""
+    """Things that are not wrong, but worth a look."""
     notes = []
     if returned.heap_leaked[0]:
         count, size = returned.heap_leaked

@@ -69,7 +69,7 @@ class Relay:
             self._process = subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
 
     def serve(self) -> None:
-        """Until the judge closes the connection, or the runner ends: then end this process alike."""
+        """Serve until the judge closes the connection, or the runner ends: then end this process alike."""
         poll = select.poll()
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)

@@ -62,7 +62,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Until the parent closes the connection. Children that still run then are killed with this process."""
+        """Serve until the parent closes the connection. Children that still run then are killed with this process."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:

@@ -132,7 +132,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
-        """Only if this version of Triton knows a kernel's resources."""
+        """Do nothing if this version of Triton does not know a kernel's resources."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
@@ -158,6 +158,6 @@ def _starts_kernel(function: Any) -> bool:
 
 
 def _compiled() -> bool:
-    """By torch.compile, in this process: a compiled call shows few operations, or none."""
+    """True if torch.compile made kernels in this process: a compiled call shows few operations, or none."""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-# By part. Sent with hello, before the runner loads anything of a submission.
+# Keyed by part. Sent with hello, before the runner loads anything of a submission.
 seconds: dict[str, float] = {}
 
 

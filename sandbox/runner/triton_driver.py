@@ -48,7 +48,7 @@ class Driver:
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """For autotuning: one run per configuration."""
+        """Autotuning runs each configuration once."""
 
         def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
             return [self.milliseconds(kernel_call)] * len(quantiles or (0.5, 0.2, 0.8))

@@ -121,7 +121,7 @@ class EmptyLaunches:
 
 
 def prepare_interpreter() -> EmptyLaunches:
-    """For a machine without a GPU."""
+    """Set Triton up for a machine without a GPU."""
     os.environ["TRITON_INTERPRET"] = "1"
     import torch
     import triton
@@ -140,7 +140,7 @@ def prepare_interpreter() -> EmptyLaunches:
 
 
 def prepare_client() -> EmptyLaunches:
-    """For the emulated GPU in the neighbouring process."""
+    """Set Triton up for the emulated GPU in the neighbouring process."""
     os.environ.setdefault(*_FUSION)
     import torch
     import triton
@@ -161,7 +161,7 @@ def prepare_client() -> EmptyLaunches:
 
 
 def import_compiler() -> None:
-    """For a GPU, without using it."""
+    """Import torch and Triton for a GPU, without using it."""
     os.environ.setdefault(*_FUSION)
     with timed("torch"):
         import torch  # noqa: F401 - loaded now, like the rest
@@ -203,7 +203,7 @@ def _name_by_version() -> None:
 
 
 def _warm(device: str = "cpu") -> None:
-    """Else the first case pays for Triton's lazy imports and patches."""
+    """Run a tiny kernel: else the first case pays for Triton's lazy imports and patches."""
     import torch
     import warm_kernel
 
@@ -212,7 +212,7 @@ def _warm(device: str = "cpu") -> None:
 
 
 def prepare_without_gpu() -> None:
-    """For a GPU on another machine, before there is a source."""
+    """Set Triton up for a GPU on another machine, before there is a source."""
     os.environ.setdefault(*_FUSION)
     import torch  # noqa: F401 - loaded now, like the rest
     import triton.language  # noqa: F401
