@@ -72,7 +72,7 @@ class BoxSpec:
 
 
 class EndReason(StrEnum):
-    """The first reason counts."""
+    """Why a box ended. The first reason counts."""
 
     EXITED = "exited"
     SIGNALLED = "signalled"
@@ -84,17 +84,16 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True)
 class BoxEnd:
-    """``outside``: something outside the box killed it. True only if nothing inside can have done so."""
-
     reason: EndReason
     exit_code: int | None = None
     signal: int | None = None
+    #: Something outside the box killed it. True only if nothing inside can have done so.
     outside: bool = False
 
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
-        """``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes of the box that the kernel
-        killed for lack of memory; not ``at_limit``: the host's, since the box had some left."""
+        """The end of a process. ``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes of
+        the box that the kernel killed for lack of memory; not ``at_limit``: the host lacked it, not the box."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -130,26 +129,27 @@ STATUS_BYTES = 4
 
 
 def child_exit_code(data: bytes) -> int | None:
-    """Negative for a signal; None if the message is incomplete."""
+    """Reads a supervisor's message: negative for a signal, None if it is incomplete."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
 
 class Box(Protocol):
-    """``connection``: a connected unix stream socket to the box's program, which may pass descriptors."""
+    """A started box."""
 
     id: str
+    #: A unix stream socket to the program, which may pass descriptors.
     connection: socket.socket
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
-        """Waits at most ``wait_s`` seconds; None while it lives."""
+        """How it ended, after at most ``wait_s`` seconds of waiting; None while it lives."""
 
     def kill(self) -> BoxEnd:
-        """Free everything it holds, too. Harmless if called again."""
+        """End it now and free everything it holds. Harmless if called again."""
 
     def cpu_seconds(self) -> float:
-        """The host counts it over all processes of the box since the start, and nothing in the box can change it. After
-        the end it keeps the last value. Raises BoxUnavailable if it cannot be known."""
+        """Processor time of all its processes since the start, by the host's count, which nothing in the box can
+        change. After its end, the last value. Raises BoxUnavailable if it cannot be known."""
 
     def out_of_memory(self) -> bool:
         """One of its processes was killed because the box had used all its memory."""
@@ -176,21 +176,22 @@ class Pausable(Protocol):
 
 
 class BoxMaker(Protocol):
-    """``about``: the mechanisms of its boxes on this host, for reports."""
+    """A kind of box: docker, bubblewrap, local."""
 
     name: str
+    #: Mechanisms of its boxes on this host, for reports.
     about: str
 
     def start(self, spec: BoxSpec) -> Box:
-        """Waits for the connection, but not for the runner's hello. Raises BoxUnavailable if the engine, the image or
-        the machine cannot make a box."""
+        """Start a box and wait for its connection, not for its hello. Raises BoxUnavailable if the engine, the image or
+        the machine cannot make one."""
 
     def reap(self) -> int:
         """Kill boxes whose parent is gone. Returns their number."""
 
 
 class BoundedOutput:
-    """Written by one thread, read by any. Keeps ``limit`` bytes and counts the rest, to notice a flood."""
+    """A box's output, written by one thread and read by any. Counts what exceeds ``limit`` bytes, to notice a flood."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

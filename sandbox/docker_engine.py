@@ -227,9 +227,8 @@ def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
     """True if nobody can want the box with these labels any more. ``runs``: it has started and not ended.
 
     A visible owner's box is an orphan once the owner is gone, whatever any clock says. An owner in another PID
-    namespace, such as a worker in a container, is invisible; its box, if of this platform, is an orphan once it is
-    older than allowed, by the clock since boot, which nobody sets, or if not running, after another boot. Other
-    platforms reap their own.
+    namespace, such as a worker in a container, is invisible. Its box is an orphan once it is older than allowed, by the
+    clock since boot, which nobody sets. After a reboot, it is an orphan unless it runs. Other platforms reap their own.
     """
     if marks.get(LABEL_HOST) == host_identity():
         return not is_alive(marks.get(LABEL_PARENT, ""))
@@ -277,7 +276,7 @@ _LIMIT_NAMES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """As far as boxes depend on them."""
+    """An engine's description of itself, as far as boxes depend on it."""
 
     #: Programs that it can run a container with.
     runtimes: tuple[str, ...]
@@ -308,8 +307,8 @@ class EngineFacts:
             # An engine that does not mention a limit is assumed to set it.
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
-            # With cgroupfs it would put boxes into /docker, which counts as much as any process of the host, however
-            # small their shares. With systemd they are next to the host's services.
+            # With cgroupfs it would put boxes into /docker, a group that counts as much as any process of the host,
+            # however small their shares. With systemd they are next to the host's services.
             group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 

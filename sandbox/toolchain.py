@@ -34,7 +34,7 @@ _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
 
 @dataclass(frozen=True)
 class Toolchain:
-    """See the module."""
+    """The image, paths and variables that boxes start with."""
 
     #: The engine's name of it.
     image: str

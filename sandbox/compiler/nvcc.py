@@ -37,6 +37,8 @@ ELF = b"\x7fELF"
 
 @dataclass(frozen=True)
 class CompileRequest:
+    """One source and its options."""
+
     source: str
     #: Appended to ``source``. Must define ``grader_entry``.
     footer: str
@@ -70,6 +72,8 @@ def recipe() -> str:
 
 @dataclass(frozen=True)
 class CompileResult:
+    """For the student, except for ``artefact``."""
+
     ok: bool
     #: The shared library if ``ok``.
     artefact: bytes | None
