@@ -1,9 +1,9 @@
-"""How the code is cut: files, lines, modules with one importer and import circles, by package.
+"""Files, lines, modules with one importer and import circles, by package.
 
 Usage: python benchmarks/structure.py [--commit COMMIT] [--json]
 
-An import counts wherever it stands: at the top, in a function, or under TYPE_CHECKING. A package's own ``__init__`` is
-a module like others. Tests do not count as importers.
+Imports in functions and under TYPE_CHECKING count too. A package's ``__init__`` is a module like any other. Tests do
+not count as importers.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# What is imported as grader.sandbox and grader.web lies beside the package.
+# Folders outside the package, and the names that they are imported by.
 _OUTSIDE = {"sandbox": "grader.sandbox", "web": "grader.web"}
+# The programs of a box import each other by bare name, from their own folder.
+_RUNNER = "grader.sandbox.runner."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description="Files, lines, modules with one importer and circles, by package."
     )
-    parser.add_argument("--commit", default="HEAD", help="what to look at (default: HEAD)")
+    parser.add_argument("--commit", default="HEAD", help="commit to measure (default: HEAD)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found = measure(options.commit)
@@ -67,16 +69,11 @@ def _git(*words: str) -> str:
 
 
 def _sources(commit: str) -> dict[str, str]:
-    """By the module's name, those of the product and of the tests."""
+    """Sources of the product and of the tests, by module name."""
     found = {}
     for path in _git("ls-tree", "-r", "--name-only", commit).splitlines():
         first = path.split("/")[0]
-        # What runs inside a box imports from its own folder, by names without a package.
-        if (
-            not path.endswith(".py")
-            or path.startswith("sandbox/runner/")
-            or first not in {"grader", "tests", *_OUTSIDE}
-        ):
+        if not path.endswith(".py") or first not in {"grader", "tests", *_OUTSIDE}:
             continue
         name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         if first in _OUTSIDE:
@@ -94,7 +91,9 @@ def _imports(name: str, text: str, known: Iterable[str]) -> set[str]:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 found.add(inner if inner in known else node.module)
-    return {it for it in found if it in known and it != name}
+    if name.startswith(_RUNNER):
+        found |= {_RUNNER + target for target in found}
+    return {target for target in found if target in known and target != name}
 
 
 def _circles(imports: dict[str, set[str]]) -> list[list[str]]:

@@ -1,6 +1,6 @@
-"""Whether the web of this container answers: for HEALTHCHECK, with nothing but Python's own library.
+"""Health check of this container's web (HEALTHCHECK), with Python's own library alone.
 
-Another part that is down (the database, say) is for monitors to see: restarting the web would not mend it.
+It ignores failures of other parts (the database, say): restarting the web would not repair them; monitors see them.
 """
 
 import os

@@ -1,5 +1,5 @@
-# PostgreSQL and Redis from Debian's own packages, for places where no registry is reachable. They take the settings of the
-# public images that compose.yaml names, as far as it uses them, and keep their data in the same places.
+# PostgreSQL and Redis from Debian's own packages, for places without a registry. They take the settings that compose.yaml
+# gives the public images, and keep data in the same places.
 #
 #   docker build -f images/services.Dockerfile --target postgres -t grader-postgres images
 #   docker build -f images/services.Dockerfile --target redis    -t grader-redis    images

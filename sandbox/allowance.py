@@ -1,7 +1,7 @@
 """How long a box may take.
 
-What a box does with the host's processor is limited by the processor time that it has used, which is the same on a
-busy host as on an idle one. The clock ends only what sleeps, or gets next to nothing done for very long.
+Work is limited by processor time, which a busy host does not change. The clock ends only boxes that sleep, or get next
+to nothing done for very long.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from math import inf
 
 from grader import limits
 
-# The least time between two readings of what was used: a reading opens a few files.
+# Least interval between readings of the processor time: each opens a few files.
 _READING_SECONDS = 0.05
 _FIRST_READING_SECONDS = 0.5
-# A box is idle by what it used in its last seconds: one that worked before it went to sleep is asleep.
+# Idleness is judged by the last seconds: a box that worked and then went to sleep is asleep.
 _WINDOW_SECONDS = 30.0
 
 
 class Allowance:
-    """``seconds`` of what ``cpu_seconds`` counts, from now on, and ``patience`` times as many by the clock. Without
-    ``cpu_seconds``, ``seconds`` by the clock. ``total``: what ``cpu_seconds`` counts may not pass this either.
+    """At most ``seconds`` by ``cpu_seconds`` from now on, and by the clock ``patience`` times that (without
+    ``cpu_seconds``: ``seconds`` by the clock). ``total`` limits the whole of ``cpu_seconds``.
 
-    ``exact``: read at once. Otherwise a short wait costs no reading, and what is used in its first half second is free.
+    ``exact``: read at once. Otherwise a short wait costs no reading, and use in its first half second is free.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Allowance:
         self._spared = 0.0
         self._over = False
         self._idle = False
-        # (Seconds waited, seconds used): the earliest reading is as old as the window, where any is.
+        # (Seconds waited, seconds used); the earliest is as old as the window, if possible.
         self._readings = [(0.0, 0.0)]
-        # At the last reading: seconds by the clock since it began, and of processor time.
+        # At the last reading: seconds by the clock, and of processor time.
         self.waited = 0.0
         self.used: float | None = None
         if exact and cpu_seconds is not None:
@@ -59,36 +59,35 @@ class Allowance:
 
     @property
     def burnt(self) -> bool:
-        """Whether it is over because that much processor time was used."""
+        """Over because that much processor time was used."""
         return self.used is not None and self.used >= self.seconds
 
     @property
     def burnt_in_total(self) -> bool:
-        """Whether it is over because the box has used all that it may in its life."""
+        """Over because the box has used all the processor time of its life."""
         return self.used is not None and (self._before or 0.0) + self.used >= self._total
 
     @property
     def starved(self) -> bool:
-        """Whether it is over by the clock alone though the box was not idle: others had the processor."""
+        """Over by the clock alone although the box was not idle: others had the processor."""
         busy = self.used is not None and not self._idle
         return self._over and busy and not self.burnt and not self.burnt_in_total
 
     def sentence(self) -> str:
-        """How long it waited and what was used, up to the last reading."""
+        """Describes the wait and the use up to the last reading."""
         if self.used is None:
             return f"{self.waited:.0f} s"
         return f"{self.waited:.0f} s, in which it used {self.used:.1f} s of processor time"
 
     def begin(self, now: float) -> None:
-        """Count from ``now`` on, a time of ``time.perf_counter``. A runner spins while it waits at the gate: what it
-        can have used so since this was made is not held against it."""
+        """Count from ``now`` on (``time.perf_counter``). A runner's spinning at the gate until then is not counted."""
         waited = now - self._began
         self._spared += waited
         self._began += waited
         self._read_at += waited
 
     def forgive(self, seconds: float) -> None:
-        """Do not count so many of the last ones by the clock: who waits stood still itself."""
+        """Do not count the last ``seconds`` by the clock: this process itself stood still."""
         self._over = False
         self._began += seconds
         self._read_at += seconds
@@ -101,7 +100,7 @@ class Allowance:
         return 0.0 if self._over else self._read_at - now
 
     def _soonest(self, left: float) -> float:
-        """When ``left`` seconds of processor time can be used up: with all cores at work."""
+        """The time in which all cores together use ``left`` seconds."""
         if self._cpu_seconds is None:
             return left
         return max(left / (os.cpu_count() or 1), _READING_SECONDS)

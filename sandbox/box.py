@@ -1,7 +1,7 @@
-"""What every kind of box promises: a process that cannot harm the host, and one socket to talk to it.
+"""The interface of every kind of box: a process that cannot harm the host, and one socket to talk to it.
 
-A box is used by one submission (or one control, baseline or compilation) and then killed. The parent owns its life:
-it may be killed at any moment, by any thread, more than once.
+A box serves one submission (or control, baseline or compilation) and is then killed. The parent may kill it at any
+moment, from any thread, more than once.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RUNNER_PROGRAM = "main.py"
 
 
 def _framed(message: Mapping[str, str]) -> bytes:
-    """As the runner's ``protocol.py`` has it."""
+    """See the runner's ``protocol.py``."""
     body = json.dumps(message).encode()
     return len(body).to_bytes(4, "little") + body
 
 
-# A box with a GPU says that it has imported all that it needs, and waits for leave to use the GPU.
+# A box with a GPU announces that its imports are done, and waits for permission to use the GPU.
 IMPORTED, USE_GPU = _framed({"op": "imported"}), _framed({"op": "use_gpu"})
 
 
@@ -43,15 +43,8 @@ class BoxPurpose(StrEnum):
 
 @dataclass(frozen=True)
 class BoxSpec:
-    """What a box is for and how much it may use. ``program`` is a file of ``sandbox/runner``.
-
-    ``gpu``: the one that the box may use; CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory then.
-    ``share``: of a processor that others want, too; ``cores``: the only ones it may use (empty: any).
-    ``compute_libraries``: whether it sees the host's libraries of ready-made kernels, such as cuBLAS; a local box does.
-    ``bytecode``: a folder of the host's, see ``grader.sandbox.bytecode``.
-    """
-
     purpose: BoxPurpose
+    #: A file of ``sandbox/runner``.
     program: str = RUNNER_PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = limits.BOX_MEMORY_BYTES
@@ -61,20 +54,25 @@ class BoxSpec:
     output_bytes: int = limits.OUTPUT_BYTES
     start_seconds: float = limits.BOX_START_SECONDS
     wall_seconds: float = limits.BOX_WALL_SECONDS
+    #: CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory.
     gpu: Gpu | None = None
+    #: Priority on a processor that others want too.
     share: Share = Share.FULL
+    #: Empty: any.
     cores: tuple[int, ...] = ()
+    #: The box sees the host's libraries of ready-made kernels, such as cuBLAS. A local box always does.
     compute_libraries: bool = True
+    #: A folder of the host, see ``grader.sandbox.bytecode``.
     bytecode: str = ""
 
     @property
     def supervised(self) -> bool:
-        """Whether the program loads submissions, and so runs below a supervisor (see ``runner/supervise.py``)."""
+        """The program loads submissions, and so runs under a supervisor (``runner/supervise.py``)."""
         return self.program == RUNNER_PROGRAM
 
 
 class EndReason(StrEnum):
-    """Why a box is no longer alive. The first reason that applied is kept."""
+    """Why a box ended. The first reason counts."""
 
     EXITED = "exited"
     SIGNALLED = "signalled"
@@ -86,18 +84,16 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True)
 class BoxEnd:
-    """``outside``: something outside the box killed it. True only where nothing inside can have done so."""
-
     reason: EndReason
     exit_code: int | None = None
     signal: int | None = None
+    #: Something outside the box killed it. True only if nothing inside can have done so.
     outside: bool = False
 
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
-        """Of a process that ended with ``code``, a negative one for a signal, as ``subprocess`` has it.
-        ``memory_kills``: number of the box's processes that the kernel killed for lack of memory; not ``at_limit``:
-        though the box had not used all that it may, so it was the host that ran out of memory."""
+        """The end of a process. ``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes of
+        the box that the kernel killed for lack of memory; not ``at_limit``: the host lacked it, not the box."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -105,15 +101,15 @@ class BoxEnd:
         return cls(EndReason.SIGNALLED, signal=-code)
 
     def of_supervisor(self) -> BoxEnd:
-        """The same where what ended so is the box's supervisor, which nothing inside can end."""
-        # What operators, service managers and kernels end processes with. (Not every system has both names.)
+        """The same end, of a supervisor, which nothing inside the box can end."""
+        # Signals of operators, service managers and kernels. (Not every system has both names.)
         killed = self.reason is EndReason.KILLED or (
             self.reason is EndReason.SIGNALLED and self.signal in (signals.SIGKILL, signals.SIGTERM)
         )
         return replace(self, outside=killed)
 
     def sentence(self) -> str:
-        """How it ended, in words for a student."""
+        """Describes the end to a student."""
         if self.outside:
             return "the box was killed from outside"
         if self.reason is EndReason.EXITED:
@@ -133,71 +129,69 @@ STATUS_BYTES = 4
 
 
 def child_exit_code(data: bytes) -> int | None:
-    """Exit code of a supervisor's child, a negative number for a signal; None where the message is not whole."""
+    """Reads a supervisor's message: negative for a signal, None if it is incomplete."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
 
 class Box(Protocol):
-    """A started box. ``connection`` is a connected unix stream socket to its program (descriptors may be passed)."""
+    """A started box."""
 
     id: str
+    #: A unix stream socket to the program, which may pass descriptors.
     connection: socket.socket
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
-        """How it ended, waiting at most ``wait_s`` seconds for it; None while it lives."""
+        """How it ended, after at most ``wait_s`` seconds of waiting; None while it lives."""
 
     def kill(self) -> BoxEnd:
-        """End it now and free everything it holds. Harmless when called again."""
+        """End it now and free everything it holds. Harmless if called again."""
 
     def cpu_seconds(self) -> float:
-        """Processor time that all its processes have used since it started, as the host counts it: nothing in the box
-        can change it. After its end, the last known value. Raises BoxUnavailable where it cannot be known."""
+        """Processor time of all its processes since the start, by the host's count, which nothing in the box can
+        change. After its end, the last value. Raises BoxUnavailable if it cannot be known."""
 
     def out_of_memory(self) -> bool:
-        """Whether one of its processes was killed because the box had used all its memory."""
+        """One of its processes was killed because the box had used all its memory."""
 
     def output(self) -> bytes:
-        """What it printed so far (stdout and stderr together), cut to the limit. Takes it away: the next call
-        returns only what came after."""
+        """Takes stdout and stderr since the last call, cut to the limit."""
 
 
 class Clocked(Protocol):
-    """A box with a wall clock, as all that run submissions have."""
+    """A box with a wall clock: every box for submissions."""
 
     def live_for(self, seconds: float) -> None:
-        """Restart it: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
 
 
 class Pausable(Protocol):
-    """A box whose processes can be stopped for a while, as of all kinds that the judge keeps spares of."""
+    """A box that can be stopped for a while: every kind that the judge keeps spares of."""
 
     def pause(self) -> None:
-        """None of its processes runs until ``resume``. Raises BoxUnavailable where that cannot be."""
+        """Stop all processes until ``resume``. Raises BoxUnavailable if that fails."""
 
     def resume(self) -> None:
-        """Raises BoxUnavailable, also where the box is over."""
+        """Raises BoxUnavailable, also if the box has ended."""
 
 
 class BoxMaker(Protocol):
-    """A kind of box: docker, bubblewrap, local. ``about``: what it is made with on this host, for reports."""
+    """A kind of box: docker, bubblewrap, local."""
 
     name: str
+    #: Mechanisms of its boxes on this host, for reports.
     about: str
 
     def start(self, spec: BoxSpec) -> Box:
-        """Start a box and wait for its connection (not for its hello).
-
-        Raises BoxUnavailable when the engine, the image or the machine cannot make one.
-        """
+        """Start a box and wait for its connection, not for its hello. Raises BoxUnavailable if the engine, the image or
+        the machine cannot make one."""
 
     def reap(self) -> int:
-        """Kill boxes whose parent is gone; returns how many."""
+        """Kill boxes whose parent is gone. Returns their number."""
 
 
 class BoundedOutput:
-    """What a box printed: written by one thread, read by any. Keeps at most ``limit`` bytes in all and counts the rest,
-    so that a flood is noticed."""
+    """A box's output, written by one thread and read by any. Counts what exceeds ``limit`` bytes, to notice a flood."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -207,11 +201,10 @@ class BoundedOutput:
 
     @property
     def flooded(self) -> bool:
-        """Whether more was printed than may be."""
         return self._seen > self._limit
 
     def add(self, data: bytes) -> bool:
-        """Keep what fits. False when the limit is passed: the writer should be ended."""
+        """False past the limit: end the writer."""
         with self._lock:
             room = max(0, self._limit - self._seen)
             self._kept += data[:room]
@@ -219,7 +212,7 @@ class BoundedOutput:
             return self._seen <= self._limit
 
     def take(self) -> bytes:
-        """What came since the last call."""
+        """Returns the output since the last call."""
         with self._lock:
             taken = bytes(self._kept)
             self._kept.clear()

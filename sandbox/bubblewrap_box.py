@@ -1,7 +1,7 @@
-"""A box made by bubblewrap (``bwrap``): for hosts without a Docker engine, by root or by a user without privileges.
+"""A box made by bubblewrap (``bwrap``): for hosts without a Docker engine, by root or by an unprivileged user.
 
-It has namespaces of its own, no network, no capabilities, the Docker box's filter of system calls, and sees what a
-Docker box sees. ``docs/boxes.md`` says what it holds less well. Its processes are children of ours.
+It has its own namespaces, no network, no capabilities, and a Docker box's filter of system calls and view of files.
+``docs/boxes.md`` lists its weaker points. Its processes are our children.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ KIND = "bubblewrap"
 PROGRAM = "bwrap"
 INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)."
 USER_NAMESPACE_HINT = (
-    "An ordinary user needs user namespaces for it (sysctl user.max_user_namespaces, "
-    "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), and the folders of Python, "
-    "of the CUDA toolkit and of this platform readable; within a container it lacks the whole of /proc."
+    "For boxes by an ordinary user, allow user namespaces (sysctl user.max_user_namespaces, "
+    "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0) and make the folders of "
+    "Python, the CUDA toolkit and this platform readable. In a container they fail for lack of a full /proc."
 )
 ACCOUNTS = {"/etc/passwd": image.PASSWD, "/etc/group": image.GROUP}
-# As bwrap reports death by signal N, like a shell: exit code 128 + N.
+# bwrap reports death by signal N like a shell: exit code 128 + N.
 SIGNAL_BASE, SIGNALS = 128, 64
-# A killed box is gone when its last process is; thousands of pages and processes take the kernel a moment.
+# Time for the kernel to end thousands of pages and processes of a killed box.
 _GONE_SECONDS = 30.0
 
 
@@ -54,7 +54,7 @@ class BubblewrapBox(ProcessBox):
     def __init__(self, maker: BubblewrapBoxes, spec: BoxSpec) -> None:
         self._maker = maker
         self._group: ControlGroup | None = maker.groups.make(spec) if maker.groups else None
-        self._first = -1  # a descriptor of the box's first process
+        self._first = -1  # descriptor of the box's first process
         self._first_pid = 0
         self._control, self._step = socket.socketpair()
         self._info, self._info_end = os.pipe()
@@ -64,15 +64,17 @@ class BubblewrapBox(ProcessBox):
             self._step.close()
             os.close(self._info_end)
         try:
-            # This takes next to no processor time; by the clock, as long as what does nothing may take.
+            # By the clock, this may take as long as an idle program: it takes hardly any processor time.
             self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
             said = self.output().decode(errors="replace").strip()[-1000:]
             if isinstance(error, TimeoutError):
                 late = f"it took too long (more than {spec.start_seconds:g} s)"
-                raise BoxUnavailable(f"bubblewrap made no box: {late}", BUSY) from error
-            raise BoxUnavailable(f"bubblewrap made no box: {said or error}", USER_NAMESPACE_HINT) from error
+                raise BoxUnavailable(f"bubblewrap could not start a box: {late}", BUSY) from error
+            raise BoxUnavailable(
+                f"bubblewrap could not start a box: {said or error}", USER_NAMESPACE_HINT
+            ) from error
         except BaseException:
             self.kill()
             raise
@@ -86,7 +88,7 @@ class BubblewrapBox(ProcessBox):
         try:
             return subprocess.Popen(
                 [
-                    # Instead of the program's name: whose it is, for whoever reaps.
+                    # Replaces the program's name: marks the owner, for whoever reaps.
                     owned_name(KIND) + self.id,
                     *enclosure.words(self._spec, as_root, files),
                     *("--info-fd", str(self._info_end), "--"),
@@ -111,7 +113,7 @@ class BubblewrapBox(ProcessBox):
                 stderr=pipe_end,
                 pass_fds=numbers,
                 cwd="/",
-                env={},  # the program's own comes with the order
+                env={},  # the program's environment comes with the order
                 start_new_session=True,
             )
         finally:
@@ -119,12 +121,12 @@ class BubblewrapBox(ProcessBox):
                 os.close(number)
 
     def _admit(self, deadline: float) -> None:
-        """Put the box under its limits while it is still ours, then let it become its program."""
+        """Put the box under its limits while it runs our code, then let it become its program."""
         pid = int(_whole_message(self._info, deadline)["child-pid"])
         self._first, self._first_pid = os.pidfd_open(pid), pid
         if self._group is not None:
             self._group.add(pid)
-        with contextlib.suppress(OSError):  # where the host runs out of memory, a box goes first
+        with contextlib.suppress(OSError):  # if the host runs out of memory, a box goes first
             Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
         self._control.settimeout(max(deadline - time.monotonic(), 0.001))
         said = b""
@@ -132,9 +134,7 @@ class BubblewrapBox(ProcessBox):
             enclosure.order(self._spec, self._maker.as_root, self._group is not None, self._maker.filter)
         ).encode()
         self._control.sendall(len(body).to_bytes(4, "little") + body)
-        while data := self._control.recv(
-            4096
-        ):  # until it is closed, by becoming the program or by failing to
+        while data := self._control.recv(4096):  # until it becomes the program, or fails
             said += data
         if said[4:] != b'{"ok": true}':
             raise EOFError("it ended before its program began")
@@ -143,7 +143,7 @@ class BubblewrapBox(ProcessBox):
 
     def _memory_bytes(self, walk: bool) -> int:
         if self._group is not None or not self._first_pid:
-            return 0  # the kernel counts, or there is nothing yet
+            return 0  # the kernel counts, or nothing runs yet
         first = self._first_pid
         return sum(map(memory_bytes, descendants(first) if walk else [first, *children(first)]))
 
@@ -156,9 +156,9 @@ class BubblewrapBox(ProcessBox):
         if self._first >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            # Its namespace dies with it: when it is gone, all are.
+            # Its namespace dies with it: once it is gone, all are.
             select.select([self._first], [], [], _GONE_SECONDS)
-            # Of a paused box bwrap itself stands still, and would never notice.
+            # In a paused box bwrap itself is stopped, and would never notice.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 self._process.send_signal(signal.SIGCONT)
         if self._process.poll() is None and not self._is_over_soon():
@@ -166,7 +166,7 @@ class BubblewrapBox(ProcessBox):
                 kill(pid)
 
     def _is_over_soon(self) -> bool:
-        """Whether bwrap notices by itself that its box is gone, and can say how."""
+        """bwrap notices by itself that its box is gone, and can report how."""
         if self._first < 0:
             return False
         readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
@@ -194,14 +194,14 @@ class BubblewrapBox(ProcessBox):
 
 
 class BubblewrapBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable where the program is missing, or makes no box here."""
+    """See ``BoxMaker``. Raises BoxUnavailable if the program is missing, or cannot make a box here."""
 
     name = KIND
 
     def __init__(self) -> None:
         program = shutil.which(PROGRAM)
         if program is None:
-            raise BoxUnavailable("the program bwrap is not there", INSTALL)
+            raise BoxUnavailable("bwrap is not installed", INSTALL)
         self.program = program
         self.as_root = os.geteuid() == 0
         self.filter = call_filter()
@@ -216,7 +216,7 @@ class BubblewrapBoxes:
 
     @property
     def bounded(self) -> bool:
-        """Whether a control group bounds all that a box's processes use together."""
+        """A control group bounds all processes of a box together."""
         return self.groups is not None
 
     def _try(self) -> None:
@@ -239,7 +239,7 @@ class BubblewrapBoxes:
         return max(len(orphans), swept)
 
     def close(self) -> None:
-        """Kill every box of ours. Called at the end of the process."""
+        """Called at the end of this process."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
@@ -255,7 +255,7 @@ def _memory_file(text: str) -> int:
 
 
 def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
-    """The JSON object that comes through ``pipe``. Raises EOFError, TimeoutError."""
+    """Raises EOFError or TimeoutError."""
     text = b""
     while b"}" not in text:
         left = deadline - time.monotonic()
@@ -271,7 +271,7 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
 
 
 def _named_processes() -> list[tuple[int, str]]:
-    """Every process that we may look at, with the first of its words."""
+    """Processes that we may inspect, with the first word of their command lines."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

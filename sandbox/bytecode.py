@@ -1,9 +1,8 @@
-"""Bytecode of what runners import, where the host's packages were installed without.
+"""Compiles the bytecode of packages that were installed without it.
 
-Python compiles what it imports, and keeps that beside the source where it may write there. A box may write nowhere that
-lasts, so it would compile the thousands of modules that torch imports for each submission again, for four seconds. Here
-they are compiled once, from the host's own files, for every box of this process to read. Python holds each against
-its source by time and size.
+Python keeps bytecode next to the source if it may write there. A box may not, so each would spend four seconds on
+compiling the thousands of modules that torch imports. Here they are compiled once, from the host's files, for every box
+of this process. Python checks them against the source's time and size.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from pathlib import Path
 from grader.sandbox import image
 from grader.sandbox.parent import make_folder
 
-# Where it lies in a box that has a root of its own.
+# Folder in a box with its own root.
 MOUNT = image.BYTECODE_MOUNT
-# What takes long to import, and may have been installed without.
+# Slow to import, and possibly installed without bytecode.
 _PACKAGES = ("torch", "triton")
-# What a runner of Triton imports when it is ready, and when it compiles its first kernel.
+# A Triton runner imports these when it starts, and when it compiles its first kernel.
 _IMPORTS = (
     "torch",
     "triton.language",
@@ -32,7 +31,7 @@ _IMPORTS = (
     "triton.backends.nvidia.compiler",
     "triton.backends.nvidia.driver",
 )
-# Compiling takes some seconds, on a slow disk perhaps a minute.
+# Takes some seconds, on a slow disk perhaps a minute.
 _SECONDS = 300.0
 _PROGRAM = """
 import compileall, importlib, importlib.util, json, os, py_compile, sys
@@ -54,19 +53,19 @@ for place, folder in programs.items():
 
 
 def is_missing(packages: tuple[str, ...] = _PACKAGES) -> bool:
-    """Whether one of ``packages`` is installed and has no bytecode beside it."""
+    """One of ``packages`` is installed without bytecode."""
     specs = [importlib.util.find_spec(name) for name in packages]
     origins = [spec.origin for spec in specs if spec is not None and spec.origin is not None]
-    return any(not Path(importlib.util.cache_from_source(it)).exists() for it in origins)
+    return any(not Path(importlib.util.cache_from_source(origin)).exists() for origin in origins)
 
 
 def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKAGES) -> str:
-    """Compile what runners import; returns the folder, which everybody may read and which ends with this process."""
+    """Returns a folder for all users, which ends with this process."""
     folder = make_folder("bytecode")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     programs = {place: str(path) for place, path in image.PROGRAMS.items()}
     command = [sys.executable, "-I", *options(str(folder)), "-c", _PROGRAM]
-    # What is not compiled here is compiled where it is imported.
+    # Anything not compiled here is compiled at its import.
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             [*command, json.dumps([imports, packages, programs])],
@@ -81,5 +80,5 @@ def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKA
 
 
 def options(folder: str) -> list[str]:
-    """Python's words for reading bytecode from ``folder``; none without one."""
+    """Options of Python."""
     return ["-X", f"pycache_prefix={folder}"] if folder else []

@@ -1,5 +1,3 @@
-"""Which kind of box this machine can make."""
-
 from __future__ import annotations
 
 import shutil
@@ -17,12 +15,8 @@ Kind = Literal["auto", "docker", "bubblewrap", "local"]
 
 
 def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
-    """The maker of boxes of this kind; ``auto`` is what ``best_kind`` says. A worker passes its settings as
-    ``options``.
-
-    The image is made when the engine lacks it. Raises BoxUnavailable when a kind is asked for that cannot be made here,
-    BadRequest for an unknown one.
-    """
+    """Makes the image if the engine lacks it. Raises BoxUnavailable for a kind that cannot be made here, BadRequest for
+    an unknown one."""
     if kind == "auto":
         kind, _ = best_kind()
     if kind == "local":
@@ -35,8 +29,8 @@ def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
 
 
 def best_kind() -> tuple[str, str]:
-    """What ``auto`` is here, and why not something better: Docker where an engine answers, else bubblewrap where it
-    makes boxes, else plain processes."""
+    """``auto`` here, and why not a better kind: Docker if an engine answers, else bubblewrap if it works, else plain
+    processes."""
     usable, why = docker_status()
     if usable:
         return "docker", ""
@@ -45,10 +39,10 @@ def best_kind() -> tuple[str, str]:
 
 
 def why_not_exposed(kind: str) -> str:
-    """Why boxes of this kind are not for the code of people on other machines; empty where they are.
+    """Why this kind of box must not run code of people on other machines; empty if it may.
 
-    What a stranger could otherwise do in a bubblewrap box without control groups is to use up the host's memory, in
-    files that belong to no process: no limit of processes counts them.
+    In a bubblewrap box without control groups a stranger could use up the host's memory with files that belong to no
+    process: limits of processes do not count them.
     """
     if kind == "auto":
         kind, _ = best_kind()
@@ -59,14 +53,13 @@ def why_not_exposed(kind: str) -> str:
     try:
         maker = _bubblewrap()
     except BoxUnavailable:
-        return ""  # nothing runs; the first box that is started raises the reason
+        return ""  # nothing runs; starting the first box raises the reason
     maker.close()
     return "" if maker.bounded else "no control group would bound the memory of submissions here"
 
 
 def bubblewrap_status() -> tuple[bool, str]:
-    """Whether bubblewrap boxes can be made here (one is made to find out), and one sentence: how they are bounded, or
-    why there are none and how to fix it."""
+    """True if they can be made (it makes one), and a sentence: how they are bounded, or how to get them."""
     try:
         maker = _bubblewrap()
     except BoxUnavailable as error:
@@ -76,7 +69,7 @@ def bubblewrap_status() -> tuple[bool, str]:
 
 
 def docker_status() -> tuple[bool, str]:
-    """Whether Docker boxes can be made here, and one sentence: the engine's version, or why not and how to fix it."""
+    """True if they can be made, and a sentence: the engine's version, or how to get them."""
     try:
         version = docker_engine.engine().version()
     except ImportError:

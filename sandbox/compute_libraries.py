@@ -1,7 +1,6 @@
-"""Libraries of ready-made GPU kernels on this host: what a CUDA submission must not open instead of writing a kernel.
+"""This host's libraries of ready-made GPU kernels, which a CUDA submission must not open instead of writing a kernel.
 
-A library that a source brings along in itself is not among them, and none is hidden that a kernel is made or started
-with: the CUDA runtime, the driver, the compilers.
+Libraries inside a source are not covered. The CUDA runtime, the driver and the compilers stay visible.
 """
 
 from __future__ import annotations
@@ -12,26 +11,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# Linear algebra, transforms, random numbers, neural networks, image filters, communication; torch, which has them all.
-# Each is the beginning of a name: libcublasLt and libnppif are meant as well.
+# Linear algebra, transforms, random numbers, neural networks, image filters, communication, and torch, which has all.
+# Beginnings of names, so libcublasLt and libnppif are included.
 NAMES = (
     "cublas cudnn cudss cufft curand cusolver cusparse cutensor custatevec nvblas nccl nvinfer nvjpeg nvtiff nvshmem "
     "npp cudf cuvs raft cutlass magma torch caffe2 c10 xla tensorflow onnxruntime arrayfire"
 ).split()
 PATTERN = re.compile(rf"lib(?:{'|'.join(NAMES)}).*\.(?:so|a)(?:\.[0-9.]+)?")
-# Folders without libraries and with many files.
+# Folders of many files, without libraries.
 SKIPPED = frozenset(("share", "include", "doc", "__pycache__", "man", "locale", "src"))
 
 
 def is_one(name: str) -> bool:
-    """Whether a file of this name is such a library, shared or static."""
     return PATTERN.fullmatch(name) is not None
 
 
 @functools.cache
 def found(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Paths below ``folders`` of such libraries, without links (who hides what they lead to hides them). Looked up
-    once: it is a walk through a hundred thousand files."""
+    """Paths below ``folders``, without links: hiding the target hides them. Cached: it walks through a hundred thousand
+    files."""
     return tuple(sorted({path for folder in folders for path in _below(folder)}))
 
 

@@ -1,4 +1,4 @@
-"""What a Docker box is made with: everything taken away that can be, and a bound on everything else."""
+"""Options of a Docker box: everything taken away that can be, and a bound on everything else."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
-# No core is so small, so none is written. It is not 0 because of hosts that pipe cores to a program of theirs, as
-# Ubuntu does: the kernel starts that program, as root and outside the box, whatever the limit is, except where it is 1.
-# The filter of system calls keeps a box from changing it.
+# No core is this small, so none is written. Not 0: on hosts that pipe cores to a program, as Ubuntu does, the kernel
+# starts that program, as root and outside the box, whatever the limit is, unless it is 1. The filter of system calls
+# keeps a box from changing it.
 CORE_BYTES = 1
-# Triton's and nvcc's caches make hundreds of files; each costs the host a kilobyte of memory that no limit counts.
+# Triton's and nvcc's caches make hundreds of files. Each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
 
-# What a box can read of the host beside its toolchain. Docker hides some of these itself; naming any replaces its list.
-# Each shows the host's hardware, other people's activity, or where its kernel lies; /dev/mqueue is a second place to
-# write. A name that this host lacks is ignored. CUDA reads /proc/driver, /proc/devices, /proc/modules and /sys/bus:
-# they stay.
+# Hidden from a box. Naming any replaces Docker's own list. Each shows the host's hardware, other people's activity or
+# the kernel's addresses; /dev/mqueue is a second place to write. Names that this host lacks are ignored. CUDA reads
+# /proc/driver, /proc/devices, /proc/modules and /sys/bus, so these stay.
 MASKED = (
     "/dev/mqueue /proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
     "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "
@@ -40,7 +39,7 @@ READ_ONLY = "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger".split()
 
 
 def environment(spec: BoxSpec, toolchain: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What the box of ``spec`` finds set. ``toolchain``: paths of another toolchain than the host's."""
+    """``toolchain``: paths of another toolchain than the host's."""
     return {
         **(_host_paths() if toolchain is None else toolchain),
         "HOME": "/tmp",  # noqa: S108 - the box's own
@@ -65,8 +64,7 @@ def _host_paths() -> dict[str, str]:
 
 
 def tmp_options(spec: BoxSpec) -> str:
-    # Triton dlopens the launcher that it has compiled into its cache, so running needs an executable /tmp.
-    # A compiler executes nothing that it wrote.
+    # Triton dlopens launchers from its cache, so running needs an executable /tmp; compiling does not.
     execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
     owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
     return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
@@ -79,9 +77,8 @@ def host_config(
     chosen: SandboxOptions = DEFAULTS,
     group: str | None = None,
 ) -> dict[str, Any]:
-    """The engine's options for the box of ``spec``. The limits have the engine's own names,
-    which it turns into those of control groups version 1 or 2; swap is part of the memory in both. ``group``: the
-    control group that the box's own one lies in, None for the engine's choice."""
+    """The engine turns its own names of limits into those of control groups version 1 or 2; memory includes swap in
+    both. ``group``: parent of the box's control group, None for the engine's choice."""
     from docker.types import LogConfig, Ulimit
 
     paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}
@@ -111,8 +108,8 @@ def host_config(
             ],
             devices=options.device_files(chosen.gpu_access, spec),
             device_requests=options.device_requests(chosen.gpu_access, spec),
-            oom_score_adj=1000,  # where the host runs out of memory, a box goes first
-            # What a box prints comes through the attached stream; a log would be a way to write to the host's disk.
+            oom_score_adj=1000,  # if the host runs out of memory, a box goes first
+            # Output comes through the attached stream; a log would be a way to write to the host's disk.
             log_config=LogConfig(type="none"),
             init=False,
             auto_remove=False,

@@ -1,7 +1,7 @@
-"""A box that is a Docker container: the only kind that other people's code may run in.
+"""A box that is a Docker container: the only kind that may run other people's code.
 
-It has no network, no capabilities, no way to gain privileges, no writable file system but a bounded /tmp, bounded
-memory, processes, CPU, open files and output, and sees only what its ``Toolchain`` names.
+It has no network, no capabilities, no way to gain privileges, and no writable file system but a bounded /tmp. Memory,
+processes, CPU, open files and output are bounded. It sees only the folders of its ``Toolchain``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from grader.sandbox.toolchain import find_toolchain
 log = logging.getLogger("grader.sandbox")
 
 READ_BYTES = 256 * limits.KIB
-# How often a silent box checks its wall clock, which the parent may have restarted.
+# A silent box checks its wall clock this often: the parent may restart it.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# How long what a supervisor said or a box printed last may take to be read, when the box is over.
+# Time to read a supervisor's last report or a box's last output, once the box is over.
 READ_SECONDS = 5.0
-# How long the kernel may take to end the processes of a box before the engine is asked to. It takes 2 to 20 ms; a GPU's
-# driver needs longer for what a process held of it.
+# The kernel gets this long to end a box's processes, before the engine is asked. It takes 2 to 20 ms, and longer if
+# they hold a part of a GPU.
 KERNEL_SECONDS = 5.0
 _CREDENTIALS = struct.Struct("3i")
 # Docker reports death by signal N as exit code 128 + N.
@@ -49,12 +49,12 @@ SIGNALS = 64
 
 
 class Supervision:
-    """Hears, on a thread of its own, what the supervisor in a box tells of its child's end."""
+    """Receives the supervisor's report on its child's end, on a thread."""
 
     def __init__(
         self, connection: socket.socket, container: str, group: ControlGroup | None, kills_before: int
     ) -> None:
-        """``group``: the box's, where it is visible; ``kills_before``: ``host_memory_kills()`` when the box began."""
+        """``group``: the box's, if visible; ``kills_before``: ``host_memory_kills()`` at the box's start."""
         self._connection = connection
         self._kills_before = kills_before
         self._group = group
@@ -69,7 +69,7 @@ class Supervision:
         with self._connection, contextlib.suppress(OSError):
             code = child_exit_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
-                # Now: the supervisor waits until the connection is closed, and the group goes with the box.
+                # Now, because the supervisor waits until the connection closes, and the group goes with the box.
                 self._end = self._end_of(code)
             elif self._group is not None:
                 self._lacked = self._group.out_of_memory()
@@ -80,13 +80,13 @@ class Supervision:
         return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
     def child_end(self) -> BoxEnd | None:
-        """How the child ended; None where the supervisor died without a report. Call it when the box is over."""
+        """None if the supervisor died without a report. For a box that is over."""
         self.join()
         return self._end
 
     def lacked_memory(self) -> bool | None:
-        """Whether the box was at its limit where the supervisor died without a report; None where its own group does
-        not say. The host's count is of all boxes together."""
+        """The box was at its limit when its supervisor died without a report; None if its own group does not say. (The
+        host counts all boxes together.)"""
         self.join()
         return self._lacked
 
@@ -95,7 +95,7 @@ class Supervision:
 
 
 class DockerBox:
-    """See ``Box``. One thread per box reads what it prints, watches the clock and notices its end."""
+    """See ``Box``. One thread per box reads output, watches the clock and notices the end."""
 
     def __init__(self, maker: DockerBoxes, spec: BoxSpec) -> None:
         self.id = f"grader-{uuid.uuid4().hex[:12]}"
@@ -128,7 +128,7 @@ class DockerBox:
         with listener:
             path = self._folder / "s"
             listener.bind(str(path))
-            path.chmod(0o666)  # the folder above is ours alone; the box's user must be able to connect
+            path.chmod(0o666)  # only we can enter the folder above; the box's user must be able to connect
             listener.listen(2)
             listener.settimeout(0.1)
             self._container = self._create()
@@ -151,7 +151,7 @@ class DockerBox:
             self.connection = self._accept(listener, "connect", allowance)
             if not self._spec.supervised:
                 self._see(self.connection)
-        # The listener is closed: nobody else can ever connect.
+        # The listener is closed: nothing else can ever connect.
 
     def _create(self) -> str:
         spec, what = self._spec, self._maker.toolchain
@@ -178,7 +178,7 @@ class DockerBox:
         )  # fmt: skip
 
     def _accept(self, listener: socket.socket, doing: str, allowance: Allowance) -> socket.socket:
-        """The next connection from within. ``doing``: what the program has not done where there is none."""
+        """``doing``: for the error if no connection comes."""
         while not self._ended.is_set() and allowance.left():
             try:
                 connection, _ = listener.accept()
@@ -189,16 +189,16 @@ class DockerBox:
         raise self._did_not(doing, allowance)
 
     def _see(self, connection: socket.socket) -> ControlGroup | None:
-        """The control group of the box's first process, which made ``connection``; None where it is not visible."""
+        """The control group of the first process, which made ``connection``, if visible."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        # 0 where the box's processes cannot be seen from here: from within another container, say.
+        # 0 if the box's processes are invisible here, for example from within another container.
         pid = _CREDENTIALS.unpack(credentials)[0]
         if (group := group_of(pid, self._container)) is not None:
             self._seen = (pid, group)
         return group
 
     def _did_not(self, doing: str, allowance: Allowance) -> BoxUnavailable:
-        """Why there is no box, as far as it is known, and what to do about that."""
+        """Why the box did not start, and what to do, as far as known."""
         how = f": {self._end.sentence()}" if self._end else f" within {allowance.sentence()}"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
         return BoxUnavailable(
@@ -215,10 +215,10 @@ class DockerBox:
         finally:
             self._stream._response.close()
         if reason is None and not self._killing:
-            # Nothing is printing any more. Either it is over, or it closed its output and lives on.
+            # The box is over, or has closed its output and runs on.
             reason = self._wait_for_end()
         while not self._ended.is_set():
-            # Again, also where another thread fails to: the engine may be away, and is asked until it is back.
+            # Even after another thread failed: an engine that is away is asked until it is back.
             with contextlib.suppress(BoxUnavailable):
                 self._see_it_ended(reason)
             self._ended.wait(CLOCK_SECONDS)
@@ -234,12 +234,12 @@ class DockerBox:
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
             if self._engine.wait(self._container, min(remaining, CLOCK_SECONDS)):
                 return None
-            # An engine that is away says so at once.
+            # An engine that is away answers at once.
             self._ended.wait(AWAY_SECONDS)
         return EndReason.WALL_CLOCK
 
     def _read_stream(self) -> EndReason | None:
-        """Keep what is printed until it ends (None), floods or takes too long."""
+        """Read until the output ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
         frames = Frames()
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
@@ -266,25 +266,25 @@ class DockerBox:
                 try:
                     killed = self._kill()
                 except BoxUnavailable:
-                    # Our thread sees to it, as soon as that can be.
+                    # The box's thread does it as soon as it can.
                     self._wanted, self._killing = reason, False
                     raise
                 self._settle(reason if killed else None)
 
     def _kill(self) -> bool:
-        """End every process of it and wait until they are gone. False when it was over already.
+        """Waits until all processes are gone. False if it was over already.
 
-        By its control group where we can: the engine waits until it has taken the container down, too.
+        By its control group if possible: the engine also waits for tearing the container down.
         """
         _, group = self._seen or (0, None)
-        # Under version 1, what is paused does not die.
+        # Under version 1, paused processes do not die.
         sent = group is not None and not self._paused and group.kill()
         if group is not None and sent and group.wait_until_empty(KERNEL_SECONDS):
             return True
         return self._engine.kill(self._container) or sent
 
     def _settle(self, reason: EndReason | None) -> None:
-        """Say how it ended (asking the engine where nobody killed it) and let the container be removed."""
+        """Ask the engine how it ended, if nobody killed it, and have the container removed."""
         if self._end is not None:
             return
         try:
@@ -294,16 +294,16 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """How it ended where none of us did it: as its supervisor said or, where that is dead, as the engine says."""
+        """The supervisor reports the end or, if that is dead, the engine."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.child_end() or self._own_end().of_supervisor()
 
     def _own_end(self) -> BoxEnd:
-        """What the engine says of the box's first process."""
+        """The engine reports the end of the box's first process."""
         try:
             state = self._engine.state(self._container)
-        except BoxUnavailable:  # somebody removed it
+        except BoxUnavailable:  # it was removed
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
         killed = code == SIGNAL_BASE + signal.SIGKILL and self._lacked_memory()
@@ -312,12 +312,12 @@ class DockerBox:
         return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
 
     def _lacked_memory(self) -> bool:
-        """Whether the kernel killed it for lack of memory, as far as that is known."""
-        told = self._supervision.lacked_memory() if self._supervision is not None else None
-        return told if told is not None else host_memory_kills() > self._memory_kills
+        """As far as known."""
+        lacked = self._supervision.lacked_memory() if self._supervision is not None else None
+        return lacked if lacked is not None else host_memory_kills() > self._memory_kills
 
     def _discard(self) -> None:
-        # By its name: an engine that failed to answer may have made it all the same.
+        # By its name: an engine that failed to answer may still have made it.
         self._maker.remover.remove(self.id)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._maker.alive.discard(self)
@@ -332,7 +332,7 @@ class DockerBox:
         try:
             self._end_by(EndReason.KILLED)
         except BoxUnavailable:
-            self.connection.close()  # our thread ends it later; nobody talks to it any more
+            self.connection.close()  # the box's thread ends it later
             raise
         self._ended.wait()
         if self._supervision is not None:
@@ -343,7 +343,7 @@ class DockerBox:
 
     def cpu_seconds(self) -> float:
         if self._end is None:
-            # A process that nobody waited for takes its time with it, where processes are counted.
+            # If processes are counted one by one, an unreaped process takes its time with it.
             self._cpu_used = max(self._cpu_used, self._count_cpu())
         return self._cpu_used
 
@@ -356,11 +356,11 @@ class DockerBox:
         return self._engine.cpu_seconds(self._container)
 
     def _first_process(self) -> tuple[int, ControlGroup | None]:
-        """Its number, 0 where we do not see it, and its control group: a worker in a container may see the first, the
-        second, or neither."""
+        """Its number (0 if invisible) and control group (if visible). A worker in a container may see both, one or
+        neither."""
         if self._seen is None:
             pid = int(self._engine.state(self._container).get("Pid", 0))
-            # The engine's number is another process's where it has its own view of the host's.
+            # An engine with other numbers for processes means another process here.
             self._seen = (pid if is_in(pid, self._container) else 0, group_of(pid, self._container))
         return self._seen
 
@@ -370,7 +370,7 @@ class DockerBox:
 
     def output(self) -> bytes:
         if self._thread is not None and self._ended.is_set():
-            # The engine passes on what was printed last, and may do so after the processes are gone.
+            # The engine may pass on the last output after the processes are gone.
             self._thread.join(READ_SECONDS)
         return self._output.take()
 
@@ -383,12 +383,12 @@ class DockerBox:
         self._paused = False
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
 class DockerBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable when no engine answers, or it lacks the image or the chosen runtime."""
+    """See ``BoxMaker``. Raises BoxUnavailable if no engine answers, or it lacks the image or the runtime."""
 
     name = "docker"
 
@@ -405,7 +405,7 @@ class DockerBoxes:
         self.group = facts.group
         self.root = make_folder("docker")
         if facts.remaps_users:
-            # What mounts a box is then an ordinary user. Each folder below has a name that nobody can guess.
+            # The process that mounts a box is then an ordinary user. Folders below have unguessable names.
             self.root.chmod(0o711)
         self.toolchain = find_toolchain(self.engine, self.root, options)
         self.about = facts.sentence(options.runtime) + self.toolchain.about
@@ -418,7 +418,7 @@ class DockerBoxes:
         check_fits(self.options.runtime, spec)
         box = DockerBox(self, spec)
         self.alive.add(box)
-        if box.end() is not None:  # it ended before it was counted
+        if box.end() is not None:  # it ended before it was added
             self.alive.discard(box)
         return box
 
@@ -430,23 +430,23 @@ class DockerBoxes:
         return len(orphans)
 
     def close(self) -> None:
-        """Kill every box of ours, wait until all are removed. Called at the end of the process."""
+        """Called at the end of this process. Waits until all its boxes are removed."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
         for box in list(self.alive):
-            with contextlib.suppress(BoxUnavailable):  # its label tells the next reap
+            with contextlib.suppress(BoxUnavailable):  # the next reap finds it by its label
                 box.kill()
         self.remover.finish()
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-# An engine that was restarted is back after some seconds.
+# A restarted engine is back after some seconds.
 RETRY_SECONDS = 2.0
 
 
 class Remover:
-    """Removes ended containers on a thread of its own, so that nobody waits for the engine. Thread-safe."""
+    """Removes ended containers on a thread, so nobody waits for the engine. Thread-safe."""
 
     def __init__(self, using: Engine) -> None:
         self._engine = using
@@ -460,7 +460,7 @@ class Remover:
             try:
                 self._engine.remove(ended)
             except Exception as error:
-                # Whatever it was: without this thread no container would ever go.
+                # Catch everything: without this thread no container would ever be removed.
                 if not isinstance(error, BoxUnavailable):
                     log.exception("box_not_removed", extra={"box": ended})
                 self._try_again(ended)
@@ -468,7 +468,7 @@ class Remover:
                 self._waiting.task_done()
 
     def _try_again(self, ended: str) -> None:
-        """Later: the engine may be away. At the end of the process the next reap removes it, by its label."""
+        """The engine may be away. After the end of this process, a reap finds the container by its label."""
         if not self._finishing.wait(RETRY_SECONDS):
             self._waiting.put(ended)
 
@@ -476,6 +476,6 @@ class Remover:
         self._waiting.put(ended)
 
     def finish(self) -> None:
-        """Wait until everything handed over is removed, or has been tried once more."""
+        """Wait until all are removed, or were tried once more."""
         self._finishing.set()
         self._waiting.join()

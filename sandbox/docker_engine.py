@@ -1,4 +1,4 @@
-"""The Docker engine: one client per process, the calls that boxes need, and the mark by which boxes are recognised."""
+"""The Docker engine: one client per process, the calls that boxes need, and the labels that mark boxes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START_HINT = (
 )
 FORBIDDEN_HINT = "This user may not use the Docker engine: add it to the group docker, and sign in again."
 
-# No call that boxes need takes this long: an engine that is silent for longer hangs.
+# An engine that is silent for longer hangs.
 CALL_SECONDS = 60.0
 
 DEFAULT_SOCKET = "unix:///var/run/docker.sock"
@@ -37,7 +37,7 @@ LABEL_PARENT = "grader.parent"
 LABEL_HOST = "grader.host"
 LABEL_BOOT = "grader.boot"
 LABEL_PLATFORM = "grader.platform"
-# In nanoseconds since that boot. Versions of ours that took it for seconds since 1970 see a day that is far away.
+# Nanoseconds since that boot. Old versions of ours read seconds since 1970, which is a day far away.
 LABEL_DEADLINE = "grader.deadline"
 
 
@@ -54,7 +54,7 @@ def _engine_errors(doing: str) -> Iterator[None]:
 
 
 def _knock(url: str) -> None:
-    """Raise OSError where a unix socket does not answer. (Docker's client would leave an open descriptor behind.)"""
+    """Raise OSError if a unix socket does not answer. (Docker's client would leave a descriptor open.)"""
     kind, _, path = url.partition("://")
     if kind in ("unix", "http+unix"):
         with socket.socket(socket.AF_UNIX) as knocking:
@@ -62,7 +62,7 @@ def _knock(url: str) -> None:
 
 
 class Engine:
-    """What we ask of Docker. Safe to use from any thread."""
+    """Thread-safe."""
 
     def __init__(self) -> None:
         import docker
@@ -72,19 +72,18 @@ class Engine:
             _knock(environment.get("base_url") or DEFAULT_SOCKET)
 
             class Client(docker.APIClient):  # type: ignore[misc] # docker has no types
-                # Else requests reads os.environ on every call, the first one within __init__, and fails where another
-                # thread is changing it. No proxy of the environment's is on the way to the engine.
+                # Otherwise requests reads os.environ on every call, and fails if another thread is changing it. No
+                # proxy of the environment is on the way to the engine.
                 trust_env = property(lambda _: False, lambda *_: None)
 
             self.client: Any = Client(version="auto", timeout=CALL_SECONDS, **environment)
         self.pid = os.getpid()
 
     def version(self) -> str:
-        with _engine_errors("say its version"):
+        with _engine_errors("report its version"):
             return str(self.client.version(api_version=False)["Version"])
 
     def facts(self) -> EngineFacts:
-        """What the engine says of itself."""
         with _engine_errors("describe itself"):
             return EngineFacts.of(self.client.info())
 
@@ -99,13 +98,13 @@ class Engine:
         return True
 
     def image_config(self, name: str) -> tuple[str, dict[str, Any]]:
-        """Number and settings of the image. Raises BoxUnavailable where the engine has none of this name."""
+        """Id and settings. Raises BoxUnavailable if the engine has no such image."""
         with _engine_errors(f"find the image {name}"):
             found = self.client.inspect_image(name)
         return str(found["Id"]), dict(found["Config"] or {})
 
     def read_file(self, image: str, path: str) -> bytes:
-        """A file of the image. Raises BoxUnavailable where it has none there."""
+        """Raises BoxUnavailable if it is missing."""
         with _engine_errors(f"read {path} of the image {image}"):
             made = str(self.client.create_container(image, command=["true"], network_disabled=True)["Id"])
             try:
@@ -117,7 +116,7 @@ class Engine:
                 self.client.remove_container(made, force=True)
 
     def import_image(self, tar: bytes, repository: str, tag: str) -> None:
-        with _engine_errors("take the image"):
+        with _engine_errors("import the image"):
             self.client.import_image_from_data(tar, repository=repository, tag=tag)
 
     def create(self, **arguments: Any) -> str:
@@ -125,7 +124,7 @@ class Engine:
             return str(self.client.create_container(**arguments)["Id"])
 
     def attach(self, container: str) -> Any:
-        """The socket that carries what the container prints, in Docker's frames. Attach before the start."""
+        """The container's output, in Docker's frames. Attach before the start."""
         with _engine_errors("attach to a box"):
             return self.client.attach_socket(
                 container, params={"stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -136,7 +135,7 @@ class Engine:
             self.client.start(container)
 
     def wait(self, container: str, seconds: float) -> bool:
-        """Whether the container is over within ``seconds``."""
+        """False if it is not over in time."""
         import docker.errors
         import requests
 
@@ -153,13 +152,13 @@ class Engine:
             return dict(self.client.inspect_container(container)["State"])
 
     def cpu_seconds(self, container: str) -> float:
-        """Processor time that the container has used. An engine may take a second to say."""
-        with _engine_errors("say what a box has used"):
+        """An engine may take a second to answer."""
+        with _engine_errors("report a box's processor time"):
             stats = self.client.stats(container, stream=False, one_shot=True)
         return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
 
     def kill(self, container: str) -> bool:
-        """End the container and wait for its death. False when it was over already."""
+        """Waits for its death. False if it was over already."""
         import docker.errors
 
         with _engine_errors("kill a box"):
@@ -168,7 +167,7 @@ class Engine:
             except (docker.errors.NotFound, docker.errors.APIError) as error:
                 if error.status_code in (404, 409):
                     return False
-                # The engine waits ten seconds for the end; hundreds of processes on a busy host need longer to die.
+                # The engine waits ten seconds for the end; hundreds of processes on a busy host take longer.
                 if not self.wait(container, CALL_SECONDS):
                     raise
         return True
@@ -178,11 +177,11 @@ class Engine:
             self.client.pause(container)
 
     def unpause(self, container: str) -> None:
-        with _engine_errors("let a box go on"):
+        with _engine_errors("resume a box"):
             self.client.unpause(container)
 
     def remove(self, container: str) -> None:
-        """End and remove the container. Harmless when it is gone or going."""
+        """Ends it, too. Harmless if it is gone or going."""
         import docker.errors
 
         with _engine_errors("remove a box"):
@@ -204,7 +203,7 @@ _lock = threading.Lock()
 
 
 def engine() -> Engine:
-    """This process's engine. Raises BoxUnavailable when none answers."""
+    """Returns this process's engine. Raises BoxUnavailable if none answers."""
     global _engine
     with _lock:
         if _engine is None or _engine.pid != os.getpid():  # connections do not survive a fork
@@ -213,7 +212,7 @@ def engine() -> Engine:
 
 
 def labels(wall_seconds: float) -> dict[str, str]:
-    """The mark of a box of this process that may live ``wall_seconds``."""
+    """Marks a box of this process."""
     return {
         LABEL_BOX: "1",
         LABEL_PARENT: own_mark(),
@@ -225,12 +224,11 @@ def labels(wall_seconds: float) -> dict[str, str]:
 
 
 def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
-    """Whether nobody can want the box with these marks any more. ``runs``: it is neither over nor still to be started.
+    """True if nobody can want the box with these labels any more. ``runs``: it has started and not ended.
 
-    Where its owner can be seen, that is so when it is gone, whatever any clock says. An owner in another PID namespace,
-    as of a worker that runs in a container, cannot be seen; then a box of this platform is an orphan when it is older
-    than it was ever to become, by the clock that counts from the boot and that nobody sets. Of another boot, what no
-    longer runs is an orphan. Boxes of other platforms with owners out of sight are theirs to reap.
+    A visible owner's box is an orphan once the owner is gone, whatever any clock says. An owner in another PID
+    namespace, such as a worker in a container, is invisible. Its box is an orphan once it is older than allowed, by the
+    clock since boot, which nobody sets. After a reboot, it is an orphan unless it runs. Other platforms reap their own.
     """
     if marks.get(LABEL_HOST) == host_identity():
         return not is_alive(marks.get(LABEL_PARENT, ""))
@@ -242,17 +240,16 @@ def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
     return deadline.isdigit() and seconds_since_boot() * 1e9 > int(deadline)
 
 
-# Of a frame: stream, 0, 0, 0, length in 4 bytes.
+# A frame's header: stream, 0, 0, 0, length in 4 bytes.
 HEADER_BYTES = 8
 
 
 class Frames:
-    """What a container prints comes in frames. Takes the attached stream in pieces of any size and gives what was
-    printed, without the headers."""
+    """Takes the attached stream in pieces of any size, and yields the output without headers."""
 
     def __init__(self) -> None:
         self._held = bytearray()
-        self._left = 0  # of the frame that was begun
+        self._left = 0  # of the current frame
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         self._held += data
@@ -268,7 +265,7 @@ class Frames:
             yield part
 
 
-# What the engine can bound, by its own name. Where it cannot, it makes the box all the same and leaves the limit out.
+# Limits by the engine's name. An engine that cannot set one makes the box without it.
 _LIMIT_NAMES = {
     "MemoryLimit": "memory",
     "SwapLimit": "swap",
@@ -279,48 +276,48 @@ _LIMIT_NAMES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What an engine says of itself, as far as boxes depend on it.
+    """An engine's description of itself, as far as boxes depend on it."""
 
-    ``options``: the names of its security options, such as ``seccomp``, ``apparmor``, ``userns``. ``runtimes``: the
-    programs that it can run a container with. ``cgroup``: 1 or 2, the host's control groups. ``unbounded``: values of
-    ``_LIMIT_NAMES`` that it cannot set on this host. ``cdi``: it knows devices by name. ``group``: the control group
-    to put boxes in, None where the engine's own choice is right.
-    """
-
+    #: Programs that it can run a container with.
     runtimes: tuple[str, ...]
+    #: Version of the host's control groups: 1 or 2.
     cgroup: int
+    #: Security options, such as ``seccomp``, ``apparmor``, ``userns``.
     options: frozenset[str]
     version: str = ""
+    #: Values of ``_LIMIT_NAMES`` that it cannot set on this host.
     unbounded: tuple[str, ...] = ()
+    #: It knows devices by name.
     cdi: bool = False
+    #: The control group to put boxes in; None: the engine's choice.
     group: str | None = None
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
-        """From the answer to the engine's ``/info``, whose parts may be missing."""
+        """Reads the engine's ``/info``, whose parts may be missing."""
         said = [str(text) for text in info.get("SecurityOptions") or []]
-        # Such as "name=seccomp,profile=default".
+        # For example "name=seccomp,profile=default".
         pairs = [part.partition("=") for text in said for part in text.split(",")]
         return cls(
             runtimes=tuple(sorted(info.get("Runtimes") or {})),
-            # Engines before 20.10 did not say, and knew version 1 only.
+            # Engines before 20.10 did not say, and knew only version 1.
             cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
             options=frozenset(value for key, _, value in pairs if key == "name"),
             version=str(info.get("ServerVersion") or ""),
             # An engine that does not mention a limit is assumed to set it.
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
-            # There it would put them under /docker, and however little one box has to say within that group, the group
-            # counts as much as any process of the host. With systemd they lie beside the host's services.
+            # With cgroupfs it would put boxes into /docker, a group that counts as much as any process of the host,
+            # however small their shares. With systemd they are next to the host's services.
             group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 
     def sentence(self, runtime: str) -> str:
-        """What a box is made with here, without versions: a report's reader need not know what is old."""
+        """Leaves out versions: a report's reader need not learn what is outdated."""
         remapped = ", users remapped" if self.remaps_users else ""
         return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
 
     @property
     def remaps_users(self) -> bool:
-        """Whether user 0 of a container is an ordinary user of the host."""
+        """User 0 of a container is an ordinary user of the host."""
         return bool(self.options & {"userns", "rootless"})

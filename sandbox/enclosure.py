@@ -1,4 +1,4 @@
-"""Bubblewrap's arguments: the namespaces of a box and what it sees of the host, which is what a Docker box sees."""
+"""Bubblewrap's arguments: the namespaces of a box and its view of the host, the same as a Docker box's."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.sandbox.image import HostLayout
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-# For the last step (``runner/confine.py``), which gives them up: to bound /tmp, to drop what could
-# be given back, and, where root starts the box, to become nobody.
+# For the last step (``runner/confine.py``), which drops them: to bound /tmp, to drop the bounding set, and, if root
+# starts the box, to become nobody.
 STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {
@@ -26,12 +26,12 @@ LINKS = {
     "stderr": "/proc/self/fd/2",
 }
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# How many cores and how much memory there are; torch and the C library ask.
+# For torch and the C library: the number of cores and the amount of memory.
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
-    """Arguments of ``bwrap`` up to the command. ``files``: descriptors that hold what files of ``/etc`` say."""
+    """Arguments up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
     user = [] if as_root else ["--unshare-user", "--uid", str(image.NOBODY), "--gid", str(image.NOBODY)]
     kept = (*STEP, *STEP_AS_ROOT) if as_root else STEP
     return [
@@ -39,7 +39,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
         *user,
         *("--hostname", "box", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"),
         *(word for name in kept for word in ("--cap-add", name)),
-        *("--tmpfs", "/tmp"),  # noqa: S108 - ahead of the rest: what is shown may lie below it
+        *("--tmpfs", "/tmp"),  # noqa: S108 - first, because bound paths may be below it
         *_root(image.layout(), spec),
         *_files(files, as_root),
         *_proc(),
@@ -53,14 +53,14 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
 
 
 def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
-    """Programs and libraries; over the platform's own folders lies an empty one."""
+    """Programs and libraries, and masks over the platform's own folders."""
     yield from _folders_above(what.bound)
     for path in what.bound:
         yield from ("--ro-bind", path, path)
     for name, target in _links().items():
         yield from ("--symlink", target, f"/{name}")
     for folder in what.masked:
-        inner = [f"{folder}/{it}" for it in what.below(folder)]
+        inner = [f"{folder}/{path}" for path in what.below(folder)]
         yield from ("--tmpfs", folder)
         yield from _folders_above(inner, folder)
         for path in inner:
@@ -72,22 +72,22 @@ def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
 
 
 def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
-    """Those below ``top``, from it downwards. bwrap makes them by itself, but for their owner alone."""
+    """Parents of ``paths`` below ``top``, top down. bwrap would make them for their owner alone."""
     above = {parent for path in paths for parent in Path(path).parents if parent.is_relative_to(top)}
-    for folder in sorted(str(it) for it in above if str(it) != top):
+    for folder in sorted(str(parent) for parent in above if str(parent) != top):
         yield from ("--dir", folder)
 
 
 def _files(files: dict[str, int], as_root: bool) -> Iterator[str]:
     yield from _folders_above(files)
     for path, number in files.items():
-        # Where root makes it, it belongs to root; a bwrap before 0.5 knows no word for that, and users need none.
+        # bwrap before 0.5 lacks --perms, which only root's files need.
         yield from ("--perms", "0644") if as_root else ()
         yield from ("--ro-bind-data", str(number), path)
 
 
 def _links() -> dict[str, str]:
-    """Links of the host's root, such as ``lib`` to ``usr/lib``."""
+    """Links in the host's root, such as ``lib`` to ``usr/lib``."""
     return {
         path.name: str(path.readlink())
         for path in Path("/").iterdir()
@@ -98,7 +98,7 @@ def _links() -> dict[str, str]:
 def _proc() -> Iterator[str]:
     yield from ("--proc", "/proc")
     for path in container.MASKED:
-        # Looked up here: this host's /proc has the same names as the box's.
+        # This host's /proc has the same names as the box's.
         if not path.startswith("/proc/") or not Path(path).exists():
             continue
         yield from (
@@ -120,7 +120,7 @@ def _dev(gpu: Gpu | None) -> Iterator[str]:
 
 
 def _sys(gpu: Gpu | None) -> Iterator[str]:
-    # Not all of it: a file system of the host's, it would show the host's disks and networks.
+    # Not all of /sys, which would show the host's disks and networks.
     paths = [*SYSTEM, *(_gpu_paths(gpu) if gpu else ())]
     there = [path for path in paths if Path(path).exists()]
     yield from _folders_above(there)
@@ -135,7 +135,7 @@ def _gpu_paths(gpu: Gpu) -> list[str]:
 
 
 def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:
-    """What the last step does, see ``runner/confine.py``; ``grouped``: a control group bounds memory and processes."""
+    """See ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
     return {
         "user": image.NOBODY if as_root else None,
         "tmp": container.tmp_options(spec),
@@ -155,7 +155,7 @@ def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
         resource.RLIMIT_FSIZE: spec.tmp_bytes,
     }
     if not grouped:
-        # Beside it the memory of all processes is looked at, see ``ProcessBox``.
+        # ``ProcessBox`` also watches the memory of all processes.
         limits[resource.RLIMIT_DATA] = local_box.DATA_FACTOR * spec.memory_bytes + local_box.DATA_EXTRA_BYTES
         others = 0 if counts_per_box(as_root) else _tasks_of(image.NOBODY if as_root else os.getuid())
         limits[resource.RLIMIT_NPROC] = spec.pids + others
@@ -163,7 +163,6 @@ def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
 
 
 def _tasks_of(user: int) -> int:
-    """How many threads of ``user`` the host has now."""
     found = 0
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -173,7 +172,7 @@ def _tasks_of(user: int) -> int:
 
 
 def counts_per_box(as_root: bool) -> bool:
-    """Whether the kernel counts a box's processes for itself: by user namespace, since Linux 5.14. Where it does not,
-    every process of the same user counts against the limit of each."""
+    """Linux 5.14 and newer count by user namespace. Otherwise all processes of a user count against each of its
+    boxes."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     return not as_root and (major, minor) >= (5, 14)

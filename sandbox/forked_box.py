@@ -1,7 +1,7 @@
-"""Boxes that are forked from one process which has torch and Triton imported: milliseconds instead of seconds.
+"""Boxes forked from one process that has imported torch and Triton: milliseconds instead of seconds.
 
-For a catalogue's own staff code only, in `grader challenge check`. A forked runner shares the layout and the memory of
-the process that it came from, so a submission must never get one. See ``runner/fork_server.py``.
+Only for a catalogue's own staff code, in `grader challenge check`. A fork shares its parent's memory and address
+layout, so a submission must never get one. See ``runner/fork_server.py``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
 _LENGTH = struct.Struct("<I")
-# What the server's own imports hold beside what a child may take.
+# Memory for the server's imports, on top of a child's limit.
 _SERVER_BYTES = 2 * limits.GIB
-# A check lasts minutes; a server that outlives its parent's interest ends with its connection.
+# A check takes minutes. An abandoned server ends with its connection.
 _SERVER_SECONDS = 24 * 3600.0
-# A fork takes milliseconds; a server that needs longer has stopped working.
+# A fork takes milliseconds; a slower server has stopped working.
 _FORK_SECONDS = 30.0
-# What a fork can inherit. A runner for CUDA libraries imports nothing, and a context cannot be inherited.
+# Kinds that a fork speeds up. A runner for CUDA libraries imports nothing, and a context cannot be inherited.
 _FORKED = ("triton", "triton-gpu")
 
 
 class ForkedBox:
-    """See ``Box``. It lives until its connection ends or it is killed; it has no wall clock of its own."""
+    """See ``Box``. It lives until its connection ends or it is killed, without a wall clock."""
 
     def __init__(self, pid: int, connection: socket.socket, output: int, status: int) -> None:
         self.id = f"forked-{uuid.uuid4().hex[:12]}"
@@ -87,10 +87,10 @@ class ForkedBox:
             return self._cpu_used
 
     def live_for(self, seconds: float) -> None:
-        """It has no clock to restart."""
+        """Does nothing, for lack of a clock."""
 
     def out_of_memory(self) -> bool:
-        return False  # nothing looks at its memory
+        return False  # its memory is not watched
 
     def output(self) -> bytes:
         if self._output < 0:
@@ -101,8 +101,6 @@ class ForkedBox:
 
 
 class _Server:
-    """One process that forks runners of one kind."""
-
     def __init__(self, spec: BoxSpec) -> None:
         self.spec = spec
         self._box = LocalBox(
@@ -121,7 +119,7 @@ class _Server:
         return self._box.end() is None
 
     def fork(self) -> ForkedBox:
-        """A runner that is about to say hello. Raises BoxUnavailable."""
+        """Returns a runner that is about to say hello. Raises BoxUnavailable."""
         ours, theirs = socket.socketpair()
         output = os.memfd_create("forked-output", os.MFD_CLOEXEC)
         reading, writing = os.pipe()
@@ -172,8 +170,7 @@ class _Server:
 
 
 class ForkedBoxes:
-    """See ``BoxMaker``. Starts a server for each kind of runner when it is first needed; what no fork can serve
-    becomes a local box. Used by one thread."""
+    """See ``BoxMaker``. Has a server for each kind of runner; other programs get a local box. For one thread."""
 
     name = "forked"
     about = "forked: a plain process, forked from one that has torch"
@@ -188,7 +185,7 @@ class ForkedBoxes:
         return self._server(spec).fork()
 
     def _server(self, spec: BoxSpec) -> _Server:
-        for server in [it for it in self._servers if it.spec == spec]:
+        for server in [server for server in self._servers if server.spec == spec]:
             if server.alive():
                 return server
             server.close()
@@ -200,6 +197,6 @@ class ForkedBoxes:
         return self._local.reap()
 
     def close(self) -> None:
-        """End every server, and with them what they forked."""
+        """Ends the servers' boxes, too."""
         while self._servers:
             self._servers.pop().close()

@@ -1,7 +1,7 @@
-"""Which GPUs this machine has, and what a box needs to use one: device nodes and the driver's folders.
+"""Finds this machine's GPUs, and what a box needs to use one: device nodes and the driver's folders.
 
-Nodes and folders are named one by one, so that no toolkit of NVIDIA's is needed beside the driver, and a box sees
-the one GPU that it was given. Without torch, so that the command line stays quick.
+Nodes and folders are named one by one: no toolkit of NVIDIA's is needed besides the driver, and a box sees only its own
+GPU. Without torch, which would make the command line slow.
 """
 
 from __future__ import annotations
@@ -15,60 +15,65 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-# Beside the GPU's own node: the driver's control node, and unified memory's, which every CUDA context opens.
+# Besides the GPU's own: the driver's control node, and unified memory's, which every context opens.
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 _QUERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """``index`` is the driver's number, as nvidia-smi has it, ``uuid`` such as ``GPU-8f...``, ``nodes`` the device
-    files that a box gets, ``kind`` its row in ``GPU_KINDS``."""
-
+    #: The driver's number, as in nvidia-smi.
     index: int
+    #: For example ``GPU-8f...``.
     uuid: str
+    #: Device files that a box gets.
     nodes: tuple[str, ...]
     name: str = ""
+    #: A key of ``GPU_KINDS``.
     kind: str = "nvidia"
 
 
 @dataclass(frozen=True)
 class GpuKind:
-    """What differs between makers of GPUs, as far as this machine and its boxes go. ``find``: the GPUs that this
-    process may use, by number. ``driver_version``: such as "570.86.15", or "unknown". ``visible``: the variable that
-    tells the driver in a box which GPUs it has. ``cdi``: the kind's name in the Container Device Interface. ``system``:
-    what the driver reads of every GPU in /sys; ``owns``: whether a PCI device's folder there is the GPU's own.
-    ``library``: the driver's library; ``libraries``: patterns of all of them."""
+    """Differences between makers of GPUs."""
 
     name: str
+    #: GPUs that this process may use, by number.
     find: Callable[[], list[Gpu]]
+    #: For example "570.86.15", or "unknown".
     driver_version: Callable[[], str]
+    #: The variable that tells the driver in a box which GPUs it has.
     visible: str
+    #: The kind's name in the Container Device Interface.
     cdi: str
+    #: Paths in /sys that the driver reads for every GPU.
     system: tuple[str, ...]
+    #: True if a PCI device's folder in /sys is the GPU's own.
     owns: Callable[[Path, Gpu], bool]
+    #: The driver's main library.
     library: str
+    #: Patterns of all its libraries.
     libraries: tuple[str, ...]
 
 
 def find_gpus() -> list[Gpu]:
-    """The GPUs of every kind that this process may use; empty where there is none or no driver answers."""
+    """GPUs for this process, of every kind; empty if there is none or no driver answers."""
     return [gpu for kind in GPU_KINDS.values() for gpu in kind.find()]
 
 
 def nvidia_gpus() -> list[Gpu]:
-    """NVIDIA's that CUDA shows to this process, in its order, so that the place in the list is CUDA's number (with
-    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``); empty if there is none or the driver does not answer."""
+    """Those that CUDA shows to this process, in CUDA's order, so the position is CUDA's number (with
+    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``). Empty if there is none or the driver does not answer."""
     return _visible(_all_nvidia_gpus(), os.environ.get(NVIDIA.visible))
 
 
 def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
-    """What CUDA makes of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs; an entry that names no GPU ends it."""
+    """CUDA's reading of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs, up to an entry that names no GPU."""
     if wanted is None:
         return list(gpus)
     found: list[Gpu] = []
-    for entry in (it.strip() for it in wanted.split(",")):
-        named = [it for it in gpus if str(it.index) == entry or (entry and it.uuid.startswith(entry))]
+    for entry in (part.strip() for part in wanted.split(",")):
+        named = [gpu for gpu in gpus if str(gpu.index) == entry or (entry and gpu.uuid.startswith(entry))]
         if len(named) != 1 or named[0] in found:
             break
         found += named
@@ -101,7 +106,7 @@ def _gpu(line: str, minors: dict[str, int]) -> Gpu | None:
 
 
 def _minors() -> dict[str, int]:
-    """Number of the device node by UUID, where the kernel module says. It may differ from the driver's number."""
+    """Numbers of device nodes by UUID, if the kernel module says. They may differ from the driver's."""
     found = {}
     for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
         try:
@@ -116,7 +121,7 @@ def _minors() -> dict[str, int]:
 
 
 def nvidia_driver() -> str:
-    """As the kernel module tells."""
+    """Asks the kernel module."""
     for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
         try:
             said = Path(path).read_text()
@@ -147,14 +152,14 @@ NVIDIA = GpuKind(
     libraries=("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*"),
 )
 
-# Tests add rows to this one; everyone else reads GPU_KINDS.
-_table = {it.name: it for it in (NVIDIA,)}
+# Tests add rows to _table; everything else reads GPU_KINDS.
+_table = {kind.name: kind for kind in (NVIDIA,)}
 GPU_KINDS = MappingProxyType(_table)
 
 
 @functools.cache
 def driver_folders() -> tuple[str, ...]:
-    """Folders that hold drivers' libraries, links resolved; empty without a driver."""
+    """Folders of drivers' libraries, links resolved."""
     libraries = [kind.library for kind in GPU_KINDS.values()]
     folders = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
     folders = [folder for folder in folders if any((folder / name).exists() for name in libraries)]
@@ -165,14 +170,14 @@ def driver_folders() -> tuple[str, ...]:
 
 @functools.cache
 def driver_files() -> tuple[Path, ...]:
-    """Drivers' own libraries among whatever else lies in those folders; links as they are named, once each."""
+    """Drivers' own libraries in those folders (links included), each name once."""
     patterns = [pattern for kind in GPU_KINDS.values() for pattern in kind.libraries]
     found = (path for folder in driver_folders() for name in patterns for path in Path(folder).glob(name))
     return tuple({path.name: path for path in sorted(found)}.values())
 
 
 def _linker_paths(libraries: Sequence[str]) -> list[Path]:
-    """Where the dynamic linker's cache has them."""
+    """Reads the dynamic linker's cache."""
     try:
         said = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
@@ -182,11 +187,11 @@ def _linker_paths(libraries: Sequence[str]) -> list[Path]:
     lines = [line for line in said.splitlines() if any(name in line for name in libraries)]
     found = (re.search(r"=> (\S+)$", line) for line in lines)
     paths = [Path(match[1]) for match in found if match]
-    return [it for path in paths if path.exists() for it in (path, path.resolve())]
+    return [either for path in paths if path.exists() for either in (path, path.resolve())]
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """Variables that show each driver in a box one GPU, or none."""
+    """Shows each driver in a box one GPU or none."""
     return {
         kind.visible: gpu.uuid if gpu is not None and gpu.kind == kind.name else ""
         for kind in GPU_KINDS.values()

@@ -1,8 +1,8 @@
 """The image of a Docker box: empty folders, over which the host's own toolchain is bound read-only.
 
-No registry is asked, and box and host can never disagree about versions: what compiles and runs in the box are the
-host's compiler and the host's Python. Of the host a box sees programs and libraries only: no home folder, no /etc,
-nothing of the platform itself (references and hidden cases lie in our package, so it is masked wherever it is).
+It needs no registry, and box and host always have the same compiler and Python. A box sees only programs and libraries
+of the host: no home folder, no /etc, nothing of the platform itself (our package, with references and hidden cases, is
+masked wherever it is).
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from grader.sandbox.toolkit import cuda_home
 REPOSITORY = "grader-host"
 NOBODY = 65534
 
-# Where the programs of a box and the socket lie in it.
+# Places in a box.
 RUNNER_MOUNT = "/runner"
 SOCKET_MOUNT = "/sock"
-# Folders of ours that a box sees, by where: the runner looks for the emulator beside its own.
+# Our folders by their place in a box. The runner expects the emulator next to its own folder.
 _OURS = Path(__file__).resolve().parent
 PROGRAMS = {RUNNER_MOUNT: _OURS / "runner", "/emulator": _OURS / "emulator"}
 
-# Where bytecode of the host's packages lies, see ``bytecode``.
+# See ``bytecode``.
 BYTECODE_MOUNT = "/bytecode"
 
 _TOP_FOLDERS = (
     "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], BYTECODE_MOUNT[1:],
-    *(it[1:] for it in PROGRAMS),
+    *(mount[1:] for mount in PROGRAMS),
 )  # fmt: skip
-# On most systems these are links into /usr; where they are folders they are bound.
+# Links into /usr on most systems; folders are bound.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# Where a box looks for programs, beside the folders of Python and of the CUDA toolkit.
+# Searched besides the folders of Python and of the CUDA toolkit.
 HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
-# Anything may be installed there. A box sees what its toolchain has there and nothing else.
+# Anything may be installed here: a box sees only its toolchain's part.
 ADD_ONS = "/opt"
-# The dynamic linker's cache and Debian's links to the chosen compiler: nothing else of /etc is needed.
+# The dynamic linker's cache and Debian's links to the chosen compiler; nothing else of /etc is needed.
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
 GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
@@ -54,13 +54,13 @@ GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 @dataclass(frozen=True)
 class HostLayout:
-    """What of the host a box sees (the same path inside), and which folders below that are hidden."""
+    """``bound``: paths that a box sees at the same place; ``masked``: folders below them that are hidden."""
 
     bound: tuple[str, ...]
     masked: tuple[str, ...]
 
     def below(self, folder: str) -> list[str]:
-        """Bound paths below ``folder``, relative to it: a mask must keep them reachable."""
+        """Bound paths below ``folder``, relative to it: its mask must keep them reachable."""
         return [str(Path(path).relative_to(folder)) for path in self.bound if _is_below(path, folder)]
 
 
@@ -71,7 +71,7 @@ def _is_below(path: str, folder: str) -> bool:
 def _bound_paths() -> tuple[str, ...]:
     wanted = ["/usr", *_ETC, sys.prefix, sys.base_prefix]
     wanted += [str(Path(sys.prefix).resolve()), str(Path(sys.base_prefix).resolve())]
-    # A virtual environment's python is a link: the interpreter it names may lie elsewhere again.
+    # A virtual environment's python links to an interpreter that may be elsewhere.
     wanted.append(str(Path(sys.executable).resolve().parent.parent))
     wanted += [
         f"/{name}" for name in _MERGED if Path(f"/{name}").is_dir() and not Path(f"/{name}").is_symlink()
@@ -84,23 +84,25 @@ def _bound_paths() -> tuple[str, ...]:
 
 
 def _compiler_folders() -> list[str]:
-    """Where the host's compiler really lies, for hosts whose ``/usr/bin/gcc`` leads elsewhere."""
+    """Finds a compiler to which ``/usr/bin/gcc`` links."""
     found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
     prefixes = {Path(path).resolve().parent.parent for path in found if path}
-    # Only what is an installation of a compiler: one link in somebody's home must not show the home.
+    # Only a compiler's installation: a link into somebody's home must not expose the home.
     return [
-        str(it) for it in prefixes if any((it / lib / "gcc").is_dir() for lib in ("lib", "lib64", "libexec"))
+        str(prefix)
+        for prefix in prefixes
+        if any((prefix / library / "gcc").is_dir() for library in ("lib", "lib64", "libexec"))
     ]
 
 
 def _library_folders() -> list[str]:
-    """What of ``LD_LIBRARY_PATH``, which boxes have too, lies where add-on software is installed."""
+    """Folders of ``LD_LIBRARY_PATH``, which boxes get too, among add-ons."""
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    return [it for it in named if Path(it).is_dir() and _is_below(it, ADD_ONS)]
+    return [path for path in named if Path(path).is_dir() and _is_below(path, ADD_ONS)]
 
 
 def _secret_folders() -> set[Path]:
-    """Folders of the platform that no box may see, wherever the host keeps them."""
+    """Folders that no box may see, wherever the host keeps them."""
     package = Path(grader.__file__).parent
     folders = {package, package.resolve(), Path(__file__).resolve().parent}
     checkout = package.resolve().parent
@@ -122,19 +124,19 @@ def _masked_paths(bound: tuple[str, ...]) -> tuple[str, ...]:
             found |= set(Path(path).glob(pattern))
     texts = {str(folder) for folder in found if folder.is_dir()}
     visible = {text for text in texts if any(_is_below(text, path) for path in bound)}
-    # A mask hides what is below it too, except where something bound lies in between (an environment in a checkout).
+    # A mask also hides everything below, except folders bound in between (an environment in a checkout).
     return tuple(sorted(visible))
 
 
 @functools.cache
 def layout() -> HostLayout:
-    """What this host's boxes see. Looked up once: a toolchain does not move while we run."""
+    """Cached: a toolchain does not move while we run."""
     bound = _bound_paths()
     return HostLayout(bound, _masked_paths(bound))
 
 
 def _folders_of(paths: tuple[str, ...]) -> list[str]:
-    """Every folder that must exist so that ``paths`` can be bound, parents first, without the leading slash."""
+    """Mount points for ``paths``, parents first, without the leading slash."""
     folders = {*_TOP_FOLDERS}
     for text in paths:
         path = Path(text)
@@ -145,7 +147,7 @@ def _folders_of(paths: tuple[str, ...]) -> list[str]:
 
 
 def image_tar(what: HostLayout) -> bytes:
-    """The image's only layer. The same layout gives the same bytes."""
+    """The only layer. The same layout always gives the same bytes."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for folder in _folders_of(what.bound):
@@ -172,7 +174,7 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
 
 @functools.cache
 def image_tag() -> str:
-    """Name of the image for this host; another layout gives another name."""
+    """Another layout has another name."""
     return f"{REPOSITORY}:{hashlib.sha256(image_tar(layout())).hexdigest()[:12]}"
 
 
@@ -181,10 +183,10 @@ def has_image(using: Engine) -> bool:
 
 
 def build_from_host() -> str:
-    """Make the image from this host's folders and return its tag. Raises BoxUnavailable when the engine refuses."""
+    """Returns the image's tag. Raises BoxUnavailable if the engine refuses."""
     using = engine()
     repository, _, tag = image_tag().partition(":")
     using.import_image(image_tar(layout()), repository, tag)
     if not has_image(using):
-        raise BoxUnavailable(f"the Docker engine took the image {image_tag()} but does not have it")
+        raise BoxUnavailable(f"the Docker engine imported the image {image_tag()} but does not list it")
     return image_tag()

@@ -1,7 +1,7 @@
-"""A box that is a plain child process: for the user's own code only. It bounds accidents, not attacks.
+"""A box that is a plain child process, for the user's own code only. It bounds accidents, not attacks.
 
-It has no privileges taken away and sees the whole machine; it gets a clean environment, a folder of its own that
-is removed with it, limits on memory, output and time, and it dies with its parent.
+It keeps all privileges and sees the whole machine. It gets a clean environment, a temporary folder, and limits on
+memory, output and time, and dies with its parent.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from grader.sandbox.processes import (
     memory_bytes,
 )
 
-# Only these pass from the parent: what a program needs to be found and to find its libraries. Never GRADER_*.
+# Needed to find a program and its libraries. Nothing else passes from the parent, never GRADER_*.
 PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
 
-# Address space that is reserved and never touched (thread stacks, arenas) counts as data: so be generous.
+# Generous, because address space that is reserved but never touched (stacks, arenas) counts as data.
 DATA_FACTOR, DATA_EXTRA_BYTES = 2, 1 * limits.GIB
-# How long killed processes may take to be gone, and how often that is looked at. To let go of a GPU takes a fraction
-# of a second.
+# Time that killed processes get, and interval of looking. Releasing a GPU takes a fraction of a second.
 _GONE_SECONDS, _LOOK_SECONDS = 5.0, 0.001
 
 
@@ -91,17 +90,16 @@ class LocalBox(ProcessBox):
     def _kill_all(self) -> None:
         pid = self._process.pid
         self._killed = descendants(pid)[1:]
-        for other in self._killed:  # those that left the group
+        for other in self._killed:  # even those that left the group
             kill(other)
-        if self._is_over():  # and those whose parents are gone
+        if self._is_over():  # and orphans
             for other in members(session=pid):
                 kill(other)
-        # Until the leader is waited for, nobody else can get its number.
+        # Its number cannot be reused until the leader is waited for.
         kill(-pid)
 
     def _free(self) -> None:
-        """Its first process is over, which waits for no other: while one of them still lets go of a GPU, what is timed
-        there next would have company."""
+        """Wait for all its processes: one that still releases a GPU would disturb whatever is timed there next."""
         end = time.monotonic() + _GONE_SECONDS
         while any(map(is_alive, self._killed)) and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)

@@ -1,13 +1,13 @@
-"""How Docker boxes are made, as the worker's settings say: the runtime, the way to a GPU, the image.
+"""The worker's settings for Docker boxes: the runtime, the access to a GPU, the image.
 
-A runtime is the program of the engine that runs a box. ``runc`` shares the host's kernel with the box. ``runsc``
-(gVisor) puts a kernel of its own in between, which costs time and cannot pass a GPU on as ``runc`` does.
+The engine runs a box by a runtime. ``runc`` shares the host's kernel with the box. ``runsc`` (gVisor) puts its own
+kernel in between, which costs time and cannot pass a GPU on.
 
-A Docker box gets its GPU in one of two ways. ``nodes`` names the device files and binds the driver's folders, and needs
-nothing of NVIDIA's beside the driver. ``cdi`` asks the engine for the device by name (Container Device Interface): for
-hosts whose driver is where a container cannot simply be shown it. It needs Docker 25 or newer with CDI switched on, and
-a specification made by NVIDIA's toolkit (``nvidia-ctk cdi generate``). No machine that this was written on has one: it
-is tested up to what the engine is asked for, and no further.
+Access to a GPU:
+- ``nodes`` names the device files and binds the driver's folders. It needs only NVIDIA's driver.
+- ``cdi`` asks the engine for the device by name (Container Device Interface), if binding the driver's folders is not
+  enough. It needs Docker 25 with CDI switched on, and a specification made by ``nvidia-ctk cdi generate``. For lack of
+  such a machine it is tested only up to the request to the engine.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ RUNC = "runc"
 RUNTIME_SETTING = "GRADER_RUNTIME"
 GPU_ACCESS_SETTING = "GRADER_GPU_ACCESS"
 NODES, CDI = "nodes", "cdi"
-# Runtimes that hand device files through to the box, so that CUDA's driver finds its own. Any other is refused a GPU.
+# These pass device files to the box, in which CUDA's driver looks for them. Any other is refused a GPU.
 WITH_DEVICES = ("runc", "crun")
 BUSY = "A box starts within seconds on a host that is not overloaded: look at its load, memory and disk."
 
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """``runtime``: the engine's name of it. ``gpu_access``: NODES or CDI. ``image``: what boxes start from, by the
-    engine's name; empty: the host's own toolchain. Only Docker boxes heed them."""
+    """Only Docker boxes heed these."""
 
+    #: The engine's name of it.
     runtime: str = RUNC
+    #: NODES or CDI.
     gpu_access: str = NODES
+    #: The engine's name of it; empty: the host's own toolchain.
     image: str = ""
 
     def as_json(self) -> str:
-        """For another process of ours, see ``of_json``."""
+        """Passes them to another of our processes."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -53,7 +55,7 @@ DEFAULTS = SandboxOptions()
 
 
 def check_runtime(runtime: str, facts: EngineFacts) -> None:
-    """Raises BoxUnavailable where the engine has no such runtime."""
+    """Raises BoxUnavailable if the engine lacks it."""
     if runtime not in facts.runtimes:
         known = ", ".join(facts.runtimes) or "none"
         raise BoxUnavailable(
@@ -63,17 +65,16 @@ def check_runtime(runtime: str, facts: EngineFacts) -> None:
 
 
 def check_fits(runtime: str, spec: BoxSpec) -> None:
-    """Raises BoxUnavailable where ``runtime`` cannot make such a box."""
+    """Raises BoxUnavailable for a box that ``runtime`` cannot make."""
     if spec.gpu is not None and runtime not in WITH_DEVICES:
         raise BoxUnavailable(
-            f"a box with a GPU cannot be run by {runtime!r}",
+            f"the runtime {runtime!r} cannot give a box a GPU",
             f"Set {RUNTIME_SETTING}={RUNC} for workers with a GPU; those that compile may keep {runtime}.",
         )
 
 
 def start_hint(runtime: str, timed_out: bool, said: str) -> str:
-    """What to fix where a box was made and its program did not connect. ``timed_out``: it was still running then;
-    ``said``: what it printed."""
+    """If a box's program did not connect. ``timed_out``: it was still running; ``said``: its output."""
     if any(sign in said for sign in ("Permission denied", "No such file", "ModuleNotFoundError")):
         return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
     if timed_out and runtime == "runsc":
@@ -82,7 +83,7 @@ def start_hint(runtime: str, timed_out: bool, said: str) -> str:
 
 
 def check_gpu_access(access: str, facts: EngineFacts) -> None:
-    """Raises BoxUnavailable where there is no such way, or the engine does not know it."""
+    """Raises BoxUnavailable for an unknown access, or if the engine lacks it."""
     if access not in (NODES, CDI):
         raise BoxUnavailable(f"{GPU_ACCESS_SETTING} is {access!r}", f"Set it to {NODES} or {CDI}.")
     if access == CDI and not facts.cdi:
@@ -94,14 +95,14 @@ def check_gpu_access(access: str, facts: EngineFacts) -> None:
 
 
 def device_files(access: str, spec: BoxSpec) -> list[str]:
-    """Device files that the box gets: its GPU's, to read and write, never to make nodes of its own."""
+    """The GPU's, for reading and writing, never for making nodes."""
     if spec.gpu is None or access == CDI:
         return []
     return [f"{node}:{node}:rw" for node in spec.gpu.nodes]
 
 
 def device_requests(access: str, spec: BoxSpec) -> list[Any]:
-    """Devices that the engine is asked for by name."""
+    """Devices that the engine finds by name."""
     if spec.gpu is None or access != CDI:
         return []
     from docker.types import DeviceRequest

@@ -1,4 +1,4 @@
-"""Boxes started ahead of need, so that nobody waits the seconds that importing torch takes."""
+"""Starts boxes ahead of need: importing torch takes seconds."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ log = logging.getLogger("grader.sandbox")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
-# A spare box that waited longer than this is replaced: it would look like one that was forgotten.
+# An older spare is replaced, before a reap takes it for forgotten.
 IDLE_SECONDS = 3600.0
-# It is ended before that where nothing is judged, so that whoever comes next finds a new one.
+# If nothing is judged it is replaced earlier, so nobody has to wait for that.
 _OLD_SECONDS = 0.9 * IDLE_SECONDS
-# How long a box that could not be paused may go on loading while something waits to be timed.
+# Time to continue loading for a box that could not be paused, while something waits to be timed.
 _UNPAUSED_SECONDS = limits.BOX_START_SECONDS
-# How often a box that starts is looked at.
+# Interval of looking at a starting box.
 _LOOK_MS = 250
 
 
 class SpareBoxes:
-    """Up to ``count`` spare boxes of ``spec``. Each is handed out once; its wall clock starts when it is.
+    """Up to ``count`` spares of ``spec``, ``beside`` of which start at once. A spare's wall clock starts when it is
+    handed out.
 
-    It is a ``BoxMaker`` itself, so that its callers need not know. ``refill`` is explicit: the judge decides when
-    the machine is quiet enough to start processes. ``beside``: how many start at a time. Thread-safe, but for ``hold``
-    and ``release``, which are the judge's own.
+    A ``BoxMaker`` for its callers. The judge calls ``refill`` when the machine is quiet enough to start processes.
+    Thread-safe, except for ``hold`` and ``release``, which only the judge calls.
     """
 
     def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int, beside: int = 1) -> None:
@@ -48,8 +48,7 @@ class SpareBoxes:
         self._beside = beside
         self._spares: list[tuple[Box, float]] = []
         self._starting = 0
-        # Of those, how many are not there yet, and those that are and load their program; of boxes with a GPU, those
-        # that use it by now.
+        # Starting boxes: the number that does not exist yet, and those that load (with a GPU: that already use it).
         self._making = 0
         self._loading: set[Box] = set()
         self._held = False
@@ -59,7 +58,7 @@ class SpareBoxes:
         self._closed = False
 
     def start(self, spec: BoxSpec) -> Box:
-        """A spare box where one is ready or about to be, else a new one. For the former, nothing is held any more."""
+        """A ready or starting spare, which ends any ``hold``; else a new box."""
         if spec == self._spec:
             self.release()
         while spec == self._spec and (spare := self._take(patient=True)):
@@ -74,13 +73,12 @@ class SpareBoxes:
         return self._maker.reap()
 
     def ready(self) -> int:
-        """How many spare boxes wait."""
         return len(self._spares)
 
     def refill(self) -> None:
-        """Start what is missing, on threads of its own."""
+        """Start missing boxes, on threads."""
         with self._changed:
-            self._threads = [it for it in self._threads if it.is_alive()]
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
             room = self._beside - len(self._threads)
             for _ in range(min(room, self._missing())):
                 thread = threading.Thread(target=self._fill, name="spare-boxes", daemon=True)
@@ -93,8 +91,8 @@ class SpareBoxes:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts and none begins to use its GPU. One that loads is paused; with a GPU, only
-        once it uses that. One that is still being made is waited for."""
+        """Until ``release``, no box starts and none begins to use its GPU. Pauses loading boxes (with a GPU: those that
+        use it), and waits for boxes in the making."""
         with self._changed:
             if self._held:
                 return
@@ -109,7 +107,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Until it no longer loads. One that takes too long is ended: it may be paused although its engine failed."""
+        """Wait until it has loaded. Ends a box that takes too long: its engine may have paused it and then failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:
@@ -118,7 +116,7 @@ class SpareBoxes:
             self._changed.wait(left)
 
     def release(self) -> None:
-        """Let what ``hold`` paused go on. Harmless where nothing is held."""
+        """Resume paused boxes. Harmless if nothing is held."""
         with self._changed:
             self._held = False
             _side_by_side(_resume, self._paused)
@@ -126,10 +124,14 @@ class SpareBoxes:
             self._changed.notify_all()
 
     def trim(self) -> None:
-        """End what is more than ``count``, and what nobody would be given: the next ``refill`` replaces that."""
+        """End boxes above ``count``, and old or dead ones, which the next ``refill`` replaces."""
         with self._changed:
-            good = [it for it in self._spares if _is_well(it[0]) and _age(it[1]) < _OLD_SECONDS]
-            others = [it for it in self._spares if it not in good]
+            good = [
+                (box, started)
+                for box, started in self._spares
+                if _is_well(box) and _age(started) < _OLD_SECONDS
+            ]
+            others = [spare for spare in self._spares if spare not in good]
             self._spares = good
         for box, _ in others:
             _end(box)
@@ -137,7 +139,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def close(self) -> None:
-        """Kill the spare boxes. A box that was handed out belongs to its user."""
+        """Kill the spares. Boxes that were handed out belong to their users."""
         with self._changed:
             self._closed = True
         self.release()
@@ -146,7 +148,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def _take(self, *, patient: bool = False) -> tuple[Box, float] | None:
-        """The spare that waited longest. ``patient``: where there is none, the next that is starting."""
+        """The oldest. ``patient``: wait for a starting one if there is none."""
         with self._changed:
             while patient and not self._spares and self._starting:
                 self._changed.wait()
@@ -177,7 +179,7 @@ class SpareBoxes:
                 return  # the next call of start() raises the error
 
     def _started(self) -> tuple[Box, float] | None:
-        """A box that has started, its runner's imports included: it is as quiet then as it will be."""
+        """A box whose runner has finished its imports, and is idle then."""
         waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
         began = time.monotonic()
         box: Box | None = None
@@ -204,7 +206,7 @@ class SpareBoxes:
         return box, ended
 
     def _hear(self, box: Box) -> None:
-        """Wait until the runner has said hello, or is over. One that says nothing for too long is ended."""
+        """Wait until the runner has said hello, or is over. Ends a runner that is silent for too long."""
         looking = select.poll()
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
         end = _too_late()
@@ -212,15 +214,14 @@ class SpareBoxes:
             if looking.poll(_LOOK_MS):
                 if not self._waits_for_gpu(box):
                     return
-                # However long it had to wait for its leave: what it does with it takes time, too.
+                # The wait for permission does not count; the work after it has its own limit.
                 end = _too_late()
             elif self._held:
                 end = _too_late()
         _end(box)
 
     def _waits_for_gpu(self, box: Box) -> bool:
-        """Whether it has said no more than that it has imported all it needs. Then it may use its GPU once nothing is
-        held any more."""
+        """The runner has only said that its imports are done. Lets it use its GPU once nothing is held."""
         said = _said(box)
         if said != IMPORTED:
             return bool(said) and IMPORTED.startswith(said)
@@ -229,45 +230,45 @@ class SpareBoxes:
             while self._held and not self._closed:
                 self._changed.wait()
             self._loading.add(box)
-        with contextlib.suppress(OSError):  # it is over, which shows
+        with contextlib.suppress(OSError):  # it is over, which shows later
             box.connection.sendall(USE_GPU)
         return True
 
 
 def _too_late() -> float:
-    """When a box that says nothing from now on is ended."""
+    """The deadline of a box that is silent from now on."""
     return time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
 
 
 def _said(box: Box) -> bytes:
-    """What begins what it said, and is left to be read."""
+    """The beginning of the message, without consuming it."""
     with contextlib.suppress(OSError):
         return box.connection.recv(len(IMPORTED), socket.MSG_PEEK | socket.MSG_DONTWAIT)
     return b""
 
 
 def _pause(box: Box) -> Pausable | None:
-    """The box, where it could be paused."""
-    pausable = cast("Pausable", box)  # every box that is held ready is one; Box does not say so
+    """None if that fails."""
+    pausable = cast("Pausable", box)  # true of every kind of spare box, but not part of Box
     try:
         pausable.pause()
     except BoxUnavailable:
         with contextlib.suppress(BoxUnavailable):
-            pausable.resume()  # an engine may have paused it and failed to say so
+            pausable.resume()  # an engine may have paused it and failed to answer
         return None
     return pausable
 
 
 def _resume(box: Pausable) -> None:
-    """A box that cannot go on is ended: its connection looks well, and whose source it gets would be called slow."""
+    """End a box that cannot resume: it looks alive, and the source that got it would seem slow."""
     try:
         box.resume()
-    except BoxUnavailable:  # it is over, or its engine away
+    except BoxUnavailable:  # it is over, or its engine is away
         _end(cast("Box", box))
 
 
 def _side_by_side(work: Callable[[Given], Result], boxes: Sequence[Given]) -> list[Result]:
-    """An engine takes as long for one as for all."""
+    """In parallel: an engine takes as long for one box as for all."""
     if not boxes:
         return []
     with ThreadPoolExecutor(max_workers=len(boxes)) as threads:
@@ -279,17 +280,16 @@ def _age(started: float) -> float:
 
 
 def _is_well(box: Box) -> bool:
-    """Whether it lives, also by its connection: a box whose engine went away ends before its thread notices."""
+    """It lives and is connected: if its engine dies, the connection shows that first."""
     if box.connection.fileno() < 0:
-        return False  # ended by us
+        return False  # we ended it
     looking = select.poll()
     looking.register(box.connection, select.POLLRDHUP)
     return not looking.poll(0) and box.end() is None
 
 
 def _end(box: Box) -> None:
-    """Kill a spare box. Where its engine does not answer, the next reap removes it by its label, and the other spare
-    boxes are still killed."""
+    """If its engine does not answer, the next reap removes it by its label."""
     with contextlib.suppress(BoxUnavailable):
         box.kill()
 

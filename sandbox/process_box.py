@@ -1,6 +1,5 @@
-"""What boxes that are child processes of ours share: their output, their clock, their end.
-
-A kind of box says how its process is started, how its memory is counted and how everything in it is killed.
+"""The common part of boxes that are our child processes: output, clock and end. A kind of box implements starting,
+counting memory and killing.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.processes import descendants
 
-# Memory is read this often: 2 GB/s of touching passes a limit by 100 MB before it is seen.
+# Interval of reading the memory: at 2 GB/s a limit is passed by 100 MB.
 WATCH_SECONDS = 0.05
-# Every tenth reading counts the children of the program too, which costs a walk through /proc.
+# Every tenth reading includes the program's children, which takes a walk through /proc.
 WALK_EVERY = 10
 READ_BYTES = 64 * limits.KIB
 
 
 class ProcessBox(ABC):
-    """See ``Box``. One thread per box reads its output, watches its memory and clock, and notices its end."""
+    """See ``Box``. One thread per box reads output, watches memory and clock, and notices the end."""
 
     kind = ""
 
     def __init__(self, spec: BoxSpec) -> None:
-        """Raises BoxUnavailable where the process cannot be started."""
+        """Raises BoxUnavailable if the process cannot be started."""
         self.id = f"{self.kind}-{uuid.uuid4().hex[:12]}"
         self._spec = spec
         self._output = BoundedOutput(spec.output_bytes)
@@ -47,7 +46,7 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
-        # Where a supervisor reports how the program ended.
+        # Receives the supervisor's report.
         self._status: socket.socket | None = None
         self._status_end: socket.socket | None = None
         if spec.supervised:
@@ -74,35 +73,35 @@ class ProcessBox(ABC):
         self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
         self._thread.start()
 
-    # What a kind of box says of itself
+    # Implemented by each kind
 
     @abstractmethod
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
-        """Start the process, which talks through ``child_end`` and prints into ``pipe_end``."""
+        """The process talks through ``child_end`` and prints into ``pipe_end``."""
 
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
-        """What the box uses now; ``walk``: of all its processes, else at least of the first."""
+        """Covers all its processes with ``walk``, else at least the first."""
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Processor time of all its processes up to now."""
+        """Covers all its processes so far."""
 
     @abstractmethod
     def _kill_all(self) -> None:
-        """Kill every process of the box. Our own child has not been waited for yet."""
+        """Our own child is not reaped yet."""
 
     def _plain(self, code: int) -> int:
-        """What the first process ended with, a negative number for a signal; ``code``: as ``Popen`` gives it."""
+        """The program's exit code, negative for a signal, from ``Popen``'s."""
         return code
 
     def _memory_kills(self) -> int:
-        """Number of the box's processes that the kernel killed for lack of memory, where that is counted."""
+        """Counts processes that the kernel killed for lack of memory, if that is known."""
         return 0
 
     @abstractmethod
     def _free(self) -> None:
-        """Give back what the box held beside its processes. Called once, when they are gone."""
+        """Called once, when the processes are gone."""
 
     # The box's thread
 
@@ -110,7 +109,7 @@ class ProcessBox(ABC):
         poll = select.poll()
         ends = {self._pidfd, self._wake}
         if self._status is not None:
-            ends.add(self._status.fileno())  # reported, or the supervisor is gone
+            ends.add(self._status.fileno())  # a report, or the supervisor's end
         for descriptor in (self._pipe, *ends):
             poll.register(descriptor, select.POLLIN)
         readings = 0
@@ -140,13 +139,12 @@ class ProcessBox(ABC):
         return True
 
     def _read(self) -> bool:
-        """Take what the pipe holds; False once every writer has closed it."""
+        """False once every writer has closed the pipe."""
         data = os.read(self._pipe, READ_BYTES)
         self._output.add(data)
         return bool(data)
 
     def _finish(self) -> None:
-        """End what is left, take the last output, say how it ended, free everything."""
         self._receive()
         self._kill_all()
         code = self._process.wait()
@@ -158,7 +156,7 @@ class ProcessBox(ABC):
         if reason is None and self._output.flooded:
             reason = EndReason.OUTPUT_FLOOD
         self._end = BoxEnd(reason) if reason is not None else self._by_itself(code)
-        with self._lock:  # together: kill() may be reading one and writing to another at this moment
+        with self._lock:  # all at once: kill() may be using them at this moment
             for descriptor in (self._pipe, self._pidfd, self._wake, self._waker):
                 os.close(descriptor)
             self._waker = -1
@@ -168,7 +166,6 @@ class ProcessBox(ABC):
         self._ended.set()
 
     def _receive(self) -> None:
-        """Take the supervisor's report, where there is one."""
         if self._status is not None:
             self._status.setblocking(False)
             with contextlib.suppress(OSError):
@@ -200,7 +197,7 @@ class ProcessBox(ABC):
         return self._end
 
     def _is_over(self) -> bool:
-        """Whether the program ended by itself and our thread has not noticed yet."""
+        """The program ended by itself and our thread has not noticed yet."""
         ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
         readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
@@ -208,7 +205,7 @@ class ProcessBox(ABC):
     def cpu_seconds(self) -> float:
         with self._lock:
             if self._waker >= 0:
-                # A process that nobody waited for takes its time with it.
+                # An unreaped process takes its time with it.
                 self._cpu_used = max(self._cpu_used, self._cpu_seconds())
             return self._cpu_used
 
@@ -225,7 +222,7 @@ class ProcessBox(ABC):
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
-        """Send it to every process of the box, the first one first: a stopped process makes no others."""
+        """The first process comes first: once stopped, it forks no more."""
         with self._lock:
             if self._waker < 0:
                 raise BoxUnavailable("the box is over")
@@ -234,7 +231,7 @@ class ProcessBox(ABC):
                     os.kill(pid, number)
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock: the box may live ``seconds`` from now."""
+        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
@@ -242,8 +239,8 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
 class _Launcher:
-    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked: a box
-    started on a short-lived thread would die with that thread. This one lives as long as the process."""
+    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked, so this
+    thread must live as long as the process."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -270,10 +267,10 @@ _lock = threading.Lock()
 
 
 def launch(start: Start) -> subprocess.Popen[bytes]:
-    """Call ``start`` on the launcher's thread; returns and raises what it does."""
+    """Call ``start`` on the launcher's thread."""
     global _launcher
     with _lock:
-        if _launcher is None or _launcher.pid != os.getpid():  # a fork takes no threads along
+        if _launcher is None or _launcher.pid != os.getpid():  # threads do not survive a fork
             _launcher = _Launcher()
         using = _launcher
     return using.start(start)

@@ -1,4 +1,4 @@
-"""Processes of this host, as ``/proc`` shows them."""
+"""Processes of this host, from ``/proc``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import signal
 from pathlib import Path
 
-# Of /proc's clock in a second.
+# Ticks per second of /proc's clock.
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def kill(pid: int) -> bool:
-    """End a process, or a group (a negative number). Harmless when it is gone. False: it is not ours to end."""
+    """A negative ``pid``: a group. Harmless if it is gone. False: we may not end it."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -23,7 +23,7 @@ def kill(pid: int) -> bool:
 
 
 def memory_bytes(pid: int) -> int:
-    """Memory of a process that no file backs, in bytes; 0 when it is gone."""
+    """Leaves out pages of files. Returns 0 if it is gone."""
     total = 0
     try:
         with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - twenty times a second
@@ -36,7 +36,7 @@ def memory_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time of a process and of the children that it has waited for; 0 when it is gone."""
+    """Includes children that it has reaped. Returns 0 if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -45,7 +45,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def descendants(pid: int) -> list[int]:
-    """``pid`` and every process below it."""
+    """Includes ``pid``."""
     found = [pid]
     for parent in found:
         try:
@@ -58,7 +58,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """Children of the first thread of ``pid``: all that there is below a supervisor."""
+    """Children of the first thread: a supervisor has no others."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123 - twenty times a second
             return [int(word) for word in file.read().split()]
@@ -67,7 +67,7 @@ def children(pid: int) -> list[int]:
 
 
 def members(session: int) -> list[int]:
-    """The processes of a session that are still there, whoever their parents are now."""
+    """Processes of a session, whoever their parents are now."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -78,8 +78,8 @@ def members(session: int) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still holds anything: files, memory, a GPU. It does not when only its parent has to wait for
-    it, and does while one of its threads is still leaving the kernel."""
+    """True if it still holds anything: files, memory, a GPU. A zombie does not, but a process with a thread that is
+    leaving the kernel does."""
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -89,7 +89,7 @@ def is_alive(pid: int) -> bool:
 
 
 def parent_of(pid: int) -> int | None:
-    """Who started a process, as a number; None when it is gone."""
+    """None if it is gone."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:

@@ -1,8 +1,7 @@
-"""The system calls of a box: an allow list; whatever is not named here is refused. As a profile for Docker, and as a
-program for the kernel.
+"""The system calls of a box: an allow list, as a profile for Docker and as a program for the kernel.
 
-Docker's own profile serves every program there is. A box runs Python, torch, Triton, a compiler and CUDA's driver, so
-it can do with less: what none of them needs is attack surface of the host's kernel, which all boxes share with it.
+Docker's own profile serves every program there is. A box runs only Python, torch, Triton, a compiler and CUDA's driver.
+Other calls are attack surface of the host's kernel, which all boxes share.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from grader.errors import BoxUnavailable
 
 @dataclass(frozen=True)
 class CallGroup:
-    """System calls that are allowed for one reason."""
+    """Allowed for one reason."""
 
     why: str
     calls: str
 
 
-# Names of 64-bit machines; what only some of them have is ignored by the engines of the others.
+# Names of 64-bit machines. Engines ignore names that their machine lacks.
 ALLOWED = (
     CallGroup(
         "Programs begin, fork, wait and end.",
@@ -95,8 +94,8 @@ ALLOWED = (
     ),
 )
 
-# Named although the rest is refused anyway: libraries take "not there" for an answer and do without, where
-# "not permitted" would make them fail. clone3 hides its flags in memory, so the C library has to use clone.
+# Refused by another error than the rest: libraries do without a call that is "not there", but fail on "not permitted".
+# clone3 hides its flags in memory, so the C library has to use clone.
 ABSENT = (
     "clone3 io_uring_setup io_uring_enter io_uring_register userfaultfd perf_event_open bpf seccomp "
     "landlock_create_ruleset"
@@ -104,19 +103,19 @@ ABSENT = (
 
 # clone must not make namespaces: mount, cgroup, uts, ipc, user, pid, net.
 NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
-# Huge pages that the host set aside belong to nobody's memory limit: mmap's flag, memfd_create's flag.
+# No memory limit counts huge pages that the host set aside: mmap's flag, memfd_create's flag.
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
-# Every limit on resources may be lowered but that on core dumps, which container.py explains: it has number 4 of 16.
+# Every resource limit may be lowered except that of core dumps (number 4 of 16), see container.py.
 RLIMIT_CORE, RLIMITS = 4, 16
-_LOW_HALF = 0xFFFF_FFFF  # the kernel looks at no more of the number, nor of a process's
-# personality must change nothing: the ordinary one, and the question which it is.
+_LOW_HALF = 0xFFFF_FFFF  # the kernel reads only this half of the number, and of a process's
+# personality may only ask, or set the ordinary one.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
-# Sockets on this machine alone. There is no network, and every other family (packets, virtual machines, crypto, ...)
-# is kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
+# Only sockets on this machine: there is no network, and every other family (packets, virtual machines, crypto, ...) is
+# kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
 # IPv4 and IPv6: a library that looks for a network learns that this machine has none.
 NETWORK = (2, 10)
-# What is refused besides, each a way that containers were left or hosts were harmed before: keyrings (keyctl, add_key,
+# Also refused, because containers were escaped or hosts harmed through each before: keyrings (keyctl, add_key,
 # request_key), other processes' memory (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp), mounts and
 # namespaces (mount, umount2, pivot_root, unshare, setns, fsopen, ...), file handles (open_by_handle_at), asynchronous
 # reads that are counted for the whole host (io_setup), System V memory and POSIX queues, fanotify and inotify (counted
@@ -126,14 +125,13 @@ _CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 
 def allowed_calls() -> list[str]:
-    """Names that are allowed whatever their arguments."""
+    """Calls that are allowed with any arguments."""
     return [name for group in ALLOWED for name in group.calls.split()]
 
 
 @functools.cache
 def profile() -> str:
-    """The filter in the form that Docker's API takes, as JSON text. The engine chooses the architecture, and 32-bit
-    calls are not among them."""
+    """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included."""
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -145,7 +143,7 @@ def profile() -> str:
                 _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
                 _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),  # to read
                 *(
-                    # Of the caller itself: a limit on processor time would end the box's first process.
+                    # Only of the caller itself: a limit on processor time would end the box's first process.
                     _allow(
                         ["prlimit64"],
                         (0, "SCMP_CMP_MASKED_EQ", _LOW_HALF, 0),
@@ -173,7 +171,7 @@ def _other_limits() -> list[int]:
 
 
 def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """Allowed where every condition holds: place of the argument, comparison, value, second value."""
+    """A condition: index of the argument, comparison, value, second value."""
     keys = ("index", "op", "value", "valueTwo")
     return {
         "names": names,
@@ -183,7 +181,7 @@ def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str, Any]:
-    """Refused with ``error``; ``first``: only where the first argument is that."""
+    """``first``: refuse only this first argument."""
     refused: dict[str, Any] = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
     return (
         refused if first is None else {**refused, "args": [{"index": 0, "op": "SCMP_CMP_EQ", "value": first}]}
@@ -191,17 +189,17 @@ def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str,
 
 
 HINT = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
-# For boxes that no engine filters, libseccomp compiles the same list, as it does for Docker's runc.
-UNKNOWN = -1  # libseccomp's answer to a name that it has never heard of
+# For boxes without an engine, libseccomp compiles the same list, as it does for Docker's runc.
+UNKNOWN = -1  # libseccomp's answer to an unknown name
 
 
 @functools.cache
 def call_filter() -> bytes:
-    """The filter, as an array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones)
-    end the thread. Raises BoxUnavailable where the library is missing."""
+    """An array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones) end the thread.
+    Raises BoxUnavailable if the library is missing."""
     try:
         import pyseccomp
-    except (ImportError, RuntimeError) as error:  # the latter: the C library is not there
+    except (ImportError, RuntimeError) as error:  # RuntimeError: the C library is missing
         raise BoxUnavailable(f"no filter of system calls can be made: {error}", HINT) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for rule in json.loads(profile())["syscalls"]:
@@ -214,7 +212,7 @@ def call_filter() -> bytes:
 
 def _add(library: Any, made: Any, rule: dict[str, Any]) -> None:
     action = library.ALLOW if rule["action"] == "SCMP_ACT_ALLOW" else library.ERRNO(rule["errnoRet"])
-    conditions = [_condition(library, it) for it in rule.get("args", [])]
+    conditions = [_condition(library, condition) for condition in rule.get("args", [])]
     for name in rule["names"]:
         if _is_known(library, name):
             made.add_rule(action, name, *conditions)
@@ -226,5 +224,5 @@ def _condition(library: Any, given: dict[str, Any]) -> Any:
 
 
 def _is_known(library: Any, name: str) -> bool:
-    """Whether the library knows such a call, as one does that is as new as the kernel. What it does not is refused."""
+    """A library older than the call leaves it refused."""
     return bool(library.resolve_syscall(library.Arch.NATIVE, name) != UNKNOWN)

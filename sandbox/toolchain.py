@@ -1,9 +1,8 @@
-"""What a Docker box starts from: empty folders with the host's own bound over them (``image``), or an image that has
-Python, torch and compilers in it, which ``GRADER_BOX_IMAGE`` names.
+"""The toolchain of a Docker box: the host's own, bound over empty folders (``image``), or an image with Python, torch
+and compilers, named by ``GRADER_BOX_IMAGE``.
 
-The second is for workers that are containers themselves: the engine binds folders of its host, and what lies in a
-worker's container it does not know. The one folder that both must see is the one for temporary files (``TMPDIR``): a
-folder of the host, mounted into the worker's container at the same place.
+An image is for workers in containers: the engine binds folders of its host, and does not know the worker's. Both must
+see one, for temporary files (``TMPDIR``): a folder of the host, mounted into the worker's container at the same place.
 """
 
 from __future__ import annotations
@@ -23,31 +22,34 @@ from grader.sandbox.gpu import driver_files
 from grader.sandbox.options import NODES, SandboxOptions, start_hint
 from grader.sandbox.toolkit import nvcc_version
 
-# What an image says of itself: the paths of its libraries of ready-made kernels, one in a line.
+# Lists the image's libraries of ready-made kernels, one path per line.
 LIST = "/images/compute_libraries.txt"
-# Where the driver's libraries lie in a box whose image has none: a driver belongs to its host.
+# Holds the driver's libraries, which belong to the host and not to an image.
 DRIVER_MOUNT = "/driver"
-# What of an image's own settings a box gets. Whatever else it sets could be meant for anything.
+# Variables of an image that pass into a box. Any other could have an unknown purpose.
 _TAKEN = ("PATH", "CUDA_HOME", "LD_LIBRARY_PATH")
-# Each would start something, or be written to, that we do not know of.
+# Settings that would start, or write to, something unknown.
 _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """``image`` as the engine knows it; ``binds`` are in every box. ``environment`` and ``compute_libraries``: those of
-    an image; None: the host's own."""
+    """The image, paths and variables that boxes start with."""
 
+    #: The engine's name of it.
     image: str
     python: str
+    #: Mounts of every box.
     binds: tuple[str, ...]
+    #: Variables of an image; None: the host's.
     environment: Mapping[str, str] | None = None
     about: str = ""
+    #: Paths in an image; None: the host's.
     compute_libraries: tuple[str, ...] | None = None
     gpu_access: str = NODES
 
     def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
-        """What to fix where a box was made and its program did not connect, see ``runtime.start_hint``."""
+        """See ``options.start_hint``."""
         if self.environment is None or "No such file" not in said:
             return start_hint(runtime, timed_out, said)
         return (
@@ -56,17 +58,16 @@ class Toolchain:
         )
 
     def bytecode_of(self, spec: BoxSpec) -> str:
-        """Where it lies on the host; nowhere for an image, which has its own."""
+        """A folder of the host; empty for an image, which has its own."""
         return spec.bytecode if self.environment is None else ""
 
     def binds_of(self, spec: BoxSpec) -> list[str]:
-        """Those of the box of ``spec``. Libraries that it must not see are hidden. An image lacks the driver, whose
-        files are bound one by one."""
+        """Hides libraries too, and binds the files of a driver one by one, which an image lacks."""
         binds = [*self.binds]
         if folder := self.bytecode_of(spec):
             binds.append(f"{folder}:{bytecode.MOUNT}:ro")
         if not spec.compute_libraries:
-            # The host's are looked up when they are first asked for: it is a long walk.
+            # The host's are searched for on first use: the walk is long.
             own = self.compute_libraries
             hidden = compute_libraries.found(image.layout().bound) if own is None else own
             binds += [f"/dev/null:{path}:ro" for path in hidden]
@@ -76,10 +77,8 @@ class Toolchain:
 
 
 def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolchain:
-    """The one that ``options`` name; what of it must be in files of ours is put below ``root``.
-
-    Raises BoxUnavailable where the engine lacks the image, or it does not fit this worker.
-    """
+    """Writes files below ``root``. Raises BoxUnavailable if the engine lacks the image, or it does not fit this
+    worker."""
     found = _of_image(engine, options.image, root) if options.image else _of_host(root)
     return replace(found, gpu_access=options.gpu_access)
 
@@ -106,7 +105,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
         )
     own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
     _check_version(name, own.get("CUDA_VERSION", ""))
-    # They belong to the worker's version, so they come from there and not from the image.
+    # The programs must have the worker's version, so they do not come from the image.
     ours = []
     for mount, folder in image.PROGRAMS.items():
         copy = root / folder.name
@@ -117,7 +116,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
     environment["LD_LIBRARY_PATH"] = ":".join(
         text for text in (DRIVER_MOUNT, own.get("LD_LIBRARY_PATH")) if text
     )
-    # By its number: a name may come to mean another image while we run.
+    # By id: a name may come to mean another image while we run.
     return Toolchain(
         number,
         "python3",
@@ -129,10 +128,10 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
 
 
 def _check_version(name: str, built_with: str) -> None:
-    """A library is kept under the version of this worker's compiler, so the box's must be the same."""
+    """Libraries are cached under this worker's version of the compiler, so the box's must be the same."""
     own = nvcc_version()
     if own and built_with and own != built_with:
         raise BoxUnavailable(
-            f"the image {name} has nvcc {built_with}, this worker {own}",
+            f"the image {name} has nvcc {built_with}, but this worker has nvcc {own}",
             "Build both images from one version of the Dockerfile.",
         )

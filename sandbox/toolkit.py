@@ -1,4 +1,4 @@
-"""Where this host's CUDA toolkit is, and which: an installed one, or NVIDIA's wheels (the extra ``cuda``)."""
+"""This host's CUDA toolkit: an installed one, or NVIDIA's wheels (the extra ``cuda``)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pathlib import Path
 INSTALL = (
     "Install the CUDA toolkit or `pip install 'kernel-grader[cuda]'`; or set CUDA_HOME to a toolkit's folder."
 )
-# Where NVIDIA's installers put it.
+# NVIDIA's installers put it here.
 CONVENTIONAL = "/usr/local/cuda"
-# How a toolkit was found that is NVIDIA's wheels.
+# ``Toolkit.found`` of NVIDIA's wheels.
 WHEELS = "Python packages"
-# What nvcc starts, by their folder in a toolkit.
+# nvcc and the programs that it starts.
 PROGRAMS = ("bin/nvcc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary", "bin/nvlink", "nvvm/bin/cicc")
 _SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Toolkit:
-    """``home``: its folder, links resolved. ``found``: by what, such as ``CUDA_HOME``."""
+    """``home``: links resolved. ``found``: the source, such as ``CUDA_HOME``."""
 
     home: Path
     found: str
@@ -40,7 +40,7 @@ class Toolkit:
 
 def find_toolkit() -> Toolkit | None:
     """The first of: CUDA_HOME, CUDA_PATH, nvcc on the PATH, /usr/local/cuda, wheels among this Python's packages."""
-    return next((it for it in _candidates() if it.nvcc.exists()), None)
+    return next((toolkit for toolkit in _candidates() if toolkit.nvcc.exists()), None)
 
 
 def _candidates() -> Iterator[Toolkit]:
@@ -56,38 +56,38 @@ def _candidates() -> Iterator[Toolkit]:
 
 @functools.cache
 def _home_of(nvcc: str) -> Path | None:
-    """The toolkit of ``nvcc``, which may be a link or a script that starts the real one: the program says so itself."""
+    """``nvcc`` may be a link, or a script that starts the real one, so the program is asked."""
     folder = Path(nvcc).resolve().parent
     if (folder / "nvcc.profile").exists():
         return folder.parent
     said = _output([nvcc, "--dryrun", "-c", "-x", "cu", os.devnull])
-    told = re.search(r"^#\$ TOP=(.+)$", said, re.MULTILINE)
-    return Path(told.group(1)).resolve() if told else None
+    top = re.search(r"^#\$ TOP=(.+)$", said, re.MULTILINE)
+    return Path(top.group(1)).resolve() if top else None
 
 
 def _wheels() -> list[Path]:
-    """Toolkits that the wheels nvidia-cuda-nvcc, nvidia-nvvm, ... made, such as ``site-packages/nvidia/cu13``, the
-    newest first. Older families of wheels have a folder for each part, and no nvcc."""
+    """Wheels nvidia-cuda-nvcc, nvidia-nvvm, ... make a folder such as ``site-packages/nvidia/cu13``; newest first.
+    Older families of wheels have a folder for each part, and no nvcc."""
     spec = importlib.util.find_spec("nvidia")
-    folders = [Path(it) for it in spec.submodule_search_locations or ()] if spec else []
-    found = [it for folder in folders for it in folder.glob("cu*") if (it / "bin" / "nvcc").exists()]
-    return sorted((it.resolve() for it in found), key=lambda it: it.name, reverse=True)
+    folders = [Path(path) for path in spec.submodule_search_locations or ()] if spec else []
+    found = [home for folder in folders for home in folder.glob("cu*") if (home / "bin" / "nvcc").exists()]
+    return sorted((home.resolve() for home in found), key=lambda home: home.name, reverse=True)
 
 
 def cuda_home() -> Path | None:
-    """The folder of the CUDA toolkit, links resolved; None without one."""
+    """Links resolved; None without a toolkit."""
     found = find_toolkit()
     return found.home if found else None
 
 
 def not_executable(home: Path) -> list[Path]:
-    """Programs of the toolkit that nobody may execute: pip keeps that permission, unpacking a wheel may lose it."""
+    """pip makes the programs executable, but unpacking a wheel may not."""
     there = (home / name for name in PROGRAMS)
-    return [it for it in there if it.exists() and not it.stat().st_mode & 0o111]
+    return [program for program in there if program.exists() and not program.stat().st_mode & 0o111]
 
 
 def _allow_executing(toolkit: Toolkit) -> None:
-    """By all: boxes are another user. Where the files are not ours, `grader doctor` says what is missing."""
+    """Lets all users execute: boxes run as another one. `grader doctor` reports files that are not ours."""
     with suppress(OSError):
         for program in not_executable(toolkit.home) if toolkit.found == WHEELS else ():
             program.chmod(program.stat().st_mode | 0o111)
@@ -95,7 +95,7 @@ def _allow_executing(toolkit: Toolkit) -> None:
 
 @functools.cache
 def nvcc_version() -> str | None:
-    """Version of the CUDA compiler, such as ``13.0.88``; None without one that runs."""
+    """Version of nvcc, such as ``13.0.88``; None without one that runs."""
     found = find_toolkit()
     if found is None:
         return None
@@ -105,7 +105,7 @@ def nvcc_version() -> str | None:
 
 
 def refusal() -> str:
-    """What nvcc says where it compiles nothing on this host, such as that it does not know this g++; else empty."""
+    """nvcc's message if it cannot compile on this host, for example for an unknown g++; else empty."""
     found = find_toolkit()
     if found is None:
         return ""
@@ -116,7 +116,7 @@ def refusal() -> str:
 
 
 def _output(command: list[str]) -> str:
-    """What it prints to either stream; nothing where it does not start, or does not end."""
+    """Returns both streams; empty if it does not start, or does not end."""
     try:
         done = subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""Boxes whose start and end are logged and counted."""
+"""Logs and counts the start and end of boxes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, Clock
 
 log = logging.getLogger("grader.sandbox")
 
-# Purpose, seconds until it was there, and whether there is one.
+# Purpose, seconds of the start, and its success.
 Started = Callable[[BoxPurpose, float, bool], None]
 
 
 class WatchedBoxes:
-    """A ``BoxMaker``. The log lines of a box carry what was bound (a submission, a request) when it was started or
-    handed out, whichever thread ends it."""
+    """A box's log lines carry the context (submission, request) in which it was started or handed out, whichever thread
+    ends it."""
 
     def __init__(self, maker: BoxMaker, started: Started | None = None) -> None:
         self.name, self.about = maker.name, maker.about
@@ -64,7 +64,7 @@ class _WatchedBox:
 
     def kill(self) -> BoxEnd:
         end = self._box.kill()
-        if self._logged.acquire(blocking=False):  # never released: an end is logged once
+        if self._logged.acquire(blocking=False):  # never released: log an end once
             self._context.run(self._log_end, end)
         return end
 

@@ -1,5 +1,5 @@
-"""What a program that compiles in a box is asked, and what it answers: a request with a pipe's end, then what it made
-and an answer, side by side, both bounded. Nothing of what the box says is believed beyond its form and its size."""
+"""A request to a compiling program in a box, with a pipe for the artefact. Artefact and answer are read side by side,
+both bounded; only their form and size are trusted."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
 
-# Log and resource lines as JSON: every character may become six.
+# Log and resource lines as JSON, where a character may become six.
 ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 READ_BYTES = 1 * limits.MIB
-# So often is it asked whether anyone still wants what is made.
+# Between questions whether the artefact is still wanted.
 ASK_SECONDS = 0.25
-BUSY = "Is the host short of memory or processors? It is tried again."
+BUSY = "The host may be short of memory or processors. The compilation is tried again."
 
 
 class Conversation:
-    """One request. ``library`` and ``answer``: what has come so far. ``interrupt`` raises when nobody wants it."""
+    """``library`` and ``answer``: received up to now. ``interrupt`` raises if the result is unwanted."""
 
     def __init__(
         self, connection: socket.socket, allowance: Allowance, interrupt: Callable[[], None]
@@ -35,8 +35,8 @@ class Conversation:
         self._interrupt = interrupt
 
     def run(self, request: Mapping[str, Any]) -> str:
-        """What is wrong with what came, for the student, or nothing. Raises OSError or EOFError where the box ends
-        first, BoxUnavailable where the host let the program get nothing done."""
+        """Returns the fault of the result, for the student, or nothing. Raises OSError or EOFError if the box ends
+        first, BoxUnavailable if the host gave the program too little processor time."""
         reading, writing = os.pipe()
         try:
             try:
@@ -56,7 +56,7 @@ class Conversation:
         self._connection.sendall(data[sent:])
 
     def _receive(self, pipe: int) -> str:
-        """Read both until the answer is whole."""
+        """Read until the answer is complete."""
         self._connection.settimeout(None)
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
@@ -66,7 +66,7 @@ class Conversation:
             self._interrupt()
             left = self._allowance.left()
             ready = poll.poll(min(left, ASK_SECONDS) * 1000)
-            # Whether or not something came: a box that drips is stopped like one that is silent.
+            # Checked even if data came: a box that drips is stopped like a silent one.
             if left == 0.0:
                 return self._stopped()
             for descriptor, _ in ready:
@@ -85,7 +85,7 @@ class Conversation:
 
     def _stopped(self) -> str:
         if self._allowance.starved:
-            raise BoxUnavailable(f"the compiler came to no end within {self._allowance.sentence()}", BUSY)
+            raise BoxUnavailable(f"the compiler did not finish within {self._allowance.sentence()}", BUSY)
         return f"[the compiler took longer than {self._allowance.seconds:g} seconds and was stopped]"
 
     def _some(self) -> bytes:

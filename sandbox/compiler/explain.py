@@ -1,8 +1,8 @@
-"""What the compiler says of a CUDA source, in words about the source, and what to do about it.
+"""Rewords the compiler's messages about a CUDA source, and adds hints.
 
-The compiler sees the source with lines that the platform appends, see ``grader.challenge.signature.cuda_footer``. What
-it says of those lines is about ``solve``, so it becomes a message about the line that defines ``solve``. ``_HINTS`` is
-the table of what helps with the mistakes that many students make. All of it is for reading; no verdict rests on it.
+The compiler sees lines that the platform appends to the source, see ``grader.challenge.signature.cuda_footer``.
+Messages about those become messages about the line that defines ``solve``. All of this is for reading; no verdict
+depends on it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ HEADERS = (
     "and the C++ standard library"
 )
 
-# Where a message begins: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
+# Starts of messages: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
 _PLACE = re.compile(
     r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
     r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
 )
-# Statements of Python, and what a CUDA source has that Python cannot.
+# Python's statements, and parts of a CUDA source that Python cannot have.
 _PYTHON = re.compile(
     r"^(?:import [a-z][\w., ]*|from [a-z][\w.]* import\b.*|def \w+\(.*|@(?:triton|torch)\.\w+.*)$",
     re.MULTILINE,
 )
 _CPLUSPLUS = re.compile(r"^#[ \t]*include\b|__global__", re.MULTILINE)
-# What follows all messages.
+# Follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
-# Where only the platform writes: its files, as #line names them, and what follows the source.
+# Appended code: its files, as #line names them, and the end of the source.
 _END = "At end of source"
 _OURS = re.compile(rf"grader-(?:footer|trailer|words)|{_END}")
 _OUR_LINE = re.compile(
@@ -42,7 +42,7 @@ _OUR_LINE = re.compile(
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]{0,300})?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
-# How nvcc and gcc report that one of their programs crashed or was killed, with gcc's advice to file a bug.
+# About a crashed or killed program, with gcc's advice to file a bug.
 _CRASH = re.compile(
     r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
     r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
@@ -57,7 +57,7 @@ _CRASHED = (
 
 @dataclass(frozen=True)
 class Explained:
-    """``log`` names only lines of the source; ``hint`` says what to do, where that is known."""
+    """``log`` names only lines of the source."""
 
     log: str
     hint: str = ""
@@ -65,7 +65,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class _Block:
-    """A message with the lines that belong to it; ``file`` and ``text`` are empty for what comes ahead of all."""
+    """A message with all its lines; ``file`` and ``text`` are empty before the first message."""
 
     file: str
     text: str
@@ -77,11 +77,11 @@ class _Block:
 
 
 def explain(log: str, source: str, filename: str) -> Explained:
-    """``log`` is what the compiler printed about ``source``, which it read under ``filename``, cleaned."""
+    """``log``: the output of ``clean_log`` about ``source``, compiled as ``filename``."""
     if not log:
         return Explained(log)
     if line := _python_line(source):
-        finding = _Finding("this is Python, and a CUDA source is wanted", line)
+        finding = _Finding("this is Python, but a CUDA source is expected", line)
         text = _message(finding, filename, source.split("\n")).strip("\n")
         return Explained(
             text, "If it is a Triton kernel, choose Triton as the language, or call the file .py."
@@ -89,18 +89,18 @@ def explain(log: str, source: str, filename: str) -> Explained:
     outline = outline_of(source)
     blocks = list(_blocks(_without_crash(log)))
     of_source = [block for block in blocks if not block.ours]
-    findings = list(dict.fromkeys(_findings([it for it in blocks if it.ours], of_source, outline)))
+    findings = list(dict.fromkeys(_findings([block for block in blocks if block.ours], of_source, outline)))
     kept = [line for block in of_source for line in block.lines]
-    if len(of_source) < len(blocks):  # the compiler's count includes what is left out
+    if len(of_source) < len(blocks):  # the compiler's count includes the omitted messages
         kept = [line for line in kept if not _TOTAL.match(line)]
     shown = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
     lines = source.split("\n")
-    text = "\n".join([*shown, *(_message(it, filename, lines) for it in findings)]).strip("\n")
+    text = "\n".join([*shown, *(_message(finding, filename, lines) for finding in findings)]).strip("\n")
     return Explained(text, _hint(text, outline))
 
 
 def _python_line(source: str) -> int:
-    """The first line that only Python has, if the source is Python; else 0."""
+    """The first line that only Python can have; 0 if the source is not Python."""
     found = _PYTHON.search(source)
     if found is None or _CPLUSPLUS.search(source):
         return 0
@@ -122,7 +122,7 @@ def _blocks(log: str) -> Iterator[_Block]:
 
 
 def _without_crash(log: str) -> str:
-    """What a student can use of a crash or a limit: what was too much for the compiler, and what to do."""
+    """Replace reports of a crash or a limit by its cause and remedy."""
     gib = f"{limits.COMPILE_MEMORY_BYTES / limits.GIB:.3g} GiB"
     log = log.replace("used more memory than it may]", f"used more memory than it may, {gib}: {_SMALLER}]")
     log = re.sub(r"^(\[the compiler took longer than .{1,40} and was stopped)\]", rf"\1: {_SMALLER}]", log)
@@ -135,14 +135,14 @@ def _without_crash(log: str) -> str:
 
 @dataclass(frozen=True)
 class _Finding:
-    """What is wrong with the function ``solve``; without a ``line`` where its place is unknown."""
+    """About the function ``solve``. ``line`` is 0 if unknown."""
 
     text: str
     line: int = 0
 
 
 def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Iterator[_Finding]:
-    """What the compiler's messages about the appended lines say of the source."""
+    """Reads the messages about appended lines."""
     solve = outline.named("solve")
     line = solve.line if solve else 0
     known = False
@@ -178,7 +178,7 @@ def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Ite
 
 
 def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
-    """The words of a ``static_assert`` of the footer, at the line that it is about."""
+    """Explains a failed ``static_assert`` of the footer."""
     if not text.startswith("there is no function solve"):
         return _Finding(text, line)
     solve = outline.named("solve")
@@ -196,17 +196,21 @@ def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
 
 
 def _renamed(text: str, outline: Outline) -> Function | None:
-    """The only host function that takes as many arguments as ``solve`` should, if there is just one."""
+    """The only host function with the number of parameters of ``solve``, if there is just one."""
     wanted = _WANTED.search(text)
     if wanted is None:
         return None
     count = parameter_count(wanted[1])
-    fitting = [it for it in outline.functions if it.host and it.parameters == count and it.name != "main"]
+    fitting = [
+        function
+        for function in outline.functions
+        if function.host and function.parameters == count and function.name != "main"
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
-    """``finding`` in the compiler's form, so that anyone who reads logs finds its line."""
+    """Imitates the compiler, with the line."""
     if not 0 < finding.line <= len(lines):
         return f"{filename}: error: {finding.text}\n"
     line = lines[finding.line - 1]
@@ -218,24 +222,28 @@ def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
 def _missing_header(found: re.Match[str], _: Outline) -> str:
     name = found[1] or found[2]
     if re.match(r"torch/|ATen/|c10/|pybind11|Python\.h", name):
-        return (
-            f"There is no PyTorch in a CUDA source here: solve gets plain device pointers and sizes. {GUIDE}"
-        )
+        return f"A CUDA source here cannot use PyTorch: solve gets plain device pointers and sizes. {GUIDE}"
     if re.match(r"cublas|cudnn|cusparse|cusolver|cufft|cutlass/|cute/", name):
-        return f"A submission brings its own kernels: {name} is of a library that is not here. There are {HEADERS}."
-    return f"A submission is one file: put into it what {name} holds. There are the headers of {HEADERS}. {GUIDE}"
+        return (
+            f"A submission brings its own kernels: {name} belongs to a library that is not available. "
+            f"Available are {HEADERS}."
+        )
+    return (
+        f"A submission is one file: paste the contents of {name} into it. Headers that are available: those of "
+        f"{HEADERS}. {GUIDE}"
+    )
 
 
 def _no_solve(found: re.Match[str], outline: Outline) -> str:
     if other := _renamed(found[0], outline):
         return f"Rename '{other.name}' to 'solve'."
-    if any(it.kernel for it in outline.functions):
+    if any(function.kernel for function in outline.functions):
         return f"Add the host function that launches the kernel: {found[1]} {{ kernel<<<blocks, threads>>>(...); }}"
     return f"Define: {found[1]}"
 
 
 def _signature(_: re.Match[str], outline: Outline) -> str:
-    """A macro in place of a type's name makes the signature another than it looks."""
+    """A macro that replaces a type's name makes the signature differ from its text."""
     types = ("float", "double", "int", "long", "unsigned", "const", "void")
     if named := [name for name in outline.macros if name in types]:
         line = outline.macros[named[0]]
@@ -245,13 +253,13 @@ def _signature(_: re.Match[str], outline: Outline) -> str:
 
 def _too_much_shared(found: re.Match[str], _: Outline) -> str:
     return (
-        f"Its __shared__ arrays have {int(found[1], 16):,} bytes; a block has {int(found[2], 16):,}, which is 48 KiB, "
-        "for them. More must be dynamic: declare it as extern __shared__ float tile[];, give the launch its size, and "
+        f"Its __shared__ arrays have {int(found[1], 16):,} bytes; a block has {int(found[2], 16):,} (48 KiB) for them. "
+        "More must be dynamic: declare it as extern __shared__ float tile[];, give the launch its size, and "
         "allow it with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)."
     )
 
 
-# What the log says, and what helps: the first that is found counts.
+# Pattern in the log -> hint; the first match counts.
 _HINTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str], Outline], str]], ...] = (
     (
         re.compile(r'fatal error: (\S+): No such file or directory|cannot open source file "([^"]+)"'),
@@ -296,8 +304,8 @@ def _hint(log: str, outline: Outline) -> str:
 # ptxas and the linker name nvcc's intermediate files: tmpxft_00000007_00000000-6_solution.ptx.
 _STEP = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 _FOLDER = re.compile(r"/tmp/(?:[\w.+-]+/)*")  # noqa: S108 - the box's
-# Where headers and programs of this platform lie: a message needs only their names. Not in lines of the source, which
-# the compiler repeats indented.
+# Folders of this platform's headers and programs: file names are enough. Lines of the source, which the compiler
+# repeats indented, are left alone.
 _ABSOLUTE = re.compile(r"(?<![^\s\"'(`])/(?:[\w.+-]+/)+(?=[\w.+-])")
 _NAMES_A_FILE = re.compile(r"^\S|\b(?:of|from) \"?/")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -305,7 +313,7 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u20
 
 
 def clean_log(text: str) -> str:
-    """``text`` cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
+    """Cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
     for pattern in (_ESCAPE, _FOLDER, _STEP, _CONTROL):
         text = pattern.sub("", text)
     text = "\n".join(

@@ -1,5 +1,5 @@
-"""CUDA sources become shared libraries, in a box without GPU, network or secrets: compiling runs strangers' code too
-(macros, templates, includes), so nothing of what the box says is believed beyond its form and its size."""
+"""Compiles CUDA sources to shared libraries, in a box without GPU, network or secrets: compiling runs strangers' code
+too (macros, templates, includes). Only form and size of the box's messages are trusted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
 CACHE_BYTES = 256 * limits.MIB
 PROGRAM = "compile.py"
-# What a student may call a file; anything else is compiled as solution.cu.
+# Names that a student's file may keep; any other is compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
@@ -37,19 +37,21 @@ ELF = b"\x7fELF"
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """``footer`` is appended to ``source`` and must define ``grader_entry``; ``arch`` is such as ``sm_90``, or
-    ``compute_90a`` for PTX. ``compiler``: its name in ``grader.judge.compilation.COMPILERS``. ``background``: something
-    may be timed by a clock on this host meanwhile, see ``compile_spec``."""
+    """One source and its options."""
 
     source: str
+    #: Appended to ``source``. Must define ``grader_entry``.
     footer: str
     filename: str = "solution.cu"
+    #: For example ``sm_90``, or ``compute_90a`` for PTX.
     arch: str = "sm_90"
+    #: A key of ``grader.judge.compilation.COMPILERS``.
     compiler: str = "nvcc"
+    #: A clock may be timing something else on this host meanwhile, see ``compile_spec``.
     background: bool = True
 
     def key(self, toolkit: str | None = None) -> str:
-        """What the artefact depends on, as a hash; ``toolkit``: another version than this machine's."""
+        """A hash of everything that matters. ``toolkit``: another version than this machine's."""
         parts = (
             self.source,
             self.footer,
@@ -63,25 +65,28 @@ class CompileRequest:
 
 @functools.cache
 def recipe() -> str:
-    """The flags, and what is added to a source, as a hash: that of the program which has both."""
+    """A hash of the program with the flags and the code added to a source."""
     program = Path(__file__).resolve().parents[1] / "runner" / PROGRAM
     return hashlib.sha256(program.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """``artefact`` is the shared library when ``ok``; ``log`` is for the student; ``seconds`` went by in this call;
-    ``kernels``: what each takes of a multiprocessor; ``hint``: what to do about an error, where that is known."""
+    """For the student, except for ``artefact``."""
 
     ok: bool
+    #: The shared library if ``ok``.
     artefact: bytes | None
     log: str
+    #: Duration of this call.
     seconds: float
+    #: Each kernel's use of a multiprocessor.
     kernels: tuple[KernelUsage, ...] = ()
+    #: The remedy for an error, if known.
     hint: str = ""
 
 
-# The libraries compiled last. Several threads compile, so it is used under its lock.
+# The most recent libraries. Several threads compile: use it under its lock.
 cache: LRUCache[str, CompileResult] = LRUCache(
     CACHE_BYTES, getsizeof=lambda result: len(result.artefact or b"")
 )
@@ -91,11 +96,9 @@ _cache_lock = threading.Lock()
 def compile_cuda(
     boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
 ) -> CompileResult:
-    """Compile in a box of ``boxes``. A source that is at fault gives ``ok=False`` and a log that says why.
-
-    ``interrupt`` is called now and then (see ``ASK_SECONDS``) and raises when the library is no longer wanted. Raises
-    BoxUnavailable when there is no compiler, or no box, or the box failed for no fault of the source.
-    """
+    """A faulty source gives ``ok=False`` and a log that explains it. ``interrupt`` is called regularly (see
+    ``ASK_SECONDS``) and raises if the library is unwanted. Raises BoxUnavailable without a compiler or a box, or if the
+    box failed through no fault of the source."""
     home = cuda_home()
     if home is None or nvcc_version() is None:
         raise BoxUnavailable("this machine has no CUDA compiler", INSTALL)
@@ -124,23 +127,23 @@ def compile_cuda(
 
 
 def compile_spec(background: bool = True) -> BoxSpec:
-    """The box that a compiler gets. In the background it yields to all else, and leaves cores to what is timed
-    meanwhile; else it gets what a submission's box on this host's processor gets."""
+    """In the background it yields to everything else, and leaves cores to whatever is timed meanwhile; otherwise it
+    gets the same as a submission's box on this host's processor."""
     return BoxSpec(
         BoxPurpose.COMPILE,
         program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
-        # Past this even a silent parent's box ends; the parent has a clock of its own.
+        # This ends the box even of a silent parent, which has its own clock.
         wall_seconds=limits.CLOCK_PATIENCE * limits.COMPILE_SECONDS
         + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS,
         share=Share.BACKGROUND if background else Share.YIELDING,
         cores=background_cores() if background else (),
-        compute_libraries=False,  # a source could take one into itself
+        compute_libraries=False,  # a source could link one into itself
     )
 
 
 def _allowance(box: Box) -> Allowance:
-    """For all programs of the compiler together; by the clock, what one of them may take on a busy host."""
+    """Bounds all programs of the compiler together; by the clock, as long as one may take on a busy host."""
     patience = limits.CLOCK_PATIENCE / limits.COMPILE_PATIENCE
     seconds = limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
     return Allowance(seconds, box.cpu_seconds, exact=True, patience=patience)
@@ -148,7 +151,7 @@ def _allowance(box: Box) -> Allowance:
 
 @dataclass(frozen=True)
 class _Made:
-    """What came out of the box: bounded, and of the right types; nothing more is known of it."""
+    """Bounded and of the right types, but otherwise untrusted."""
 
     ok: bool
     artefact: bytes | None
@@ -157,8 +160,6 @@ class _Made:
 
 
 class _Compilation:
-    """One conversation with ``compile.py``."""
-
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
         self._memory_kills = host_memory_kills()
@@ -190,24 +191,24 @@ class _Compilation:
             return "[the compiler printed more than it may]"
         how = end.sentence() if end else "it closed its connection"
         said = self._box.output().decode("utf-8", "replace")[-500:]
-        raise BoxUnavailable(f"the box that compiles failed: {how}" + (f": {said}" if said else ""))
+        raise BoxUnavailable(f"the compiler's box failed: {how}" + (f": {said}" if said else ""))
 
     def _judge_answer(self) -> _Made:
         try:
             answer = json.loads(self._talk.answer[4:])
             ok, log, usage, killed = answer["ok"], answer["log"], answer["usage"], answer["killed"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:  # the last: brackets without end
-            raise BoxUnavailable("the box that compiles gave an answer that makes no sense") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:  # RecursionError: endless brackets
+            raise BoxUnavailable("the compiler's box sent a malformed answer") from error
         if not (
             isinstance(ok, bool)
             and isinstance(log, str)
             and isinstance(usage, str)
             and isinstance(killed, bool)
         ):
-            raise BoxUnavailable("the box that compiles gave an answer that makes no sense")
+            raise BoxUnavailable("the compiler's box sent a malformed answer")
         if killed and not ok:
-            # By the kernel for the memory of its box, or because the host has no more. What the compiler prints is no
-            # proof of it: a source can put any words there (#line, #error), so the kernel's own count decides.
+            # The kernel killed it, because its box or the host was out of memory. The compiler's output proves neither
+            # (a source can print any words by #line or #error), so the kernel's own count decides.
             if self._box.out_of_memory():
                 log += "\n[the compiler used more memory than it may]\n"
             elif host_memory_kills() > self._memory_kills:
@@ -216,5 +217,5 @@ class _Compilation:
                 )
         library = bytes(self._talk.library)
         if ok and not library.startswith(ELF):
-            raise BoxUnavailable("the box that compiles gave no library")
+            raise BoxUnavailable("the compiler's box sent no library")
         return _Made(ok, library if ok else None, log, usage)

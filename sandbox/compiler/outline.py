@@ -1,7 +1,5 @@
-"""The functions, macros and open braces of a CUDA source, as far as a message about it needs them.
-
-It is no parser: macros and conditionals are not followed. It takes a time that grows with the length of the source,
-whatever is in it.
+"""Finds the functions, macros and open braces of a CUDA source, for messages. No parser: it follows neither macros nor
+conditionals. Takes linear time for any source.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# Comments and literals, and directives with the lines that a backslash joins to them.
+# Comments and literals, and directives with their continuation lines.
 _SKIPPED = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|R"(?P<end>[^()\\\s"]{0,16})\(.*?(?:\)(?P=end)"|\Z)"""
     r"""|"(?:\\.|[^"\\\n])*"?|(?<![0-9A-Za-z])'(?:\\.|[^'\\\n])*'?|^[ \t]*\#(?:\\\n|[^\n])*""",
@@ -19,7 +17,7 @@ _SKIPPED = re.compile(
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[(){}\[\];,=<>]|\n")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _PARENTHESES = re.compile(r"[()\[\]<>,]")
-# Words in front of a parenthesis that name no function.
+# Words before a parenthesis that are no function's name.
 _NO_NAMES = frozenset(
     "alignas decltype noexcept requires throw "
     "__align__ __attribute__ __cluster_dims__ __launch_bounds__ __maxnreg__".split()
@@ -28,7 +26,7 @@ _NO_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Function:
-    """One that the source defines outside of any class; ``line`` counts from 1."""
+    """Outside of classes; ``line`` counts from 1."""
 
     name: str
     line: int
@@ -40,21 +38,23 @@ class Function:
 
 @dataclass(frozen=True)
 class Outline:
-    """``macros``: name -> line of its first definition. ``open_brace``: the line of the outermost brace that is never
-    closed, or 0."""
+    """``macros``: name -> line of the first definition. ``open_brace``: line of the outermost unclosed brace, or 0."""
 
     functions: Sequence[Function]
     macros: Mapping[str, int]
     open_brace: int
 
     def named(self, name: str) -> Function | None:
-        """The last function ``name``, one outside of namespaces first."""
-        found = sorted((it for it in self.functions if it.name == name), key=lambda it: not it.namespace)
+        """The last one, preferably outside of namespaces."""
+        found = sorted(
+            (function for function in self.functions if function.name == name),
+            key=lambda function: not function.namespace,
+        )
         return found[0] if found else None
 
 
 def parameter_count(text: str) -> int:
-    """How many parameters ``text``, what stands between a function's parentheses, declares."""
+    """``text``: between a function's parentheses."""
     if text.strip() in ("", "void"):
         return 0
     depth, count = 0, 1
@@ -67,7 +67,7 @@ def parameter_count(text: str) -> int:
 
 
 def outline_of(source: str) -> Outline:
-    """What is to be known of ``source``. Never raises."""
+    """Never raises."""
     macros: dict[str, int] = {}
     line, place = 1, 0
     for found in _DEFINE.finditer(source):
@@ -78,14 +78,14 @@ def outline_of(source: str) -> Outline:
 
 
 def plain_text(source: str) -> str:
-    """``source`` with spaces in place of comments, literals and directives: what is left keeps its place."""
+    """Spaces in place of comments, literals and directives; the rest keeps its position."""
     return _SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
 def _read(plain: str) -> tuple[list[Function], int]:
     functions: list[Function] = []
     head: list[tuple[str, int, int]] = []  # words since the last declaration: text, place, line
-    braces: list[tuple[int, str]] = []  # of each open one its line, and "namespace", "linkage" or "body"
+    braces: list[tuple[int, str]] = []  # line, and "namespace", "linkage" or "body" of each open one
     line = 1
     for found in _TOKEN.finditer(plain):
         word = found[0]
@@ -95,7 +95,7 @@ def _read(plain: str) -> tuple[list[Function], int]:
         elif word == "{":
             kind = "body" if in_body else _kind(head)
             if kind == "body" and not in_body:
-                functions += _function(plain, head, any(it == "namespace" for _, it in braces))
+                functions += _function(plain, head, any(name == "namespace" for _, name in braces))
             braces.append((line, kind))
             head = []
         elif word == "}":
@@ -117,7 +117,7 @@ def _kind(head: list[tuple[str, int, int]]) -> str:
 
 
 def _function(plain: str, head: list[tuple[str, int, int]], namespace: bool) -> list[Function]:
-    """The function whose body begins behind ``head``, or nothing."""
+    """The function whose body follows ``head``, or nothing."""
     depth, angles, opened = 0, 0, -1
     found: tuple[tuple[str, int, int], str] | None = None
     for index, (text, place, _) in enumerate(head):

@@ -1,5 +1,5 @@
-"""Kernels of a Triton source are compiled ahead, in a box without a GPU: what Triton cached there spares the GPU's box
-the compiler's time. Nothing depends on it: what is missing or does not fit is compiled when it is called."""
+"""Compiles the kernels of a Triton source ahead, in a box without a GPU, to spare the GPU's box the compiler's time.
+Nothing depends on it: a kernel that is missing or does not fit is compiled when called."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.sandbox.compiler.nvcc import compile_spec
 
 PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
-# What decides what lies in the cache, and under which name.
+# They determine contents and names in Triton's cache.
 _RECIPE = (
     PROGRAM,
     "kernel_cache.py",
@@ -30,7 +30,7 @@ _RECIPE = (
     "triton_driver.py",
     "large_kernels.py",
 )
-# Text for the most part; the quickest level halves it three times.
+# Mostly text: the fastest level makes it eight times smaller.
 _LEVEL = 1
 
 # An argument of a call: ``{"dtype", "shape"}`` or ``{"value"}``.
@@ -39,33 +39,34 @@ Argument = dict[str, Any]
 
 @dataclass(frozen=True)
 class KernelsRequest:
-    """``calls``: the arguments of each, in the order of ``parameters``. ``declaration``: what a student implements.
-    ``arch``: such as sm_90a. ``background``: see ``grader.sandbox.compiler.nvcc.compile_spec``."""
-
     source: str
     parameters: tuple[str, ...]
+    #: The signature that a student implements.
     declaration: str
+    #: The arguments of each call, in the order of ``parameters``.
     calls: tuple[tuple[Argument, ...], ...]
+    #: For example sm_90a.
     arch: str
+    #: See ``grader.sandbox.compiler.nvcc.compile_spec``.
     background: bool = True
 
     def key(self) -> str:
-        """What comes of it depends on this, as a hash. Not on Triton's version, which Triton looks at itself."""
+        """A hash of everything that matters, except Triton's version, which Triton checks itself."""
         parts = (self.source, self.parameters, self.calls, self.arch, recipe())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @functools.cache
 def recipe() -> str:
-    """How kernels are compiled ahead, as a hash: that of the programs that do it."""
-    return hashlib.sha256(b"".join((_RUNNER / it).read_bytes() for it in _RECIPE)).hexdigest()
+    """A hash of the programs that compile ahead."""
+    return hashlib.sha256(b"".join((_RUNNER / name).read_bytes() for name in _RECIPE)).hexdigest()
 
 
 def compile_ahead(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> bytes:
-    """Triton's cache as a tar file, compressed; empty where nothing came of it. ``interrupt`` is called now and then
-    and raises when nobody wants it any more. Raises BoxUnavailable where there is no box."""
+    """Triton's cache as a compressed tar file; empty if nothing came of it. ``interrupt`` is called regularly and
+    raises if that is unwanted. Raises BoxUnavailable if there is no box."""
     box = boxes.start(kernels_spec(request.background))
     try:
         allowance = Allowance(limits.KERNELS_CPU_SECONDS, box.cpu_seconds, patience=limits.CLOCK_PATIENCE)
@@ -81,7 +82,7 @@ def compile_ahead(
         }
         try:
             too_much = talk.run(asked)
-        except (OSError, EOFError):  # the source ended its box: what came until then is whole
+        except (OSError, EOFError):  # the source ended its box: everything until then is complete
             too_much = ""
         except BoxUnavailable:  # this host has no time for it
             return b""
@@ -91,18 +92,17 @@ def compile_ahead(
 
 
 def kernels_spec(background: bool = True) -> BoxSpec:
-    """The box that they are compiled in, which imports torch and Triton as it starts."""
     return replace(compile_spec(background), program=PROGRAM, compute_libraries=True)  # torch loads them
 
 
 def packed(archive: bytes) -> bytes:
-    """As it is stored; empty where there is no file in it, or more than may be stored."""
+    """Empty without files, or if it is larger than allowed."""
     found = zlib.compress(archive, _LEVEL) if archive.strip(b"\0") else b""
     return found if len(found) <= limits.ARTEFACT_BYTES else b""
 
 
 def unpacked(stored: bytes) -> bytes:
-    """The tar file for a box; empty where it is none, or larger than it can have been."""
+    """Empty if it is invalid or too large."""
     most = limits.ARTEFACT_BYTES
     unzip = zlib.decompressobj()
     try:

@@ -1,4 +1,4 @@
-"""What each kernel takes of a multiprocessor, read from what the assembler says (``ptxas -v``)."""
+"""Reads each kernel's use of a multiprocessor from the assembler's output (``ptxas -v``)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from grader.schemas.hardware import KernelUsage
 
 __all__ = ["MOST_KERNELS", "NAME_CHARS", "KernelUsage", "kernels_of"]
 
-# A source with more kernels than this was generated; nobody reads a longer table.
+# A source with more kernels was generated; nobody reads a longer table.
 MOST_KERNELS = 64
 NAME_CHARS = 200
-# No GPU has this much of anything: a larger number is forged.
+# No GPU has this much of anything; larger numbers are forged.
 _MOST = 2**31
 
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '(?P<name>.+)' for '")
@@ -20,24 +20,23 @@ _STACK = re.compile(
     r"\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
 )
 _USED = re.compile(r"ptxas info\s*: Used (?P<registers>\d+) registers")
-# A source can print such lines itself, with as many digits as it likes: a search begins only where a number does, or it
-# would try every digit as a beginning.
+# A source can print such lines itself, with any number of digits. (?<!\d): else the search would try every digit.
 _SHARED = re.compile(r"(?<!\d)(\d{1,12}) bytes smem")
-# One for each bank. The assembler of CUDA 13 says nothing of it for the newest architectures.
+# One for each bank. CUDA 13's assembler omits it for the newest architectures.
 _CONSTANT = re.compile(r"(?<!\d)(\d{1,12}) bytes cmem\[\d{1,2}\]")
 _NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 
 def kernels_of(text: str) -> tuple[KernelUsage, ...]:
-    """The kernels that ``text`` (demangled lines of ``ptxas -v``) lists, in its order. Never raises: the text
-    comes out of a box, and what makes no sense is left out."""
+    """``text``: demangled lines of ``ptxas -v``. Never raises: they come from a box, so anything malformed is
+    skipped."""
     found: list[KernelUsage] = []
     name, in_kernel, stack = "", False, _NO_STACK
     for line in text.splitlines():
         if entry := _ENTRY.match(line):
             name, stack = entry["name"], _NO_STACK
         elif properties := _PROPERTIES.match(line):
-            # Functions that were not inlined have properties too; they come after the kernel that calls them.
+            # Functions that were not inlined have properties too, after the kernel that calls them.
             in_kernel = properties["name"] == name
         elif in_kernel and (sizes := _STACK.match(line)):
             stack = {key: _number(digits) for key, digits in sizes.groupdict().items()}
@@ -66,7 +65,7 @@ def _number(digits: str) -> int:
 
 
 def _plain(name: str) -> str:
-    """A demangled name without result type and parameters: ``void scan<8>(float*, int)`` is ``scan<8>``."""
+    """Drops result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
     if name.endswith(")"):
         depth = 0
         for position in range(len(name) - 1, -1, -1):

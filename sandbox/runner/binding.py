@@ -1,4 +1,4 @@
-"""What both kinds of binding promise: arguments over the judge's memory, and one round behind its gate."""
+"""The interface of every binding: arguments in the judge's memory, and one round behind its gate."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 # One entry of a binding, as the judge sends it:
-#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"}, and
-#           a descriptor. One that is too large to be filled has "large": {"pattern", "drawn": offsets in the
-#           memory, behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}, see
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"} and a
+#           descriptor. An array too large to fill also has "large": {"pattern", "drawn": offsets in the memory,
+#           behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}; see
 #           ``emulator.engine.Pattern`` and ``emulator.sample``
 #   value:  {"kind": "value", "name", "dtype", "value"}
 Entry = dict[str, Any]
-# What ``failure.describe`` makes of an exception.
+# The result of ``failure.describe``.
 Failure = dict[str, Any]
 Call = Callable[[], Any]
 
 
 class CountedCall(Protocol):
-    """A call on an emulated GPU: ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time and
-    ``profile`` what was counted, see ``grader.schemas.call_profile``."""
+    """A call on an emulated GPU. ``counted`` counts its work, and sets the other two."""
 
     modelled_us: float | None
+    # See ``grader.schemas.call_profile``.
     profile: dict[str, Any] | None
 
     def counted(self) -> None: ...
 
 
 class Binding(Protocol):
-    """What one case or workload is called with: ``HostBinding`` or ``CudaBinding``."""
+    """The arguments of one case or workload."""
 
     entries: list[Entry]
 
@@ -36,34 +36,11 @@ class Binding(Protocol):
         """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Round ``number``: wait at the gate, call, say done. ``queued`` is called once the round waits at the gate.
-
-        Returns what went wrong, or None.
-        """
+        """Wait at the gate, call, say done. Calls ``queued`` while it waits. Returns the failure, if any."""
 
     def close(self) -> None:
-        """Unmap the memory: nothing may use it any more."""
+        """Unmap the memory: nothing may use it afterwards."""
 
 
-# What a loader returns: it makes a call of a submission from the binding of a case.
+# Returned by a loader: makes a submission's call for the binding of a case.
 MakeCall = Callable[[Binding], Call]
-
-
-def make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
-    """The binding over ``memory`` ("host", "cuda", "emulated", or "client" beside an emulated GPU); ``descriptors``:
-    the gate's page, then one per buffer."""
-    if memory == "cuda":
-        from cuda_binding import CudaBinding
-
-        return CudaBinding(entries, descriptors)
-    if memory == "client":
-        from emulated_triton import ClientBinding
-
-        return ClientBinding(entries, descriptors)
-    if memory == "emulated":
-        from emulated_binding import EmulatedBinding
-
-        return EmulatedBinding(entries, descriptors)
-    from host_binding import HostBinding
-
-    return HostBinding(entries, descriptors)

@@ -1,15 +1,15 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
-pipe's write end. One answer: ``{"ok", "log", "usage", "killed"}``. The log is what the compiler printed, cut to
-``log_bytes``; ``usage`` are the assembler's lines about registers and memory, which students should not have to read
-past; ``killed`` says that one of its programs was, which the parent finds the reason of.
+pipe's write end. One answer:
+- ``ok``
+- ``log``: the compiler's output, cut to ``log_bytes``
+- ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
+- ``killed``: one of the compiler's programs was killed; the parent finds out why
 
-Beside the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers that make a wait for the
-device return at once while the gate is closed. Behind a closed gate such a wait would never end, and leaving it out
-changes nothing, because everything is ordered on the default stream anyway (see ``gated.py``). They are put in by the
-linker (``--wrap``), so that the source may call the runtime in whatever way it likes. Only the default streams and the
-whole device are exempt; a wait for a stream or an event of the student's own is a real one.
+After the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers, inserted by the linker
+(``--wrap``) so that a source may call the runtime in any way. By them a wait for the device returns at once while the
+gate is closed, when it could never end; see ``gated.py``. A wait for a stream or an event of the student's stays real.
 """
 
 import math
@@ -63,31 +63,31 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which takes longer and keeps the compiler from seeing the whole
-# program: a source is compiled so when it fails for want of it, or at once where it has the line "// grader: rdc".
+# Kernels that launch kernels need separate compilation, which is slow and hides the whole program from the compiler. It
+# is used after a failure for lack of it, or at once for a source with the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
-# A kernel in an unnamed namespace: its own mangled name follows the file's.
+# Precedes the mangled name of a kernel in an unnamed namespace.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
-# Words of what is appended that a macro could replace: those outside of literals.
+# Words outside of literals, which a macro could replace.
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 WORD = re.compile(r"[A-Za-z_]\w*")
-# What drivers say of a program of theirs that was killed: at the start of a line, where no source's text comes.
+# A driver's message about a killed program, at the start of a line, where no source text comes.
 KILLED = re.compile(
     r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)(?: |:).*(?:signal 9\b|Killed signal)"
     r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
-# A compiler that prints this many times more than is kept is stopped: it repeats an error without end.
+# A compiler that prints this many times the limit is stopped: it repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
 
-# Where CUDA's headers declare the runtime's calls. NVIDIA's wheels bring the first alone.
+# Headers that declare the CUDA runtime's calls. NVIDIA's wheels have only the first.
 HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h")
 DECLARED = re.compile(r"^[ \t]*extern\b.*?\b(cuda[A-Z]\w*)\(", re.MULTILINE)
-# Names that calls have with --default-stream per-thread.
+# Names of calls with --default-stream per-thread.
 PER_THREAD = re.compile(r"__CUDART_API_PT(?P<suffix>DS|SZ)\((?P<name>cuda\w+)\)")
 MISSING_HEAD = """
 #define GRADER_MISSING(call, name) \\
@@ -99,8 +99,8 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """A source with the calls of the CUDA runtime that ``source`` names and the emulated GPU does not have: each of
-    them says so. Empty: there are none. ``folder``: of CUDA's headers; one that is not there declares nothing."""
+    """Source code that defines calls of the CUDA runtime that the emulated GPU lacks but ``source`` names; each reports
+    that. ``folder``: of CUDA's headers; a missing one declares nothing."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     calls: dict[str, str] = {}
     for header in HEADERS:
@@ -111,29 +111,29 @@ def missing(source: str, folder: str) -> str:
             continue
         calls.update((name, name) for name in DECLARED.findall(text))
         calls.update(
-            (f"{it['name']}_pt{it['suffix'].lower()}", it["name"]) for it in PER_THREAD.finditer(text)
+            (f"{call['name']}_pt{call['suffix'].lower()}", call["name"]) for call in PER_THREAD.finditer(text)
         )
-    wanted = sorted(it for it in calls.items() if it[1] in named and it[0] not in present)
+    wanted = sorted((call, name) for call, name in calls.items() if name in named and call not in present)
     if not wanted:
         return ""
     return MISSING_HEAD + "".join(f'GRADER_MISSING({call}, "{name}")\n' for call, name in wanted) + "}\n"
 
 
 def headers_of(nvcc: str) -> str:
-    """The folder of the headers that ``nvcc`` takes; the usual one of packages where it does not lie beside."""
-    beside = os.path.join(
+    """Folder of the headers that ``nvcc`` includes; packages' usual one if they are not next to it."""
+    near = os.path.join(
         os.path.dirname(os.path.dirname(os.path.realpath(shutil.which(nvcc) or nvcc))), "include"
     )
-    return beside if os.path.exists(f"{beside}/{HEADERS[0]}") else "/usr/include"
+    return near if os.path.exists(f"{near}/{HEADERS[0]}") else "/usr/include"
 
 
-# What tells the emulated GPU the line of a call: a tail call would have none.
+# The emulated GPU finds the line of a call by debug information; a tail call would have none.
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: such as sm_90, or compute_90a for the emulated GPU: its PTX, without a CUDA runtime. The machine code
-    beside it is not used; what the assembler refuses and says of registers is. Host code has lines, for messages."""
+    """``arch``: for example sm_90, or compute_90a for the emulated GPU: PTX without a CUDA runtime. Its machine code is
+    unused, but the assembler's errors and register counts matter."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -147,16 +147,13 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
 
 
 def own_libraries(nvcc: str) -> list[str]:
-    """nvcc looks for its libraries in lib64; a toolkit made of NVIDIA's wheels has them in lib."""
+    """nvcc looks for its libraries in lib64; a toolkit of NVIDIA's wheels has them in lib."""
     home = os.path.dirname(os.path.dirname(nvcc))
     return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
 
 
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
-    """Exit code, output and usage lines of ``command``; output and usage are cut to ``most`` bytes each.
-
-    A flood ends the command.
-    """
+    """Exit code, output and usage lines, the last two cut to ``most`` bytes each. Kills a command that floods."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -173,17 +170,17 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
             break
     code = process.wait()
     if seen > FLOOD_FACTOR * most:
-        code = 1  # it is we who killed it
+        code = 1  # we killed it
     log, usage = separated(kept.decode("utf-8", "replace"))
     if len(log) > most:
-        end = most // 8  # which says how it ended
+        end = most // 8  # the end says how it failed
         left_out = f"\n[the compiler printed more than {most} bytes; some are left out here]\n"
         log = log[: most - 2 * end] + left_out + log[-end:]
     return code, log, usage[:most]
 
 
 def separated(text: str) -> tuple[str, str]:
-    """What concerns the student, and what concerns the kernels' use of resources."""
+    """Messages for the student, and lines about the kernels' resources."""
     log: list[str] = []
     usage: list[str] = []
     for line in text.splitlines(keepends=True):
@@ -192,7 +189,7 @@ def separated(text: str) -> tuple[str, str]:
 
 
 def demangled(text: str) -> str:
-    """``text`` with C++ names as they are written; as it is where this machine has no tool for it."""
+    """C++ names as written in the source; unchanged without a tool for that."""
     text = STATIC_PREFIX.sub("", text)
     for tool in ("c++filt", "cu++filt"):
         try:
@@ -205,10 +202,9 @@ def demangled(text: str) -> str:
 
 
 def out_of_reach(appended: str) -> str:
-    """``appended``, with every word of it undefined first, keywords too: no macro of the source changes its meaning.
+    """``appended`` with each word of it undefined first, keywords too, so no macro of the source changes its meaning.
 
-    Names of directives are not expanded, and to undefine what is no macro does nothing. What is appended includes no
-    header, since words of a header are not known here; nvcc itself includes cuda_runtime.h ahead of every source.
+    ``appended`` must include no header, whose words are unknown here; nvcc includes cuda_runtime.h before every source.
     """
     words = sorted(set(WORD.findall(STRING.sub("", appended))))
     return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
@@ -216,14 +212,14 @@ def out_of_reach(appended: str) -> str:
 
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
-    # Two line ends: a backslash at the end of the source would join the footer's first line to its last.
+    # Two line ends: a backslash at the end of the source would join the footer's first line to it.
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
-    # Every program that nvcc starts inherits it. The signal first, so that nvcc can say which one it was.
+    # For all programs of nvcc. The signal comes first, so nvcc can report which one was too slow.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
-    # A box that starts from an image may have it elsewhere, and then on its path.
+    # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
     libraries = own_libraries(nvcc)
     emulated = request["arch"].startswith("compute")
@@ -237,7 +233,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         command = [nvcc, *flags(request["arch"], filename, rdc=True), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
-        # In front of what it printed, which may be cut.
+        # First, because the rest may be cut.
         stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
         return {"ok": False, "log": stopped + log, "usage": "", "killed": False}
     fault = _fault(request, code, log)
@@ -252,7 +248,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
-    """What to add to the log of a compilation that gave nothing to use; None when it did."""
+    """Text for the log of a compilation without a usable result; None if it has one."""
     if code != 0:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"
@@ -271,7 +267,6 @@ def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
 
 
 def exported(path: str) -> set[str]:
-    """Names that a library or a program gives to others."""
     listing = subprocess.run(
         ["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=False
     )
@@ -287,7 +282,7 @@ def main() -> None:
     answer = compile_source(request, descriptors[0])
     os.close(descriptors[0])
     send(connection, answer)
-    connection.recv(1)  # the parent ends us
+    connection.recv(1)  # the parent ends this process
 
 
 main()

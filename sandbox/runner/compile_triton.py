@@ -1,12 +1,11 @@
-"""Compiles the kernels that a Triton source launches, in a box without a GPU: calls it as the judge will, and launches
-nothing.
+"""Compiles the kernels of a Triton source in a box without a GPU: calls it as the judge will, but launches nothing.
 
 One request: ``{"source", "parameters", "declaration", "calls", "arch", "seconds", "artefact_bytes"}`` and the pipe's
-write end. ``calls``: the arguments of each call, in the signature's order: ``{"dtype", "shape"}`` or ``{"value"}``.
-What Triton then has in its cache leaves through the pipe as a tar file (see ``kernel_cache.py``). One answer, when all
-is done: ``{"calls"}``, how many went through.
+write end. ``calls``: the arguments of each call in signature order, each ``{"dtype", "shape"}`` or ``{"value"}``.
+Triton's cache leaves through the pipe as a tar file (see ``kernel_cache.py``). One answer at the end: ``{"calls"}``,
+the number of calls that succeeded.
 
-Whatever fails here fails nothing: the judge runs the source, and Triton compiles what it does not find.
+Nothing depends on success here: the judge runs the source, and Triton compiles whatever is missing.
 """
 
 from __future__ import annotations
@@ -27,19 +26,17 @@ import triton_driver
 from connect import connect
 from protocol import receive, send
 
-# Of a GPU of each architecture, as of the first of its kind: a source may make a constant of it.
+# Multiprocessors of each architecture's first GPU: a source may compute a constant from them.
 _PROCESSORS = {80: 108, 89: 142, 90: 132, 100: 148}
-# A source that runs on for so long after its time has caught what was to end it.
+# Still running this long past its time, the source has caught OutOfTime.
 _CAUGHT_SECONDS = 2.0
 
 
 class OutOfTime(BaseException):
-    """The calls together took longer than they may. A submission can catch it all the same, by ``except:`` say."""
+    """A submission can catch this all the same, for example with ``except:``."""
 
 
 class _Utils:
-    """What Triton asks of a driver's helpers: nothing is loaded."""
-
     def __init__(self, architecture: int) -> None:
         self._processors = _PROCESSORS.get(architecture, triton_driver.PROPERTIES["multiprocessor_count"])
 
@@ -54,8 +51,6 @@ class _Utils:
 
 
 class _NoLaunch:
-    """In place of what launches a compiled kernel."""
-
     def __init__(self, source: Any, metadata: Any) -> None:
         pass
 
@@ -64,7 +59,7 @@ class _NoLaunch:
 
 
 def prepare() -> host_compiler.LaunchersAhead | None:
-    """Import torch and Triton, for no GPU yet. Done before there is a request."""
+    """Import torch and Triton, before there is a request."""
     preload.caches_in_box()
     from triton_loader import prepare_without_gpu
 
@@ -73,7 +68,7 @@ def prepare() -> host_compiler.LaunchersAhead | None:
 
 
 def use_driver(architecture: int) -> None:
-    """Have Triton compile for that GPU, and source code find it as far as it must to come to its launches."""
+    """Make Triton compile for that GPU, and answer the source's questions about it on its way to its launches."""
     import torch
     import triton
 
@@ -89,7 +84,7 @@ def use_driver(architecture: int) -> None:
 
 
 def on_host() -> Any:
-    """While it is entered, what is made on a GPU is made in the host's memory."""
+    """A context in which tensors made on a GPU are made in the host's memory."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -104,26 +99,28 @@ def on_host() -> Any:
 
 
 def arguments(call: list[dict[str, Any]]) -> list[Any]:
-    """Of one call. Nothing is read from a tensor, so its memory is only promised."""
+    """Nothing reads a tensor's contents, so its memory stays untouched."""
     import torch
 
     return [
-        it["value"] if "value" in it else torch.empty(it["shape"], dtype=getattr(torch, it["dtype"]))
-        for it in call
+        value["value"]
+        if "value" in value
+        else torch.empty(value["shape"], dtype=getattr(torch, value["dtype"]))
+        for value in call
     ]
 
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Ends what runs within it, with OutOfTime; where that is caught on the way, this process: all that was packed by
-    then is whole."""
-    told = False
+    """Raise OutOfTime in the body after ``seconds``; if the body catches it, end this process, whose packed files are
+    complete."""
+    raised = False
 
     def late(*_: Any) -> None:
-        nonlocal told
-        if told:
+        nonlocal raised
+        if raised:
             os._exit(0)
-        told = True
+        raised = True
         raise OutOfTime
 
     signal.signal(signal.SIGALRM, late)
@@ -155,7 +152,7 @@ def compile_kernels(
 
 
 def main() -> None:
-    # First: from then on the parent holds the box, and may pause it while it loads.
+    # First: from now on the parent holds the box, and may pause it while it loads.
     connection = connect(sys.argv[1])
     launchers = prepare()
     try:
@@ -167,8 +164,8 @@ def main() -> None:
         done = compile_kernels(request, launchers, pack)
         pack.close()
     send(connection, {"calls": done})
-    # With it ends what the source has started, as the first process of its box: the parent waits until nobody has the
-    # pipe any more.
+    # As the first process of its box it takes along what the source started: the parent waits until nobody holds the
+    # pipe.
     os._exit(0)
 
 

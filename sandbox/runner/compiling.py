@@ -1,6 +1,6 @@
-"""Tells the judge while Triton compiles or tunes a kernel: that has a time of its own, beside the call's.
+"""Tells the judge while Triton compiles or tunes a kernel, which has its own time limit, apart from the call's.
 
-What is told is a hint that a submission can forge, so the judge bounds what it grants for it.
+A submission can forge these reports, so the judge bounds the time that it grants for them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# As the judge reads it: nothing that a page or a terminal could take for more than names and numbers.
+# Nothing that a page or a terminal could take for more than names and numbers.
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
 _TEXT_CHARS = 160
 _CONSTANTS = 6
 
-# Called with what is compiled, and with None when that is over.
+# Called with a description of what is compiled, and with None at its end.
 Report = Callable[[str | None], None]
 
 
 class _Watch:
-    """Compilations of the thread that makes a call, of those within one another the outermost."""
+    """Compilations in the calling thread; of nested ones the outermost."""
 
     def __init__(self) -> None:
         self._report: Report | None = None
@@ -54,7 +54,7 @@ start, stop = _watch.start, _watch.stop
 
 
 def watch_triton() -> None:
-    """Report what this Triton compiles and tunes from now on. One that names these things otherwise is left alone."""
+    """Report what Triton compiles and tunes from now on. A Triton with other internals is left alone."""
     from triton.runtime.autotuner import Autotuner
     from triton.runtime.jit import JITFunction
 
@@ -83,16 +83,16 @@ def _name(function: Any) -> str:
 
 
 def _compiled(this: Any, *args: Any, **kwargs: Any) -> str:
-    """Such as ``softmax for BLOCK=524288, num_warps=4``."""
+    """For example ``softmax for BLOCK=524288, num_warps=4``."""
     text = _name(this)
-    with contextlib.suppress(Exception):  # of another Triton: the name alone
+    with contextlib.suppress(Exception):  # another version of Triton: the name alone
         _key, _signature, _device, constants, options = args[:5]
         names = list(this.arg_names)
-        said = {
+        shown = {
             names[path[0] if isinstance(path, tuple) else path]: value
             for path, value in constants.items()
             if isinstance(value, (int, str))
         }
-        said["num_warps"] = options.num_warps
-        text += " for " + ", ".join(f"{name}={value}" for name, value in list(said.items())[-_CONSTANTS:])
+        shown["num_warps"] = options.num_warps
+        text += " for " + ", ".join(f"{name}={value}" for name, value in list(shown.items())[-_CONSTANTS:])
     return text

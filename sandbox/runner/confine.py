@@ -1,15 +1,19 @@
-"""The last step into a bubblewrap box: takes away what is still there, sets what a process sets for itself, and becomes
-the box's program.
+"""The last step into a bubblewrap box: takes away remaining privileges and becomes the box's program.
 
     python -I -S confine.py CONTROL WORDS...
 
-CONTROL is a socket to the parent, which sends one message (see ``protocol.py``) when it has put this process under its
-limits: ``{"user", "tmp", "nice", "cores", "limits", "filter", "environment"}``, where ``user`` is whom to become (null:
-nobody else), ``tmp`` the options of ``/tmp``, ``limits`` pairs by the number of each, ``filter`` the filter of system
-calls in hexadecimal, and ``environment`` that of WORDS. ``{"ok": true}`` goes back just before WORDS are executed, and
-the socket closes when they are; where they cannot be, an error comes after it.
+CONTROL is a socket to the parent. The parent sends one message (see ``protocol.py``) once it has put this process under
+its limits:
+- ``user``: the user to become (null: no change)
+- ``tmp``: mount options of ``/tmp``
+- ``nice``, ``cores``
+- ``limits``: resource limits by number
+- ``filter``: the filter of system calls, in hexadecimal
+- ``environment``: the environment of WORDS
+The answer is ``{"ok": true}`` just before WORDS are executed. The socket closes when they are; if they cannot be
+executed, an error follows.
 
-It runs in the box's namespaces, as its first process, before anything untrusted is there.
+It runs in the box's namespaces, as its first process, before anything untrusted is in the box.
 """
 
 import contextlib
@@ -37,8 +41,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class SockFprog(ctypes.Structure):
-    """``struct sock_fprog``."""
-
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
@@ -49,13 +51,12 @@ def check(result: int, what: str) -> None:
 
 
 def control(option: int, *values: Any) -> None:
-    words = [ctypes.c_ulong(it) if isinstance(it, int) else it for it in values]
+    words = [ctypes.c_ulong(value) if isinstance(value, int) else value for value in values]
     check(_libc.prctl(option, *words, *[ctypes.c_ulong(0)] * (4 - len(words))), f"prctl {option}")
 
 
 def bound_tmp(options: str, user: int | None) -> None:
-    """Give the file system in memory its bounds. Words that are flags become flags; of the others the kernel takes what
-    can be changed, and the owner is made by hand."""
+    """Bound the file system in memory. A remount takes flags and sizes, but not the owner."""
     flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
     words = options.split(",")
     chosen = sum(flags[word] for word in words if word in flags)
@@ -69,7 +70,7 @@ def bound_tmp(options: str, user: int | None) -> None:
 
 
 def set_limits(pairs: dict[str, int]) -> None:
-    """Soft and hard, or the hard one that there is where that is lower."""
+    """Set soft and hard limits; a lower hard limit stays."""
     for name, value in pairs.items():
         _, hard = resource.getrlimit(int(name))
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -83,7 +84,7 @@ def become(user: int) -> None:
 
 
 def drop_bounding() -> None:
-    """So that no file with capabilities could give one back."""
+    """Otherwise a file with capabilities could give one back."""
     for number in range(64):
         if _libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(number), 0, 0, 0) != 1:
             continue
@@ -107,14 +108,14 @@ def confine(order: dict[str, Any]) -> None:
     set_limits(order["limits"])
     os.nice(max(0, order["nice"] - os.nice(0)))
     if order["cores"]:
-        with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
+        with contextlib.suppress(OSError):  # a core was taken away meanwhile: any core will do
             os.sched_setaffinity(0, order["cores"])
     drop_bounding()
     if order["user"] is not None:
         become(order["user"])
     drop_capabilities()
     control(PR_SET_NO_NEW_PRIVS, 1)
-    # A change of user clears this setting, so it comes last.
+    # Last, because a change of user clears this setting.
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(FOLDER)
     filter_calls(bytes.fromhex(order["filter"]))

@@ -1,12 +1,12 @@
-"""How a program in a box reaches its parent: by a socket it inherited, or by one it finds in the box."""
+"""Connects a program in a box to its parent, by an inherited socket or by one in the box."""
 
 import socket
 
 
 def connect(address: str) -> socket.socket:
-    """The stream socket that ``address`` names: ``fd:N`` (inherited) or ``path:/sock/s`` (to connect to).
+    """``address``: ``fd:N`` (an inherited stream socket) or ``path:/sock/s`` (to connect to).
 
-    Raises ValueError for another form, OSError when the parent is gone.
+    Raises ValueError for another form, OSError if the parent is gone.
     """
     kind, _, where = address.partition(":")
     if kind == "fd":

@@ -1,4 +1,4 @@
-"""A binding in device memory: the gate is a wait on the stream, the call is enqueued behind it and runs later."""
+"""A binding in device memory: the gate is a wait on the stream, and the call is enqueued behind it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _C_TYPES = {
 
 
 class _Bytes:
-    """Device memory as torch takes it without a copy."""
+    """Device memory for torch, without a copy."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
@@ -34,12 +34,10 @@ class _Bytes:
 
 
 class CudaBinding:
-    """What one case or workload is called with, and how a round of it runs. See ``HostBinding`` for the other one."""
-
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
-        # Whether the last call waited for the device while its gate was closed: such a wait returns at once.
+        # The last call waited for the device while its gate was closed: such a wait returns at once.
         self.waits_left_out = False
         self._mappings: dict[str, CudaMapping] = {}
         self._flags = MAPPINGS.flags(flags)
@@ -57,7 +55,6 @@ class CudaBinding:
         return self._mappings[entry["name"]].address + int(entry["offset"])
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
         return {
             entry["name"]: entry["value"] if entry["kind"] == "value" else self._tensor(entry)
             for entry in self.entries
@@ -84,9 +81,9 @@ class CudaBinding:
         return _C_TYPES[entry.get("dtype", default)](value)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """One round: enqueue gate, call and done, say queued, wait for the device. What went wrong, or None.
+        """Enqueue gate, call and done, say queued, wait for the device. Returns the failure, if any.
 
-        What the call itself raises comes first; a fault of its kernels shows when the device is waited for.
+        An exception of the call comes before a fault of its kernels, which shows only when the device is waited for.
         """
         failure = self._enqueue(number, call)
         queued()

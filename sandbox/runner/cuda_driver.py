@@ -1,7 +1,7 @@
-"""The CUDA driver through ctypes: the calls that a runner needs, with CUDA's own names in the errors.
+"""The CUDA driver through ctypes: the calls that a runner needs. Errors carry CUDA's own names.
 
-No package at all: a CUDA submission's runner starts in a fraction of a second, and nothing here imports torch.
-Sizes are bytes; addresses and handles are plain integers.
+It imports no package, so a CUDA submission's runner starts in a fraction of a second. Sizes are bytes; addresses and
+handles are plain integers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OUT_OF_MEMORY = 2
 
 
 class CudaError(Exception):
-    """A driver call failed. ``name`` is such as CUDA_ERROR_ILLEGAL_ADDRESS, the message CUDA's own sentence."""
+    """A driver call failed. ``name``: for example CUDA_ERROR_ILLEGAL_ADDRESS; the message is CUDA's own sentence."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class _Access(ctypes.Structure):
     _fields_ = [("location", _Location), ("flags", c_int)]
 
 
-# Name in the library (the newest revision of each call) and the types of its arguments.
+# By name in the library (the newest revision of each call): the types of its arguments.
 _CALLS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuDeviceGet": (POINTER(c_int), c_int),
@@ -95,7 +95,7 @@ def _library() -> ctypes.CDLL:
 
 
 def error_of(code: int) -> CudaError:
-    """The exception that stands for a driver's (or the runtime's: they share numbers) error code."""
+    """Driver and runtime share their numbers."""
     return CudaError(code, _text("cuGetErrorName", code), _text("cuGetErrorString", code))
 
 
@@ -112,10 +112,10 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def make_context(printf_bytes: int) -> None:
-    """Make device 0's primary context (the one that the runtime and torch share) and make it current.
+    """Make device 0's primary context, which the runtime and torch share, and make it current.
 
-    ``printf_bytes`` bounds what kernels can print in one call. Memory that ``cudaFreeAsync`` gave back stays with the
-    default pool, so that a warm call allocates nothing.
+    ``printf_bytes`` bounds what kernels can print in one call. The pool keeps memory that ``cudaFreeAsync`` returns:
+    a warm call allocates nothing.
     """
     device, context, pool = c_int(), c_void_p(), c_void_p()
     _call("cuInit", 0)
@@ -129,7 +129,7 @@ def make_context(printf_bytes: int) -> None:
 
 
 def synchronise() -> None:
-    """Wait for everything; lets what kernels printed reach stdout. Raises CudaError for any fault since the last."""
+    """Wait for everything, and flush kernels' output to stdout. Raises CudaError for any fault so far."""
     _call("cuCtxSynchronize")
 
 
@@ -142,7 +142,7 @@ def granularity() -> int:
 
 
 def import_memory(descriptor: int) -> int:
-    """The handle of device memory that another process exported."""
+    """Returns a handle of memory that another process exported."""
     handle = c_uint64()
     _call("cuMemImportFromShareableHandle", byref(handle), c_void_p(descriptor), _POSIX_DESCRIPTOR)
     return handle.value
@@ -153,7 +153,7 @@ def release_memory(handle: int) -> None:
 
 
 def reserve(size: int) -> int:
-    """Address space with nothing in it."""
+    """Reserve address space without memory."""
     address = c_uint64()
     _call("cuMemAddressReserve", byref(address), size, 0, 0, 0)
     return address.value
@@ -164,7 +164,6 @@ def unreserve(address: int, size: int) -> None:
 
 
 def map_memory(address: int, size: int, handle: int) -> None:
-    """Map ``handle`` at ``address``, readable and writable by device 0."""
     _call("cuMemMap", address, size, 0, handle, 0)
     access = _Access(_Location(_DEVICE, 0), _READ_WRITE)
     _call("cuMemSetAccess", address, size, byref(access), 1)
@@ -175,7 +174,7 @@ def unmap_memory(address: int, size: int) -> None:
 
 
 def register_host(address: int, size: int) -> int:
-    """Let the device see host memory; returns the device's address of it."""
+    """Returns the device's address of it."""
     found = c_uint64()
     _call("cuMemHostRegister_v2", address, size, _DEVICEMAP)
     _call("cuMemHostGetDevicePointer_v2", byref(found), address, 0)
@@ -187,7 +186,7 @@ def unregister_host(address: int) -> None:
 
 
 def wait_value(stream: int, address: int, value: int) -> None:
-    """What is enqueued next waits until the word at ``address`` has reached ``value`` (cyclic comparison)."""
+    """Later work on the stream waits until the word at ``address`` has reached ``value`` (cyclic comparison)."""
     _call("cuStreamWaitValue32_v2", stream, address, value, _WAIT_GEQ)
 
 
@@ -196,7 +195,7 @@ def write_value(stream: int, address: int, value: int) -> None:
 
 
 def load_function(image: bytes, name: str) -> int:
-    """A kernel of a module given as PTX text or cubin."""
+    """``image``: PTX text or cubin."""
     module, function = c_void_p(), c_void_p()
     _call("cuModuleLoadData", byref(module), image)
     _call("cuModuleGetFunction", byref(function), module, name.encode())
@@ -204,7 +203,7 @@ def load_function(image: bytes, name: str) -> int:
 
 
 def launch(function: int, blocks: int, threads: int, stream: int, *values: Any) -> None:
-    """Launch a one-dimensional grid; ``values`` are ctypes objects, one per parameter."""
+    """``values``: ctypes objects, one per parameter."""
     pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
     _call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, None)
 
@@ -220,7 +219,6 @@ def record(event: int, stream: int) -> None:
 
 
 def elapsed_us(start: int, end: int) -> float:
-    """Microseconds between two events that have happened."""
     milliseconds = c_float()
     _call("cuEventElapsedTime", byref(milliseconds), start, end)
     return milliseconds.value * 1e3

@@ -1,4 +1,4 @@
-"""Loads a CUDA submission: a shared library that the judge had compiled, given as a descriptor."""
+"""Loads a CUDA submission: a shared library, compiled beforehand, given as a descriptor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCal
 
 
 class CallFailed(Exception):
-    """``solve`` came back with an error of the CUDA runtime; ``name`` is such as cudaErrorInvalidConfiguration."""
+    """``solve`` returned an error of the CUDA runtime. ``name``: for example cudaErrorInvalidConfiguration."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
@@ -40,10 +40,8 @@ class CallFailed(Exception):
 
 
 class Library:
-    """The loaded library, with its entry point."""
-
     def __init__(self, descriptor: int) -> None:
-        """Raises OSError where the library cannot be loaded, CallFailed where its kernels do not suit this device."""
+        """Raises OSError if the library cannot be loaded, CallFailed if its kernels do not fit this device."""
         library = ctypes.CDLL(_written(descriptor))
         self._entry = library.grader_entry
         self._entry.restype, self._entry.argtypes = ctypes.c_int, [ctypes.POINTER(ctypes.c_void_p)]
@@ -77,7 +75,7 @@ class Library:
 
 
 class _Waits:
-    """See ``gated.Waits``: those that ``compile.py`` wraps. Raises ValueError where the library has none."""
+    """The waits that ``compile.py`` wraps; see ``gated.Waits``. Raises ValueError if the library has none."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._gate = ctypes.c_void_p.in_dll(library, "grader_gate")
@@ -94,7 +92,7 @@ class _Waits:
 
 
 def _written(descriptor: int) -> str:
-    """The library as a file of the box: the dynamic linker takes paths only."""
+    """Write the library to a file in the box: the dynamic linker takes only paths."""
     path = os.path.join(os.environ.get("TMPDIR", "/tmp"), LIBRARY_NAME)  # noqa: S108 - the box's own tmpfs
     with open(path, "wb") as file:
         left, offset = os.fstat(descriptor).st_size, 0

@@ -1,4 +1,4 @@
-"""Device memory of the judge's, mapped so that an array runs into unmapped address space, and the gate's words."""
+"""The judge's device memory, mapped with unmapped address space behind each array, and the gate's words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory import PAGE
 
 DONE_WORD = 16
 _WORD_BYTES = 4
-# What stays mapped: so many pieces, each no larger than this.
+# At most this many pieces stay mapped, each no larger than this.
 _MOST_KEPT, _KEPT_BYTES = 16, 4 << 20
 
 
@@ -36,23 +36,21 @@ class CudaMapping:
             raise
 
     def close(self) -> None:
-        """Unmap. A context that a fault has ended refuses; the process ends soon then."""
+        """Unmap. A context that a fault has ended refuses; its process ends soon anyway."""
         while self._undo:
             with contextlib.suppress(driver.CudaError):
                 self._undo.pop()()
 
 
 class Mappings:
-    """The judge's memory as it is mapped here. Small pieces stay mapped: the cases of a suite use the same ones, and to
-    map one takes as long as a small case does."""
+    """Small pieces stay mapped: the cases of a suite reuse them, and mapping one takes as long as a small case."""
 
     def __init__(self) -> None:
-        # By the judge's numbers; the first is what was not used for longest.
+        # By the judge's numbers, least recently used first.
         self._kept: dict[int, CudaMapping] = {}
         self._flags: tuple[tuple[int, int], CudaFlags] | None = None
 
     def take(self, entry: dict[str, Any], descriptor: int) -> CudaMapping:
-        """That of a buffer; ``put`` takes it back."""
         kept = self._kept.pop(entry.get("memory", 0), None)
         return kept if kept is not None else CudaMapping(descriptor, entry["mapped"])
 
@@ -66,7 +64,7 @@ class Mappings:
             self._kept.pop(next(iter(self._kept))).close()
 
     def flags(self, descriptor: int) -> CudaFlags:
-        """The page of the gate, which has one for all bindings."""
+        """The page of the gate, shared by all bindings."""
         found = os.fstat(descriptor)
         page = found.st_dev, found.st_ino
         if self._flags is None or self._flags[0] != page:
@@ -85,18 +83,16 @@ class CudaFlags:
     def __init__(self, descriptor: int) -> None:
         self._map = mmap.mmap(descriptor, PAGE)
         self._words = memoryview(self._map).cast("I")
-        # The address only: a ctypes view that lived on would forbid to close the map.
+        # Only the address: a live ctypes view would keep the map from closing.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
-        # The round whose gate was opened last.
+        # The last round whose gate was opened.
         self.open_word = ctypes.c_uint32.from_address(self._host)
 
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:
-        """What is enqueued inside runs when the judge opens the gate; "done" is written once it has run.
-
-        Everything is on the legacy default stream, with which every blocking stream is ordered.
-        """
+        """Work enqueued in the body runs once the judge opens the gate; "done" is written after it. Both on the legacy
+        default stream, which orders all blocking streams."""
         driver.wait_value(driver.LEGACY_STREAM, self._device, round_number)
         try:
             yield
@@ -104,7 +100,7 @@ class CudaFlags:
             driver.write_value(driver.LEGACY_STREAM, self._device + DONE_WORD * _WORD_BYTES, round_number)
 
     def set_done(self, round_number: int) -> None:
-        """Say "done" from the host: a stream whose context is dead writes nothing any more."""
+        """Say "done" from the host: a stream of a dead context writes nothing any more."""
         self._words[DONE_WORD] = round_number
 
     def close(self) -> None:

@@ -1,6 +1,8 @@
-"""What ``torch.empty`` gives in a submission's process. It holds whatever was there, zeros most often, so a kernel that
-reads it before anything was written looks right by luck. Here it is filled: floats of every format are NaN, integers
-are far from those that kernels count and index with."""
+"""Fills the memory that ``torch.empty`` returns in a submission's process.
+
+Unfilled it is mostly zeros, so a kernel that reads it before writing looks right by luck. The pattern is NaN in every
+float format, and integers far from any that kernels count and index with.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-# Halves of this are NaN in float16 and bfloat16, and so is what begins with them in float32 and float64. Random, so
-# that 16 bytes of it are nobody's result.
+# Each half is NaN in float16 and bfloat16, and so is any float32 or float64 that begins with it. Random, so no kernel
+# computes these 16 bytes.
 PATTERN = b"".join(bytes((0x81 + byte % 0x7F, 0xFF)) for byte in os.urandom(8))
-# Larger memory stays as it is: filling it would take its pages.
+# Larger memory is left alone: filling it would commit its pages.
 MOST_BYTES = 64 << 20
 
 _MAKERS = ("empty", "empty_like", "empty_permuted", "empty_strided")
@@ -21,7 +23,6 @@ _METHODS = ("new_empty", "new_empty_strided")
 
 
 def use() -> None:
-    """Fill what torch's functions for new memory return from now on."""
     import torch
 
     for owner, names in ((torch, _MAKERS), (torch.Tensor, _METHODS)):

@@ -1,4 +1,4 @@
-"""A binding in the emulated GPU's memory: the judge's buffers, at addresses that only its kernels can use."""
+"""A binding in the emulated GPU's memory: the judge's buffers at addresses that only its kernels can use."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ _NUMBERS: dict[str, Any] = {
 
 
 class EmulatedBinding(HostBinding):
-    """What one case or workload is called with. It waits at the gate like one in host memory."""
-
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
-        """The address at which ``device`` has a buffer; ``written``: it may be read."""
+        """Returns the address at which ``device`` has a buffer. ``written``: it may be read."""
         address = int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
         if (large := entry.get("large")) is not None:
             base = self._mappings[entry["name"]].address
@@ -42,10 +40,12 @@ class EmulatedBinding(HostBinding):
         return address
 
     def sample(self) -> Any:
-        """What of a call runs, where arrays are too large for all of it; None: everything."""
-        large = [it for it in self.entries if it.get("large") is not None]
+        """The part to run, if arrays are too large to run everything."""
+        large = [entry for entry in self.entries if entry.get("large") is not None]
         targets = [
-            sample.Target(index, tuple(it["shape"])) for it in large for index in it["large"]["targets"]
+            sample.Target(index, tuple(entry["shape"]))
+            for entry in large
+            for index in entry["large"]["targets"]
         ]
         return sample.Sample(targets, large[0]["large"]["seed"]) if large else None
 

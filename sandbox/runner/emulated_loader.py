@@ -1,5 +1,5 @@
-"""Loads a CUDA submission for the emulated GPU: the library's host code gets a process of its own, without any of the
-judge's memory, and asks this one for memory, copies and launches."""
+"""Loads a CUDA submission for the emulated GPU. The library's host code gets its own process, without the judge's
+memory, and asks this process for memory, copies and launches."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from binding import Binding, Call, MakeCall
 from emulated import (
     end_like,
     failure_of,
+    finding,
     forgotten_of,
     notes_of,
     part,
     remarks_of,
     sampled_of,
-    told,
     unfreed_of,
     write_all,
 )
@@ -24,7 +24,7 @@ from failure import Described
 
 device, engine = part("device"), part("engine")
 
-# What the host computes costs nothing in the model, so it may see no more than this of a counted call's data, in bytes:
+# The model does not charge for work on the host, so the host may see at most this many bytes of a counted call's data:
 # enough for a count or a flag.
 _MOST_TAKEN = 256
 _TAKEN = (
@@ -34,19 +34,18 @@ _TAKEN = (
 
 
 def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. Raises OSError where the library cannot be loaded."""
+    """See ``main.py``. Raises OSError if the library cannot be loaded."""
     host = Host(descriptors[0])
 
     def make(binding: Binding) -> Call:
-        assert isinstance(binding, EmulatedBinding), "an emulated GPU has memory of its own"
+        assert isinstance(binding, EmulatedBinding), "an emulated GPU has its own memory"
         return HostCall(host, binding)
 
     return make
 
 
 class HostCall:
-    """A call of the entry point; ``counted`` makes one whose work is counted, and then ``modelled_us`` is its time, and
-    ``profile`` what was counted."""
+    """See ``CountedCall``."""
 
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
@@ -76,11 +75,11 @@ class Host:
     """The process of the submission's host code, and the GPU that answers it."""
 
     def __init__(self, descriptor: int) -> None:
-        # Nothing of the submission runs in this process, and none of its own may look into it.
+        # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
-        # The linker takes paths only; this is the judge's own sealed memory.
+        # The linker takes only paths; this is the judge's own sealed memory.
         self._library = os.dup(descriptor)
-        # What of the last call ran, where that was not all of it.
+        # The part of the last call that ran, if not all of it.
         self.sampled: dict[str, Any] | None = None
         self._start()
 
@@ -99,10 +98,10 @@ class Host:
         self._start()
 
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
-        """What it came to, as ``device.Returned``.
+        """Returns a ``device.Returned``.
 
-        Raises Described for what the GPU found, or the host code got as an error. Where the host code's process
-        ends, this one ends in the same way: that is what the judge asks a box for."""
+        Raises Described for a finding of the GPU or an error in the host code. If the host code's process ends, this
+        one ends alike, because the judge asks how the box ended."""
         with binding.on(self._device) as values:
             try:
                 returned = self._process.call(values, counted=counted)
@@ -114,14 +113,14 @@ class Host:
         if returned is None:
             touched = self._device.call.on_host
             self._start_again()
-            raise Described(told(touched.kind, touched.message, touched.line))
+            raise Described(finding(touched.kind, touched.message, touched.line))
         write_all(returned.printed)
-        if returned.fault is not None:  # a card's context would be lost, too
+        if returned.fault is not None:  # a card's context would be lost too
             self._start_again()
         if (failure := failure_of(returned)) is not None:
             raise Described(failure)
         if counted and returned.taken > _MOST_TAKEN:
-            raise Described(told("taken", _TAKEN.format(returned.taken), 0))
+            raise Described(finding("taken", _TAKEN.format(returned.taken), 0))
         for note in notes_of(returned):
             write_all(f"[emulated GPU] {note}\n".encode())
         return returned

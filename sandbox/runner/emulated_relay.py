@@ -1,11 +1,11 @@
-"""The emulated GPU of a submission in Python: it stands between the judge and the runner that has the submission.
+"""The emulated GPU of a submission in Python, a relay between the judge and the submission's runner.
 
-That runner is a process of its own, ``main.py`` again. It is loaded, bound and called as on any device, by messages
-that pass through here, and asks by a second socket for what a driver does: modules, memory, launches. What the GPU
-found goes into the answer to a call, in which the submission has no say.
+The runner is another process of ``main.py``. The judge's messages to it pass through here. By a second socket it asks
+for a driver's work: modules, memory, launches. The GPU's findings go into the answer to a call, which the submission
+cannot influence.
 
-The runner has copies of the judge's arrays, which are brought up to date around each launch. While work is counted they
-hold noise: what a submission computes on the host costs nothing in the model, so there it must come out wrong.
+The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold noise: the
+model does not charge for computing on the host, so that must give a wrong result.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from emulated_binding import EmulatedBinding
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
 
-# Of an answer; the judge takes no longer one.
+# Longest answer that the judge accepts.
 _MOST_BYTES = 1 << 20
 _LENGTH = struct.Struct("<I")
-# How often the judge's gate is looked at.
+# Interval between looks at the judge's gate.
 _LOOK_SECONDS = 20e-6
-# So long may a runner that closed its connection take to end.
+# Time that a runner may take to end once it closed its connection.
 _END_SECONDS = 1.0
 
 
 class Relay:
-    """Between ``address``, where the judge listens, and a runner that imports what ``preload`` says."""
+    """Between the judge, which listens at ``address``, and a runner that preloads ``preload``."""
 
     def __init__(self, address: str, preload: str) -> None:
-        # Nothing of the submission runs in this process, and none of its own may look into it.
+        # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         self._judge = connect(address)
         self._device = device.Device(engine.Engine(), ptxas=assembler.tritons_ptxas())
-        # Its barriers are the compiler's to place, which has several threads write the same value now and then.
+        # The compiler places its barriers, and sometimes has several threads write the same value.
         self._device.engine.check = engine.BUT_SHARED_RACES
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
-        # Between the end of a call and the judge's next message: what the runner asks for meanwhile waits.
+        # Between the end of a call and the judge's next message, the runner's requests wait.
         self._over = False
-        # What kernels printed while work is counted: the runner could read it where it is printed to.
+        # Kernels' output while work is counted: printed earlier, the runner could read it.
         self._printed = b""
-        # Of a counted call: what the runner was given in place of the GPU's memory, and what that held.
+        # In a counted call: the noise that the runner got -> the GPU's memory that it replaces.
         self._noise: dict[bytes, bytes] = {}
         self._runner, runners_end = socket.socketpair()
         self._requests, asking_end = socket.socketpair()
@@ -69,7 +69,7 @@ class Relay:
             self._process = subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
 
     def serve(self) -> None:
-        """Until the judge closes the connection, or the runner ends: then this process ends like it."""
+        """Serve until the judge closes the connection, or the runner ends: then end this process alike."""
         poll = select.poll()
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)
@@ -93,7 +93,6 @@ class Relay:
                 self._take(message, descriptors)
 
     def _answer(self) -> None:
-        """One request of the runner's to the GPU."""
         kind, size = device.HEADER.unpack(_exactly(self._requests, device.HEADER.size))
         if size > device.MOST_BYTES:
             raise EOFError
@@ -121,7 +120,7 @@ class Relay:
         self._printed = b""
 
     def _as_noise(self, contents: bytes) -> bytes:
-        """What the runner gets in place of the GPU's memory: it may bring it back, and not read it."""
+        """The runner may hand the GPU's memory back, but not read it."""
         noise = os.urandom(len(contents))
         self._noise[noise] = contents
         return noise
@@ -131,7 +130,7 @@ class Relay:
         return head + self._noise.get(given, given)
 
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        """The judge's message goes to the runner; of a binding, the GPU has the buffers too."""
+        """Pass the judge's message to the runner; give the GPU the buffers of a binding too."""
         self._over = False
         if message["op"] in ("bind", "unbind"):
             self._unbind()
@@ -142,7 +141,7 @@ class Relay:
             self._copies = Copies(self._binding)
             for entry in message["entries"]:
                 if entry["kind"] == "buffer":
-                    # What torch wrote there on the host is not known, so it counts as written.
+                    # What torch wrote there on the host is unknown, so it counts as written.
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
             sent = self._copies.descriptors
@@ -173,8 +172,8 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """The runner's message goes to the judge, with what the GPU found. It is written anew, so that the judge reads
-        in it what was read here."""
+        """Add the GPU's findings to the runner's message. It is encoded again: the judge reads exactly what was checked
+        here."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
@@ -193,7 +192,7 @@ class Relay:
             self._open(message.get("round"))
 
     def _open(self, number: Any) -> None:
-        """When the judge opens its gate, let the runner through: its arrays are there now."""
+        """Once the judge opens its gate, update the runner's arrays and open the runner's."""
         assert self._binding is not None
         assert self._copies is not None
         if not isinstance(number, int):
@@ -228,18 +227,17 @@ class Relay:
         protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:
-        """End this process as the runner's did."""
         self._runner.close()
         self._requests.close()
         try:
             end_like(self._process.wait(_END_SECONDS))
-        except subprocess.TimeoutExpired:  # it closed its connection and goes on
+        except subprocess.TimeoutExpired:  # it closed its connection and runs on
             self._process.kill()
             os._exit(1)
 
 
 class Copies:
-    """The runner's own gate and arrays, beside those of ``binding``; ``descriptors`` are those of a binding."""
+    """The runner's own gate and copies of the arrays in ``binding``, with the ``descriptors`` of a binding."""
 
     def __init__(self, binding: EmulatedBinding) -> None:
         self.descriptors: list[int] = []
@@ -249,7 +247,7 @@ class Copies:
             if entry["kind"] != "buffer":
                 continue
             if entry.get("large") is not None:
-                # It cannot be copied. Nothing lies there: who uses it on the host is ended by SIGBUS.
+                # Too large to copy. The file is empty: use of it on the host ends in SIGBUS.
                 self._memory(0)
                 continue
             mapped = mmap.mmap(self._memory(entry["mapped"]), entry["mapped"])
@@ -257,7 +255,7 @@ class Copies:
                 real = np.frombuffer(binding.memory(entry), dtype=np.uint8)
                 copy = np.frombuffer(mapped, dtype=np.uint8, count=entry["nbytes"], offset=entry["offset"])
                 size = entry["nbytes"] // math.prod(entry["shape"])
-                self._arrays.append(tuple(it.reshape(-1, size) for it in (real, copy, copy.copy())))
+                self._arrays.append(tuple(array.reshape(-1, size) for array in (real, copy, copy.copy())))
 
     def _memory(self, size: int) -> int:
         descriptor = os.memfd_create("copy", os.MFD_CLOEXEC)
@@ -278,14 +276,14 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
-        """No byte of it is one that arrays are filled with: 0, 1 or -1, whose elements would not be seen to change."""
+        """The noise avoids 0, 1 and -1, which fill arrays: a write of such a byte must show as a change."""
         for _, copy, known in self._arrays:
             noise = np.frombuffer(os.urandom(known.size), dtype=np.uint8).reshape(known.shape)
             known[:] = 2 + noise % 253
             copy[:] = known
 
     def take_changes(self) -> None:
-        """The elements that the host wrote since."""
+        """Copy elements that the host has written to the judge's arrays."""
         for real, copy, known in self._arrays:
             now = copy.copy()
             changed = (now != known).any(axis=1)
@@ -295,14 +293,14 @@ class Copies:
 
 
 def _why(error: Any, returned: Any) -> Any:
-    """What the runner raised; where the GPU refused it something, with the GPU's own sentence."""
+    """The runner's error, with the GPU's own sentence if the GPU refused something."""
     if returned.misuses and isinstance(error, dict) and error.get("type") == "GpuError":
         return {**error, "message": returned.misuses[0].message}
     return error
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:
-    """Raises EOFError where the other end is gone."""
+    """Raises EOFError if the other end is gone."""
     parts = bytearray(size)
     view, at = memoryview(parts), 0
     while at < size:

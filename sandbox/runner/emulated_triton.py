@@ -1,8 +1,9 @@
-"""Triton for the emulated GPU, in a submission's process: its real compiler, to PTX, and a driver that asks the GPU,
-beside this process (``emulated_relay.py``), for modules, memory and launches.
+"""Triton for the emulated GPU, in a submission's process: the real compiler, down to PTX, and a driver.
 
-Tensors lie in the host's memory. Those over the judge's buffers are known to the GPU by an address of its own; of any
-other, a launch takes the contents along and brings them back.
+The driver asks the GPU, in the neighbouring process (``emulated_relay.py``), for modules, memory and launches.
+
+Tensors are in the host's memory. The GPU knows those over the judge's buffers by its own addresses; a launch sends
+others along and brings them back.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FORMATS = {
 
 
 class GpuError(RuntimeError):
-    """What the GPU refused. ``code``: CUDA's number of the error."""
+    """The GPU refused a request. ``code``: CUDA's error number."""
 
     def __init__(self, code: int, doing: str) -> None:
         super().__init__(f"the emulated GPU refused {doing}: CUDA error {code}")
@@ -42,7 +43,7 @@ class NotOnThisGpu(RuntimeError):
 
 
 class Gpu:
-    """The other end of ``connection``. ``buffers``: of the judge's, as (address here, bytes, address there)."""
+    """The other end of ``connection``. ``buffers``: the judge's, as (address here, bytes, address there)."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -70,7 +71,7 @@ class Gpu:
 
     @contextmanager
     def reaching(self, tensors: list[Any]) -> Iterator[list[int]]:
-        """Addresses of ``tensors`` on the GPU while a launch uses them."""
+        """Their addresses on the GPU during a launch."""
         copies: dict[int, tuple[int, Any]] = {}
         addresses = []
         try:
@@ -92,7 +93,7 @@ class Gpu:
                 self.ask(device.RELEASE, struct.pack("<Q", there), "a release")
 
     def _copied(self, tensor: Any, copies: dict[int, tuple[int, Any]]) -> int:
-        """What to add to an address in the tensor's memory, once that is on the GPU."""
+        """Copy the tensor's memory to the GPU once. Returns the offset of its addresses there."""
         import ctypes
 
         storage = tensor.untyped_storage()
@@ -118,15 +119,14 @@ class ClientBinding(HostBinding):
     def __init__(self, entries: list[dict[str, Any]], descriptors: list[int]) -> None:
         super().__init__(entries, descriptors)
         gpu().buffers = [
-            (self.address(it), it["nbytes"], it["device"]) for it in entries if it["kind"] == "buffer"
+            (self.address(entry), entry["nbytes"], entry["device"])
+            for entry in entries
+            if entry["kind"] == "buffer"
         ]
 
 
 class RelayDriver(Driver):
-    """Of the emulated GPU beside this process."""
-
     def milliseconds(self, kernel_call: Callable[[], Any]) -> float:
-        """By the time that the GPU's model makes of the work."""
         gpu().ask(device.TIME, struct.pack("<I", 1), "counting")
         try:
             kernel_call()
@@ -137,13 +137,11 @@ class RelayDriver(Driver):
 
 
 class Utils:
-    """What Triton asks of a driver's helpers."""
-
     def get_device_properties(self, number: int = 0) -> dict[str, int]:
         return dict(PROPERTIES)
 
     def load_binary(self, name: str, code: bytes, shared: int, number: int) -> tuple[Any, ...]:
-        """Module, function, registers and spills (not known) and the threads that a block may have."""
+        """Returns module, function, registers and spills (unknown) and the most threads of a block."""
         text = code if isinstance(code, bytes) else code.encode()
         (module,) = struct.unpack("<I", gpu().ask(device.MODULE, b"//\n" + text, "the PTX of this kernel"))
         facts = gpu().ask(device.KERNEL, struct.pack("<I", module) + name.encode(), f"the kernel {name}")
@@ -156,8 +154,6 @@ class Utils:
 
 
 class Launcher:
-    """Launches a compiled kernel. ``source``: what it was compiled from."""
-
     def __init__(self, source: Any, metadata: Any) -> None:
         self._types = list(_flat(list(source.signature.values())))
         self._metadata = metadata
@@ -167,7 +163,7 @@ class Launcher:
         )
         if getattr(metadata, "num_ctas", 1) != 1:
             raise NotOnThisGpu("the emulated GPU has no clusters: num_ctas must be 1")
-        if any(it.startswith("tensordesc") for it in self._types):
+        if any(kind.startswith("tensordesc") for kind in self._types):
             raise NotOnThisGpu("the emulated GPU has no tensor descriptors")
 
     def __call__(
@@ -184,7 +180,7 @@ class Launcher:
             for kind, value in zip(self._types, _flat(values), strict=True)
             if kind != "constexpr"
         ]
-        # Behind the kernel's own arguments: memory for its own use, by the allocator that the submission set.
+        # Behind the kernel's arguments: scratch memory, from the allocator that the submission set.
         if self._scratch[0]:
             from triton.runtime import _allocation
 
@@ -212,11 +208,11 @@ class Launcher:
 
 
 def _flat(values: Any) -> Iterator[Any]:
-    for it in values:
-        if isinstance(it, (tuple, list)):
-            yield from _flat(it)
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from _flat(value)
         else:
-            yield it
+            yield value
 
 
 def _number(kind: str, value: Any) -> bytes:
@@ -229,7 +225,6 @@ _gpu: Gpu | None = None
 
 
 def gpu() -> Gpu:
-    """The one of this process."""
     global _gpu
     if _gpu is None:
         _gpu = Gpu(socket.socket(fileno=int(os.environ["GRADER_GPU"])))
@@ -237,7 +232,6 @@ def gpu() -> Gpu:
 
 
 def use() -> None:
-    """Have Triton compile for the emulated GPU, and run there."""
     import triton
     from triton.backends.nvidia.compiler import CUDABackend
 

@@ -1,7 +1,7 @@
-"""Examines a challenge that somebody uploaded, and proves it, in a box: its Python runs here and nowhere else.
+"""Examines and proves an uploaded challenge in a box: its Python runs here and nowhere else.
 
-One request: ``{"slug"}`` and two descriptors, ZIP archives of the platform's own Python and of the course's files. Then
-this program says what the platform's ``grader.authoring.boxed`` says. Nothing of that is believed beyond its form.
+One request: ``{"slug"}`` and two descriptors, ZIP archives of the platform's own Python and of the course's files. The
+answers are those of ``grader.authoring.boxed``. The platform checks only their form and believes nothing else.
 
 Usage: python -I examine.py ADDRESS
 """

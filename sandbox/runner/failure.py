@@ -1,7 +1,7 @@
-"""Puts an exception into the bounded form that a student reads: type, message, own line, own frames.
+"""Puts an exception into the bounded form that a student reads: type, message, line and frames of the student's file.
 
-An exception is the submission's own object, and any question to it may raise, never end, or have an odd answer. Each
-has an answer of ours instead, and every text is one that JSON, a page and a database can hold.
+An exception is the submission's object, so any access to it may raise, hang or return something odd. Every access here
+falls back to a value of ours, and every text can be held by JSON, a page and a database.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-# Together, and written as JSON, below what a message may have (grader.limits.MESSAGE_BYTES): a character takes up to
-# four bytes.
+# Together, as JSON with up to four bytes a character, below the limit of a message (grader.limits.MESSAGE_BYTES).
 _TYPE, _TEXT, _TRACE, _HINT = 200, 4000, 4000, 1000
 SOURCE_NAME = "solution.py"
-# An exception may name any number of causes, also in a circle, and recursion leaves a thousand frames.
+# An exception may name any number of causes, even in a circle, and recursion leaves a thousand frames.
 _CAUSES = 16
 _FRAMES = 64
 _LINE_CHARS = 200
-# No accepted source has as many lines.
+# No accepted source has this many lines.
 _MOST_LINE = 1_000_000
-# What a class of the student's cannot replace.
+# A class of the student's cannot replace these.
 _OWN = BaseException.__dict__
 
 T = TypeVar("T")
 
 
 class Described(Exception):
-    """What went wrong, described already: raised by ours, in a process where nothing of a submission runs."""
+    """A failure that our code described already, in a process that runs no code of a submission."""
 
     def __init__(self, failure: dict[str, Any]) -> None:
         super().__init__(failure["message"])
@@ -38,16 +37,20 @@ class Described(Exception):
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """``kind`` is memory, syntax, import, cuda, checker, compilation or exception; ``line`` is the last line of the
-    student's own file. Of a compilation, ``message`` is the compiler's sentence, the line's text and a caret.
+    """The failure of the student's code.
 
-    An error of CUDA's own has CUDA's name of it as its ``type``. Raises nothing.
+    - ``kind``: memory, syntax, import, cuda, checker, compilation or exception
+    - ``type``: the exception's class; CUDA's own name for a CUDA error
+    - ``message``: for a compilation, the compiler's sentence, the source line and a caret
+    - ``line``: the last line in the student's own file
+
+    Raises nothing.
     """
     if type(error) is Described:
         return {**error.failure, "message": printable(error.failure["message"], _TEXT)}
     chain = _chain(error)
     root = _root(chain)
-    frames = [it for link in chain for it in _own_frames(link)][-_FRAMES:]
+    frames = [frame for link in chain for frame in _own_frames(link)][-_FRAMES:]
     message = _answer(lambda: _exact(str(root)), "(its message cannot be shown: str() of it fails)")
     syntax = issubclass(type(root), SyntaxError)
     line = _answer(lambda: root.lineno, None) if syntax else (frames[-1][0] if frames else None)  # type: ignore[attr-defined]
@@ -66,9 +69,9 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def printable(text: str, most: int) -> str:
-    """At most so many characters of ``text``. Halves of surrogate pairs and control characters are written out: no
-    encoding has the former, and no terminal or database wants the latter."""
-    text = "".join(it if _is_plain(it) else ascii(it)[1:-1] for it in text[: most + 1])
+    """At most ``most`` characters of ``text``. Halves of surrogate pairs are escaped because no encoding has them, and
+    control characters because no terminal or database takes them."""
+    text = "".join(letter if _is_plain(letter) else ascii(letter)[1:-1] for letter in text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -79,7 +82,7 @@ def _is_plain(character: str) -> bool:
 
 
 def _answer(ask: Callable[[], T], otherwise: T) -> T:
-    """What ``ask`` gives, or ``otherwise`` where it raises anything at all."""
+    """The result of ``ask``, or ``otherwise`` if it raises anything at all."""
     try:
         return ask()
     except BaseException:
@@ -87,7 +90,8 @@ def _answer(ask: Callable[[], T], otherwise: T) -> T:
 
 
 def _exact(text: Any) -> str:
-    """A plain ``str`` of the same characters. Raises TypeError for what is none; asks no method of a subclass."""
+    """A plain ``str`` of the same characters. Raises TypeError if ``text`` is no string; calls no method of a
+    subclass."""
     return str.__getitem__(text, slice(0, max(_TEXT, _TRACE) + 1))
 
 
@@ -97,18 +101,18 @@ def _name(kind: type) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and what it names as its causes, each once."""
+    """The exception and the causes that it names, each once."""
     chain = [error]
     while len(chain) < _CAUSES:
         cause = _OWN["__cause__"].__get__(chain[-1])
-        if cause is None or any(cause is it for it in chain):
+        if cause is None or any(cause is link for link in chain):
             break
         chain.append(cause)
     return chain
 
 
 def _root(chain: list[BaseException]) -> BaseException:
-    """Triton's interpreter wraps what a kernel raised; the cause says more."""
+    """Triton's interpreter wraps a kernel's exception; the cause says more."""
     for link in chain[:-1]:
         if _name(type(link)) != "InterpreterError":
             return link
@@ -131,21 +135,21 @@ def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
 
 
 def _line(number: Any) -> int:
-    """``number`` where a file may have such a line, else 0."""
+    """``number`` if a file can have such a line, else 0."""
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
-# How Triton writes an exception of its own into the message of another.
+# Triton's form of its own exception within the message of another.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
-# How it writes a number that is known when it compiles.
+# Triton's form of a number known at compile time.
 _CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
 
 
 def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
-    """What Triton's compiler refuses, where that is in the student's file: the line and the message. The deepest such
-    place counts, as helpers and Triton's library are compiled within the kernel that calls them."""
-    links = [it for it in chain if any(_name(kind) == "CompilationError" for kind in type(it).__mro__)]
+    """Line and message of an error by Triton's compiler in the student's file, or None. The deepest such place counts:
+    helpers and Triton's library are compiled within the kernel that calls them."""
+    links = [link for link in chain if any(_name(kind) == "CompilationError" for kind in type(link).__mro__)]
     if not links:
         return None
     path = next(
@@ -153,7 +157,7 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
     )
     file = linecache.getlines(path)
     places = [_place_of(link, file) for link in links]
-    found = next((it for it in reversed(places) if it), None)
+    found = next((place for place in reversed(places) if place), None)
     if found is None:
         return None
     line, column = found
@@ -169,12 +173,12 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
 
 
 def _place_of(error: Any, file: list[str]) -> tuple[int, int] | None:
-    """The line and column in the student's file of what a CompilationError is about: it counts from the function's
-    first line, and knows its text without the indent."""
-    source = [it.strip() for it in _exact(error.src).split("\n")]
+    """Line and column of a CompilationError in the student's file. Triton counts from the function's first line, and
+    has its text without the indent."""
+    source = [line.strip() for line in _exact(error.src).split("\n")]
     number, column = int(error.node.lineno), int(error.node.col_offset)
     for start in range(len(file)):
-        if [it.strip() for it in file[start : start + number]] == source[:number]:
+        if [line.strip() for line in file[start : start + number]] == source[:number]:
             text = file[start]
             return start + number, column + len(text) - len(text.lstrip())
     return None
@@ -188,7 +192,7 @@ def _codes(error: BaseException) -> Iterator[types.CodeType]:
 
 
 def _is_cuda(error: BaseException) -> bool:
-    """Whether it is a CudaError or a CallFailed (recognised by their form: on a host neither is imported)."""
+    """A CudaError or a CallFailed, recognised by form: a host without a GPU imports neither."""
     return _answer(lambda: hasattr(error, "out_of_memory") and hasattr(error, "code"), False)
 
 

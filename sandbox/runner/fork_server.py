@@ -1,7 +1,8 @@
-"""Forks a runner for every source of a catalogue's own staff, so that what all of them import is imported once.
+"""Forks a runner for each source of a catalogue's staff: their common imports are done once.
 
-For trusted code only: a forked runner shares its parent's address layout and whatever the parent holds. It serves
-`grader challenge check` and is no box for a submission.
+For trusted code only: a forked runner shares its parent's address layout and everything that the parent holds. It
+serves `grader challenge check` and is no box for a submission.
+
 Usage: python -I fork_server.py ADDRESS. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
@@ -31,15 +32,15 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Child:
-    """A forked runner: ``status`` takes its wait status when it has ended, ``folder`` is removed then."""
-
     pid: int
+    # Descriptor that gets its wait status.
     status: int
+    # Removed after its end.
     folder: str
 
 
 def prepare(wanted: str) -> Prepare:
-    """Do now what a fork can inherit (a CUDA context it cannot); returns what the child has still to do."""
+    """Prepare whatever a fork can inherit (not a CUDA context). Returns the child's part."""
     if wanted == "triton-gpu":
         importlib.import_module("triton.language")  # and with it Triton and torch
 
@@ -49,8 +50,8 @@ def prepare(wanted: str) -> Prepare:
 
 
 class ForkServer:
-    """Serves one parent. Messages: ``{"op": "fork"}`` with three descriptors (the runner's connection, its output,
-    its status), answered by ``{"pid": ...}`` once it is forked."""
+    """Answers ``{"op": "fork"}``, with descriptors of the runner's connection, output and status, by ``{"pid":
+    ...}``."""
 
     def __init__(self, address: str) -> None:
         self.connection = connect(address)
@@ -61,7 +62,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Fork until the parent closes the connection; what still runs then is killed with this process."""
+        """Serve until the parent closes the connection. Children that still run then are killed with this process."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:
@@ -84,7 +85,9 @@ class ForkServer:
         if pid == 0:
             os.close(status)
             self._run(connection, output, folder)
-        os.setpgid(pid, pid)  # not in the child: the parent may kill the group as soon as it has its number
+        os.setpgid(
+            pid, pid
+        )  # here, not in the child: the parent may kill the group as soon as it has its number
         os.close(connection)
         os.close(output)
         pidfd = os.pidfd_open(pid)
@@ -93,7 +96,7 @@ class ForkServer:
         protocol.send(self.connection, {"pid": pid})
 
     def _run(self, connection: int, output: int, folder: str) -> None:
-        """The child: become a runner, and never return."""
+        """In the child: become a runner, and never return."""
         code = 1
         try:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -116,7 +119,7 @@ class ForkServer:
             os._exit(code)
 
     def _bury(self, pidfd: int) -> None:
-        """Report how a child ended, and remove what it left."""
+        """Report how a child ended, and remove its folder."""
         self._poll.unregister(pidfd)
         os.close(pidfd)
         child = self._children.pop(pidfd)

@@ -1,13 +1,12 @@
-"""Waiting for the device, while the gate is closed, would wait for ever: so it returns at once there.
+"""Makes waits for the device return at once while the gate is closed, when they could never end.
 
-Many students end ``solve`` with a synchronise, out of habit. Behind a closed gate nothing can be waited for: whatever
-runs was enqueued ahead of "done" on the same stream, so leaving the wait out changes no result. A submission that
-needs what it waits for (it reads a result on the host, or tunes a kernel) gets a wrong result or an error here. The
-judge hears that a wait was left out, and calls it again with the gate open from the start; there every wait is a real
-one. So is each from the moment on at which the judge opens the gate for a call that is late: every wait looks.
+Many students end ``solve`` with a synchronise, out of habit. All work is enqueued before "done" on the same stream, so
+leaving the wait out changes no result. A submission that needs it (to read a result on the host, or to tune a kernel)
+gets a wrong result or an error. The judge learns of each wait left out, and repeats the call with the gate open from
+the start, where every wait is real. It is also real once the judge opens the gate for a late call: each wait looks.
 
-For torch the functions are replaced below; a CUDA library brings its own wrappers, linked in by the compiler
-(``compile.py``), which ``register`` makes known here.
+For torch, ``watch_torch`` replaces the functions. A CUDA library has its own wrappers, linked in by the compiler
+(``compile.py``) and made known by ``register``.
 """
 
 from __future__ import annotations
@@ -23,17 +22,15 @@ _DEFAULT_STREAMS = (0, LEGACY_STREAM, PER_THREAD_STREAM)
 
 
 class Waits(Protocol):
-    """Waits of one kind. From ``begin`` to ``end`` they return at once while the word ``gate`` is not ``number``."""
+    """From ``begin`` to ``end``, waits return at once while the word ``gate`` is not ``number``."""
 
     def begin(self, gate: ctypes.c_uint32, number: int) -> None: ...
 
     def end(self) -> bool:
-        """Whether one was left out."""
+        """True if a wait was left out."""
 
 
 class TorchWaits:
-    """See ``Waits``: torch's, which ``watch_torch`` replaces."""
-
     def __init__(self) -> None:
         self._gate: ctypes.c_uint32 | None = None
         self._number = 0
@@ -47,7 +44,7 @@ class TorchWaits:
         return self._left_out
 
     def leaves_out(self) -> bool:
-        """Whether a wait that is asked for now is to return at once."""
+        """True if a wait must return at once now."""
         gate = self._gate
         if gate is None or gate.value == self._number:
             return False
@@ -60,20 +57,18 @@ _known: list[Waits] = [_torch]
 
 
 def register(waits: Waits) -> None:
-    """``waits`` heed the gate, too."""
     _known.append(waits)
 
 
 class Held:
-    """What is known of a call behind the gate when it has enqueued its work: whether it waited for something while the
-    gate was closed."""
+    """Whether a call waited while the gate was closed. Known once it has enqueued its work."""
 
     waits_left_out = False
 
 
 @contextlib.contextmanager
 def behind(gate: ctypes.c_uint32, number: int) -> Iterator[Held]:
-    """The time in which a call enqueues its work. ``gate``: the word that is ``number`` once the judge opens it."""
+    """A call enqueues its work in the body. ``gate``: a word that becomes ``number`` when the judge opens it."""
     held = Held()
     for waits in _known:
         waits.begin(gate, number)
@@ -85,7 +80,7 @@ def behind(gate: ctypes.c_uint32, number: int) -> Iterator[Held]:
 
 
 def watch_torch() -> None:
-    """Make torch's waits for the default stream, and for the whole device, heed the gate."""
+    """Make torch's waits for the default stream and for the whole device heed the gate."""
     import torch
 
     stream_class: Any = torch.cuda.Stream

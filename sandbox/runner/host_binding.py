@@ -11,8 +11,6 @@ from binding import Call, Entry, Failure
 
 
 class HostBinding:
-    """What one case or workload is called with, and how a round of it runs. See ``CudaBinding`` for the other one."""
-
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
@@ -39,7 +37,6 @@ class HostBinding:
         return bytes_at(self.address(entry), entry["nbytes"])
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
         import torch
 
         values: dict[str, Any] = {}
@@ -56,7 +53,7 @@ class HostBinding:
         return values
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """One round: say queued, spin until the gate opens, call, set done. What the call raised, or None."""
+        """Say queued, spin until the gate opens, call, set done. Returns what the call raised, or None."""
         failure = None
         queued()
         self._flags.wait_open(number)

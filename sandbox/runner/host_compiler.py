@@ -1,8 +1,7 @@
-"""Builds the C that Triton writes for the host, a launcher for each new signature of a kernel, while it compiles the
-kernel.
+"""Builds the launcher of each new signature of a kernel, C code by Triton for the host, while the kernel compiles.
 
-Some versions of Triton compile that with -O3 when the kernel is done, and read Python's and CUDA's headers again each
-time. A launcher runs for some microseconds on the host, behind the gate; its compilation is what a student waits for.
+Some versions of Triton do that after the kernel, with -O3, and read Python's and CUDA's headers each time. A launcher
+runs for microseconds behind the gate; students wait for its compilation.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-# As Triton writes them. Read once, into the box's own folder; gcc then takes what it made of them in their place.
+# Included by Triton's code. gcc reads them once, into a precompiled header in the box.
 _HEADERS = """#include "cuda.h"
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@ _DRIVER = "libcuda.so.1"
 
 
 class HostCompiler:
-    """gcc, with headers that are read once. ``folder``: of the box's own."""
+    """gcc with headers that are read once. ``folder``: in the box."""
 
     def __init__(self, gcc: str, folder: str) -> None:
         self._gcc = gcc
@@ -37,7 +36,7 @@ class HostCompiler:
         self._python = sysconfig.get_paths("posix_prefix")["include"]
 
     def read_headers(self, include: str) -> None:
-        """``include``: the folder of Triton's own cuda.h. Where gcc fails, each source reads its headers itself."""
+        """``include``: the folder of Triton's own cuda.h. If gcc fails, each source reads its headers itself."""
         with open(self._header, "w", encoding="ascii") as file:
             file.write(_HEADERS)
         made = [
@@ -63,26 +62,26 @@ class HostCompiler:
         include_dirs: Sequence[str],
         libraries: Sequence[str],
     ) -> str:
-        """What Triton asks of ``triton.knobs.build.impl``: the path of a shared library, made of ``source`` in
-        ``folder``. Raises subprocess.CalledProcessError, as Triton's own does."""
+        """Called as ``triton.knobs.build.impl``. Returns the path of a shared library. Raises
+        subprocess.CalledProcessError, as Triton's own does."""
         made = os.path.join(folder, name + sysconfig.get_config_var("EXT_SUFFIX"))
         prefix = ["-include", self._header] if os.path.exists(self._header) else []
-        # A driver that is not there yet is needed all the same (see ``without_driver``).
+        # Even a driver that is not installed must be a dependency (see ``without_driver``).
         links = ["-Wl,--no-as-needed"]
-        links += [f"-l:{it}" if ".so" in it or it.endswith(".a") else f"-l{it}" for it in libraries]
-        links += [f"-L{it}" for it in library_dirs]
+        links += [f"-l:{name}" if ".so" in name or name.endswith(".a") else f"-l{name}" for name in libraries]
+        links += [f"-L{path}" for path in library_dirs]
         command = [self._gcc, *_FLAGS, *prefix, source, "-shared", "-o", made, *links]
         command += self._included([*include_dirs, folder])
         subprocess.check_call(command, stdout=subprocess.DEVNULL)
         return made
 
     def _included(self, folders: Sequence[str]) -> list[str]:
-        return [f"-I{it}" for it in (*folders, self._python) if it]
+        return [f"-I{path}" for path in (*folders, self._python) if path]
 
 
 class LaunchersAhead:
-    """Begins to build a kernel's launcher when Triton begins to compile the kernel. ``driver``: Triton's module, whose
-    own way of building waits for what was begun."""
+    """Begins to build a kernel's launcher with the kernel's compilation. The own build of ``driver``, Triton's module,
+    then waits for it."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -91,12 +90,12 @@ class LaunchersAhead:
         self._known: set[str] = set()
         self._threads: list[threading.Thread] = []
 
-    def begin(self, **told: Any) -> None:
-        """What Triton asks of ``triton.knobs.runtime.jit_cache_hook``, ahead of each compilation."""
-        with contextlib.suppress(Exception):  # of another version: then it is built when it is asked for
-            types = dict(enumerate(told["compile"]["signature"].values()))
+    def begin(self, **asked: Any) -> None:
+        """Called as ``triton.knobs.runtime.jit_cache_hook`` before each compilation."""
+        with contextlib.suppress(Exception):  # another version of Triton: it builds the launcher itself
+            types = dict(enumerate(asked["compile"]["signature"].values()))
             if "tensordesc" in str(types):
-                return  # their launcher depends on what the kernel was compiled to
+                return  # their launcher depends on the compiled kernel
             source = self._driver.make_launcher({}, types, None)
             if source not in self._known:
                 self._known.add(source)
@@ -120,14 +119,13 @@ class LaunchersAhead:
         return self._build(*args, **kwargs)
 
     def finish(self) -> None:
-        """Wait for what was begun."""
         while self._threads:
             self._threads.pop().join()
 
 
 def use(*, without_driver: bool = False) -> LaunchersAhead | None:
-    """Have Triton build by it, where its version asks and gcc is here. ``without_driver``: a launcher is built all the
-    same where no driver is; it cannot be loaded, but lies in Triton's cache then."""
+    """Make Triton build by ``HostCompiler``, if its version allows that and there is gcc. ``without_driver``: build
+    even without NVIDIA's driver, for Triton's cache; such a launcher cannot be loaded here."""
     from triton import knobs
     from triton.backends.nvidia import driver
 
@@ -146,7 +144,7 @@ def use(*, without_driver: bool = False) -> LaunchersAhead | None:
 
 
 def _empty_driver(gcc: str, folder: str) -> str:
-    """A folder with a library that has the name of NVIDIA's driver, and nothing in it, to link against."""
+    """Make an empty library with the name of NVIDIA's driver, to link against. Returns its folder."""
     made = os.path.join(folder, "driver")
     os.makedirs(made, exist_ok=True)
     command = [gcc, "-shared", "-nostdlib", f"-Wl,-soname,{_DRIVER}", "-o", os.path.join(made, _DRIVER)]

@@ -1,8 +1,8 @@
-"""Arithmetic in Triton's interpreter as a GPU has it: bfloat16 everywhere, and TF32 in products.
+"""Arithmetic in Triton's interpreter as on a GPU: bfloat16 everywhere, and TF32 in products.
 
-The interpreter keeps bfloat16 as plain 16-bit numbers, and computes with those. Its own conversions cut off where a GPU
-rounds to nearest, take denormal numbers for others, and make the bits of a bfloat16 of an integer or a float64. It
-multiplies in float32 whatever precision ``tl.dot`` asks for.
+The interpreter stores bfloat16 as 16-bit integers and computes with those. Its own conversions truncate where a GPU
+rounds to nearest, get denormals wrong, and reinterpret the bits of an integer or a float64. It multiplies in float32,
+whatever precision ``tl.dot`` asks for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def round_as_gpu() -> None:
-    """From now on. A Triton whose interpreter is built otherwise is left alone."""
+    """Replace the interpreter's operations from now on. A Triton with another interpreter is left alone."""
     import numpy as np
     import triton.language as tl
     from triton.runtime import interpreter
@@ -22,19 +22,21 @@ def round_as_gpu() -> None:
     builder = getattr(interpreter, "InterpreterBuilder", None)
     handle = getattr(interpreter, "TensorHandle", None)
     replaced = ("cast_impl", "unary_op", "binary_op", "ternary_op", "create_fma", "create_dot")
-    if handle is None or not all(hasattr(builder, it) for it in replaced):
+    if handle is None or not all(hasattr(builder, name) for name in replaced):
         return
-    cast, unary, binary, ternary, fma, dot = (getattr(builder, it) for it in replaced)
+    cast, unary, binary, ternary, fma, dot = (getattr(builder, name) for name in replaced)
 
-    def is_half(it: Any) -> bool:
-        return bool(it.dtype.scalar == tl.bfloat16)
+    def is_half(value: Any) -> bool:
+        return bool(value.dtype.scalar == tl.bfloat16)
 
-    def single(it: Any) -> Any:
-        return handle(widened(it.data), tl.float32) if is_half(it) else it
+    def single(value: Any) -> Any:
+        return handle(widened(value.data), tl.float32) if is_half(value) else value
 
-    def half(it: Any) -> Any:
-        """A result; that of a comparison is bool, whatever is said of its type."""
-        return handle(it.data, tl.int1) if it.data.dtype == bool else handle(rounded(it.data), tl.bfloat16)
+    def half(value: Any) -> Any:
+        """The result of an operation. A comparison's is bool, whatever its declared type."""
+        if value.data.dtype == bool:
+            return handle(value.data, tl.int1)
+        return handle(rounded(value.data), tl.bfloat16)
 
     def converted(this: Any, source: Any, target: Any) -> Any:
         wanted = target.scalar
@@ -53,7 +55,7 @@ def round_as_gpu() -> None:
         return half(binary(this, single(one), single(two), function))
 
     def of_three(this: Any, one: Any, two: Any, three: Any, function: Any) -> Any:
-        if function is np.where or not is_half(three):  # what is chosen stays as it is
+        if function is np.where or not is_half(three):  # a selection changes no value
             return ternary(this, one, two, three, function)
         return half(ternary(this, single(one), single(two), single(three), function))
 
@@ -65,7 +67,7 @@ def round_as_gpu() -> None:
     def product(this: Any, one: Any, two: Any, start: Any, precision: Any, *more: Any) -> Any:
         one, two = single(one), single(two)
         if getattr(precision, "name", "") == "TF32" and one.dtype.scalar == tl.float32:
-            one, two = (handle(cut_to_tf32(it.data), tl.float32) for it in (one, two))
+            one, two = (handle(cut_to_tf32(value.data), tl.float32) for value in (one, two))
         return dot(this, one, two, start, precision, *more)
 
     made = (converted, of_one, of_two, of_three, fused, product)
@@ -74,7 +76,7 @@ def round_as_gpu() -> None:
 
 
 def cut_to_tf32(values: np.ndarray) -> np.ndarray:
-    """float32 numbers without their lowest 13 bits, which the tensor cores of a GPU do not read; NaN stays NaN."""
+    """float32 numbers without their lowest 13 bits, which a GPU's tensor cores ignore; NaN stays NaN."""
     import numpy as np
 
     cut = (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
@@ -83,7 +85,7 @@ def cut_to_tf32(values: np.ndarray) -> np.ndarray:
 
 
 def widened(bits: np.ndarray) -> np.ndarray:
-    """The float32 of bfloat16 numbers, which are given by their bits (uint16)."""
+    """bfloat16 numbers, given by their bits (uint16), as float32."""
     import numpy as np
 
     made: np.ndarray = np.left_shift(bits, 16, dtype=np.uint32).view(np.float32)
@@ -91,7 +93,7 @@ def widened(bits: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """The bits (uint16) of the bfloat16 numbers nearest to ``values``, of ties the even one."""
+    """The bits (uint16) of the bfloat16 numbers nearest to ``values``; ties go to the even one."""
     import numpy as np
 
     with np.errstate(all="ignore"):

@@ -1,5 +1,5 @@
-"""What Triton cached of the kernels of one source, as a tar file: from the box that compiled them ahead to the one that
-runs them."""
+"""Carries Triton's cache of one source as a tar file, from the box that compiled the kernels to the one that runs
+them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import re
 import tarfile
 from typing import IO, Any
 
-# A folder for each kernel, or launcher, and files in it.
+# A file in the folder of a kernel or launcher.
 _MEMBER = re.compile(r"[\w-]{1,200}/[\w.+-]{1,200}")
-# What ``triton.autotune(..., cache_results=True)`` measured. Where kernels are compiled ahead nothing is launched, and
-# every configuration takes as long: the first would be taken for the fastest on the GPU.
+# Measurements of ``triton.autotune(..., cache_results=True)``. Nothing is launched while compiling ahead, so all
+# configurations take equally long there, and the first would count as the fastest on the GPU.
 _MEASURED = ".autotune.json"
-# Names the other files of a kernel by their paths.
+# A file that names the other files of a kernel by their paths.
 _GROUP = "__grp__"
 
 
 def folder() -> str:
-    """Where Triton's cache is, in the box; it need not be there yet."""
+    """May not exist yet."""
     return os.environ["TRITON_CACHE_DIR"]
 
 
-class _Told:
-    """A pipe, as ``tarfile`` takes one without keeping anything back: it knows how much went through."""
+class _Counting:
+    """A pipe that knows its position: ``tarfile`` then writes to it without a buffer."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -41,17 +41,16 @@ class _Told:
 
 
 class Pack:
-    """Writes files to ``stream`` as they come, so that what is there before an end of the box is whole."""
+    """Writes files as they appear: those written before the box ends are complete."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
-        told: Any = _Told(stream)
-        self._archive = tarfile.TarFile(fileobj=told, mode="w", format=tarfile.GNU_FORMAT)
+        counting: Any = _Counting(stream)
+        self._archive = tarfile.TarFile(fileobj=counting, mode="w", format=tarfile.GNU_FORMAT)
         self._stream = stream
         self._left = most
         self._known: set[str] = set()
 
     def add_new(self) -> None:
-        """What is in the cache and has not been written yet, as far as it may be."""
         for where, _, names in os.walk(folder()):
             for name in sorted(names):
                 path = os.path.join(where, name)
@@ -65,7 +64,7 @@ class Pack:
     def _add(self, member: str, path: str) -> None:
         if os.path.getsize(path) > self._left:
             return
-        # Read before anything of it is written: a header without its file would spoil all that follows.
+        # Read before writing: a header without its file would spoil the rest of the archive.
         with open(path, "rb") as file:
             data = file.read(self._left + 1)
         if len(data) > self._left:
@@ -81,8 +80,8 @@ class Pack:
 
 
 def unpack(stream: IO[bytes]) -> None:
-    """Put what was packed into this box's cache. What is not as ``Pack`` writes it is left out, and so is the rest of
-    what ends early: Triton compiles what it does not find."""
+    """Skips members that ``Pack`` would not write, and the rest of a truncated archive: Triton compiles what is
+    missing."""
     with contextlib.suppress(tarfile.TarError, EOFError), tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if not (member.isreg() and _MEMBER.fullmatch(member.name)):
@@ -92,15 +91,14 @@ def unpack(stream: IO[bytes]) -> None:
             data, path = source.read(), os.path.join(folder(), member.name)
             if os.path.basename(path).startswith(_GROUP):
                 data = _here(data, os.path.dirname(path))
-            with contextlib.suppress(OSError):  # no name for a file
+            with contextlib.suppress(OSError):  # not a valid file name
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "wb") as file:
                     file.write(data)
 
 
 def _here(group: bytes, where: str) -> bytes:
-    """A group's file with the paths that its files have here."""
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
         names = json.loads(group)["child_paths"]
-        return json.dumps({"child_paths": {it: os.path.join(where, it) for it in names}}).encode()
+        return json.dumps({"child_paths": {name: os.path.join(where, name) for name in names}}).encode()
     return group

@@ -1,20 +1,20 @@
-"""Kernels with hundreds of elements a thread, compiled in seconds.
+"""Compiles kernels with hundreds of elements per thread in seconds.
 
-LLVM's pass that packs scalars into vectors (SLP) takes time that grows with the square of a block of code or worse: of
-an argmax with 256 elements a thread 160 s, where all else takes 3 s. A kernel of that size is compiled without it.
+LLVM's pass that packs scalars into vectors (SLP) is at least quadratic in the size of a block of code: an argmax with
+256 elements per thread takes 160 s in it and 3 s in everything else. Large kernels are compiled without it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# Of a module's text: selections, of which that argmax has 385 for 128 elements a thread and 769 for 256, and lines. A
-# matrix product in float32 has 98 and 5,470, and is compiled as ever.
+# Selections and lines in a module's text. That argmax has 385 selections for 128 elements per thread, 769 for 256. A
+# matrix product in float32 has 98, and 5,470 lines, and is compiled as usual.
 _MANY_SELECTIONS, _MANY_LINES = 500, 8000
 
 
 def use() -> None:
-    """From now on. A Triton that does not say whether it wants that pass is left alone."""
+    """Replace the compiler's call from now on. A Triton without an option for that pass is left alone."""
     from triton._C.libtriton import llvm
 
     optimize = getattr(llvm, "optimize_module", None)

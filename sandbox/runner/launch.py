@@ -1,11 +1,10 @@
-"""Becomes the program of a local box: sets what only a process can set for itself, then executes the program.
+"""Becomes the program of a local box, after settings that a process can only make for itself.
 
     python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS...
 
-CORES such as "2,3"; empty: any.
+CORES: for example "2,3"; empty: any.
 
-A program of its own instead of code run between fork and exec: the parent has threads, and between the two anything
-can deadlock.
+This is a separate program because code between fork and exec can deadlock in a parent with threads.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ OPEN_FILES = 1024
 
 
 def lower(which: int, value: int) -> None:
-    """Set soft and hard limit to ``value``, or to the hard limit where that is lower already."""
+    """Set soft and hard limit to ``value``; a lower hard limit stays."""
     _, hard = resource.getrlimit(which)
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(which, (value, value))
@@ -33,19 +32,19 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if os.getppid() != parent:  # it died before we asked to die with it
+    if os.getppid() != parent:  # the parent died before PR_SET_PDEATHSIG took effect
         os._exit(1)
-    with contextlib.suppress(ValueError):  # within a box, which keeps its own: see seccomp.py
+    with contextlib.suppress(ValueError):  # within a box, which keeps its own limit: see seccomp.py
         lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_DATA, data_bytes)
     lower(resource.RLIMIT_FSIZE, file_bytes)
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
     os.nice(max(0, nice - os.nice(0)))
     if cores:
-        with contextlib.suppress(OSError):  # a core that was taken away meanwhile: any will do
+        with contextlib.suppress(OSError):  # a core was taken away meanwhile: any core will do
             os.sched_setaffinity(0, cores)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # where the kernel must kill a process, it picks the box first
+        file.write("1000")  # when the kernel must kill a process, it picks the box first
     os.execv(sys.executable, [sys.executable, "-I", *sys.argv[6:]])  # noqa: S606 - no shell is wanted
 
 

@@ -1,7 +1,8 @@
 """The runner: the program inside a box that loads one submission and calls it when the gate opens.
 
 It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
-Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: where a supervisor reports how the runner ended, see
+
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. A supervisor reports to STATUS_ADDRESS how the runner ended, see
 ``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
 
@@ -24,14 +25,15 @@ from connect import connect
 from failure import describe
 import compiling
 import preload
-from binding import Binding, Call, CountedCall, MakeCall, make_binding
+import timings
+from binding import Binding, Call, CountedCall, Entry, MakeCall
 from supervise import supervise
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
 Load = Callable[[dict[str, Any], list[int]], MakeCall]
-# It calls what it is given where a GPU is used, when all is done that needs none.
+# Its argument is called just before the first use of a GPU, after everything that needs none.
 Prepare = Callable[[Callable[[], None]], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
@@ -44,7 +46,7 @@ class Runner:
     """One submission (or control, or baseline), one connection, one binding at a time."""
 
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
-        # First: from then on the judge holds the box.
+        # First: from now on the judge holds the box.
         self.connection = connect(address)
         self.empty_launches = prepare(self._ask_for_gpu)
         self.make_call: MakeCall | None = None
@@ -52,16 +54,14 @@ class Runner:
         self.call: Call | None = None
 
     def _ask_for_gpu(self) -> None:
-        """Wait until the judge lets this box use the GPU: it does not while something is timed there. Raises EOFError
-        when the judge is gone."""
+        """Wait for permission: the judge gives none while something is timed there. Raises EOFError if it is gone."""
         self._send({"op": "imported"})
         message, descriptors = protocol.receive(self.connection)
         protocol.close_all(descriptors)
         assert message["op"] == "use_gpu"
 
     def serve(self) -> None:
-        """Answer messages until the judge closes the connection."""
-        self._send({"op": "hello", "environment": _environment(), "seconds": preload.seconds})
+        self._send({"op": "hello", "environment": _environment(), "seconds": timings.seconds})
         while True:
             try:
                 message, descriptors = protocol.receive(self.connection)
@@ -95,7 +95,7 @@ class Runner:
     def _bind(self, message: dict[str, Any], descriptors: list[int]) -> None:
         self._unbind()  # first: a GPU may have no room for both
         assert self.make_call is not None
-        self.binding = make_binding(message.get("memory", "host"), message["entries"], descriptors)
+        self.binding = _make_binding(message.get("memory", "host"), message["entries"], descriptors)
         self.call = self.make_call(self.binding)
         self._send({"op": "bound"})
 
@@ -134,8 +134,8 @@ class Runner:
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
         for name in ("unfreed", "forgotten", "sampled"):
-            if (told := getattr(self.call, name, None)) is not None:
-                answer[name] = told
+            if (value := getattr(self.call, name, None)) is not None:
+                answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])
         if message.get("count"):
             counted = cast("CountedCall", self.call)
@@ -146,6 +146,26 @@ class Runner:
         protocol.send(self.connection, message)
 
 
+def _make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
+    """``memory``: "host", "cuda", "emulated", or "client" for Triton's side of an emulated GPU. ``descriptors``: the
+    gate's page, then one per buffer."""
+    if memory == "cuda":
+        from cuda_binding import CudaBinding
+
+        return CudaBinding(entries, descriptors)
+    if memory == "client":
+        from emulated_triton import ClientBinding
+
+        return ClientBinding(entries, descriptors)
+    if memory == "emulated":
+        from emulated_binding import EmulatedBinding
+
+        return EmulatedBinding(entries, descriptors)
+    from host_binding import HostBinding
+
+    return HostBinding(entries, descriptors)
+
+
 def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
     if kernel is None:
         return {"op": "compiled", "round": number}
@@ -153,9 +173,9 @@ def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
 
 
 def _flush(mark: str) -> None:
-    """Let what was printed during a call (by Python, by C, by kernels) leave before the answer does, then ``mark``.
+    """Flush a call's output (by Python, C and kernels) and then ``mark``, before the answer is sent.
 
-    Output and answers reach the judge by different ways; the mark shows it where the output of a call ends.
+    Output and answers reach the judge by different channels; the mark shows where the output of a call ends.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have closed or replaced it
@@ -201,7 +221,7 @@ _ours: dict[str, Load] = {"reference": _load_reference, "control": _load_control
 
 
 def _loader(name: str) -> Load:
-    """``name``: a program of ours, or the module that loads submissions in one language."""
+    """``name``: one of our programs, or the module that loads submissions in one language."""
     load: Load = _ours.get(name) or importlib.import_module(name).load_submission
     return load
 

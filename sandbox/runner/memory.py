@@ -1,4 +1,4 @@
-"""Maps the judge's shared memory so that an array runs into an unmapped page on either side."""
+"""Maps the judge's shared memory with an unmapped page on either side of an array."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Flags:
         self._words = memoryview(mmap.mmap(descriptor, PAGE)).cast("I")
 
     def wait_open(self, round_number: int) -> None:
-        """Spin until the judge opens ``round_number``: sleeping would add a scheduler's delay to what is timed."""
+        """Spin until the judge opens ``round_number``: sleeping would add the scheduler's delay to the time."""
         words = self._words
         while words[0] != round_number:
             pass

@@ -1,9 +1,9 @@
-"""Computes what an uploaded challenge's reference says is right, in a box: its Python runs here and not in the judge.
+"""Runs the reference of an uploaded challenge in a box: its Python runs here and not in the judge.
 
-First ``{"source"}``, answered by ``{"op": "ready"}``. Then each request ``{"function", "device", "tensors", "values",
-"count"}`` with one descriptor that holds the tensors' bytes, one behind the other. The answer ``{"op": "answer",
-"tensors"}`` brings a descriptor with the results' bytes; with ``count`` it has ``operations`` in place of results; or
-it is ``{"op": "failed", "message"}``.
+The first message is ``{"source"}``, answered by ``{"op": "ready"}``. Each request is ``{"function", "device",
+"tensors", "values", "count"}`` with one descriptor that holds the tensors' bytes one after the other. The answer is
+``{"op": "answer", "tensors"}`` with a descriptor of the results' bytes; with ``count`` it has ``operations`` in place
+of results. A failure is ``{"op": "failed", "message"}``.
 
 Usage: python -I oracle.py ADDRESS
 """
@@ -32,7 +32,7 @@ Described = list[Any]
 
 
 class _Recording(TorchDispatchMode):
-    """What each operation is called, reads and writes, by shape and type."""
+    """Notes name, reads and writes of each operation, by shape and type."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -53,7 +53,9 @@ class _Recording(TorchDispatchMode):
 def _tensors(values: Any) -> list[Described]:
     if isinstance(values, torch.Tensor):
         return [_described(values)]
-    return [found for it in values for found in _tensors(it)] if isinstance(values, (list, tuple)) else []
+    return (
+        [found for value in values for found in _tensors(value)] if isinstance(values, (list, tuple)) else []
+    )
 
 
 def _described(tensor: torch.Tensor) -> Described:
@@ -93,8 +95,8 @@ def _send(connection: socket.socket, message: dict[str, Any], tensors: list[torc
     descriptor = os.memfd_create("answer")
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:
-            for it in tensors:
-                file.write(it.view(torch.uint8).numpy().data if it.numel() else b"")
+            for tensor in tensors:
+                file.write(tensor.view(torch.uint8).numpy().data if tensor.numel() else b"")
         body = json.dumps(message).encode()
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         sent = connection.sendmsg([len(body).to_bytes(4, "little") + body], rights)
@@ -112,15 +114,15 @@ def _answer(
         _send(connection, {"op": "answer", "operations": operations, "tensors": []}, [])
         return
     found = result if isinstance(result, tuple) else (result,)
-    flat = [it.detach().cpu().contiguous().reshape(-1) for it in found]
-    _send(connection, {"op": "answer", "tensors": [_described(it) for it in found]}, flat)
+    flat = [tensor.detach().cpu().contiguous().reshape(-1) for tensor in found]
+    _send(connection, {"op": "answer", "tensors": [_described(tensor) for tensor in found]}, flat)
 
 
 def main() -> None:
     connection = connect(sys.argv[1])
     request, _ = protocol.receive(connection)
     module = sys.modules["reference"] = types.ModuleType("reference")
-    exec(compile(request["source"], "reference.py", "exec"), module.__dict__)  # noqa: S102 - that is what this box is for
+    exec(compile(request["source"], "reference.py", "exec"), module.__dict__)  # noqa: S102 - the purpose of this box
     protocol.send(connection, {"op": "ready"})
     while True:
         try:

@@ -1,33 +1,22 @@
-"""What a runner imports and sets up before it says hello, so that a box can wait ready for its submission."""
+"""Imports and set-up that a runner does before it says hello, so that a box can wait ready for its submission."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from timings import timed
 
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-# Bytes that kernels can print in one call: as many as a box may print at all. It is a ring: older output is lost.
+# Bytes that kernels can print in one call: as many as a box may print at all. A ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
-# How long each part took. Told with hello, before anything of a submission is loaded.
-seconds: dict[str, float] = {}
-
-
-@contextlib.contextmanager
-def timed(name: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        seconds[name] = round(time.perf_counter() - began, 4)
 
 
 def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> EmptyLaunches | None:
-    """``before_gpu`` is called where a GPU is used, when all is done that needs none. ``wanted``:
+    """Call ``before_gpu`` just before the first use of a GPU, after everything that needs none. ``wanted``:
 
     - ``triton``: torch and Triton's interpreter, for a machine without a GPU;
     - ``triton-gpu``: torch, Triton and the GPU's context;
@@ -35,7 +24,7 @@ def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> Empty
     - ``torch``: torch alone;
     - ``cuda``: the context alone, for CUDA submissions and the control;
     - ``emulated``: the emulated GPU;
-    - ``triton-client``: torch, and Triton for the emulated GPU beside this process;
+    - ``triton-client``: torch, and Triton for the emulated GPU in the neighbouring process;
     - empty: nothing.
     """
     if wanted == "triton":
@@ -76,14 +65,14 @@ def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> Empty
 
 
 def _make_context() -> None:
-    # Before torch uses the GPU: what kernels may print must be set before any module is loaded there.
+    # Before torch uses the GPU: the limit on kernels' output must be set before any module is loaded there.
     from cuda_driver import make_context
 
     make_context(_PRINTF_BYTES)
 
 
 def caches_in_box() -> None:
-    """Compiled kernels stay in the box and vanish with it, so that the next submission finds none of them."""
+    """Keep compiled kernels in the box, so the next submission finds none of them."""
     folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(folder, "triton"))

@@ -1,7 +1,7 @@
-"""A program that says what a box looks like from within, and misbehaves on request: for tests and ``doctor``.
+"""Describes a box from within, and misbehaves on request: for tests and ``doctor``.
 
-Each message is ``{"do": NAME, ...}``; the answer is a message too, ``{"error": "..."}`` where the action failed.
-A descriptor may travel with a message.
+Each message is ``{"do": NAME, ...}``; the answer is ``{"error": "..."}`` if the action failed. A descriptor may travel
+with a message.
 """
 
 import ctypes
@@ -30,7 +30,6 @@ def status_lines() -> dict[str, str]:
 
 
 def see(_request: Request, _descriptors: list[int]) -> Answer:
-    """What this process is and may do."""
     status = status_lines()
     with open("/proc/self/oom_score_adj") as file:
         oom_score = int(file.read())
@@ -57,7 +56,7 @@ def see(_request: Request, _descriptors: list[int]) -> Answer:
 
 
 def can_write(request: Request, _descriptors: list[int]) -> Answer:
-    """For each folder whether a file can be made in it: true, or why not."""
+    """For each folder: true if a file can be made in it, or why not."""
     answer: Answer = {}
     for folder in request["folders"]:
         path = os.path.join(folder, f"probe-{os.getpid()}")
@@ -72,7 +71,7 @@ def can_write(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def can_read(request: Request, _descriptors: list[int]) -> Answer:
-    """For each path its entries (a folder) or size read (a file), or why not."""
+    """For each path: its entries (a folder), the bytes read (a file), or why not."""
     answer: Answer = {}
     for path in request["paths"]:
         try:
@@ -87,7 +86,6 @@ def can_read(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def double(request: Request, descriptors: list[int]) -> Answer:
-    """Double every byte of the descriptor that came along, in place."""
     size = os.fstat(descriptors[0]).st_size
     data = os.pread(descriptors[0], size, 0)
     os.pwrite(descriptors[0], bytes(byte * 2 % 256 for byte in data), 0)
@@ -96,7 +94,6 @@ def double(request: Request, descriptors: list[int]) -> Answer:
 
 
 def reach(request: Request, _descriptors: list[int]) -> Answer:
-    """Try to connect to ``host``:``port``."""
     with socket.create_connection((request["host"], request["port"]), timeout=2):
         return {"reached": True}
 
@@ -109,7 +106,7 @@ def use_memory(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def fork(request: Request, _descriptors: list[int]) -> Answer:
-    """Fork sleeping children until ``count`` or until the box refuses; says how many were made."""
+    """Stops when the box refuses. Returns the number of children."""
     made = 0
     for _ in range(request["count"]):
         try:
@@ -134,7 +131,7 @@ def write_output(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def fill(request: Request, _descriptors: list[int]) -> Answer:
-    """Write ``bytes`` to a file in ``folder``; says how much went in before it was refused."""
+    """Write ``bytes`` to a file in ``folder``. Returns how much fitted before the box refused."""
     path, written = os.path.join(request["folder"], "fill"), 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -150,7 +147,6 @@ def fill(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def many_files(request: Request, _descriptors: list[int]) -> Answer:
-    """Make empty files in ``folder`` until ``count`` or until refused."""
     for number in range(request["count"]):
         try:
             os.close(os.open(os.path.join(request["folder"], f"f{number}"), os.O_WRONLY | os.O_CREAT, 0o600))
@@ -160,7 +156,6 @@ def many_files(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def python(request: Request, _descriptors: list[int]) -> Answer:
-    """Run ``code`` in a process of its own; what it printed, and how it ended."""
     ran = subprocess.run(
         [sys.executable, "-I", "-c", request["code"]], capture_output=True, text=True, timeout=60, check=False
     )
@@ -172,7 +167,7 @@ def end(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def crash(_request: Request, _descriptors: list[int]) -> Answer:
-    """Read address 0. (A signal that the first process of a box sends to itself is ignored; a fault is not.)"""
+    """Read address 0. (The first process of a box ignores a signal that it sends to itself, but not a fault.)"""
     return {"read": str(ctypes.string_at(0))}
 
 

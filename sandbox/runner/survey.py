@@ -1,7 +1,7 @@
-"""Notes, in one extra call that nobody times, what torch does by kernels of its own, and what Triton's kernels take.
+"""Notes, in one extra call that is not timed, the kernels that torch runs and the resources of Triton's kernels.
 
-All of it is a hint: the submission runs in this process and can hide what it likes. Work of a thread that
-was there before, of a replayed CUDA graph, or of a library that is called beside torch is not seen at all.
+All of it is a hint: the submission runs in this process and can hide anything. It misses work of threads that already
+ran, of replayed CUDA graphs, and of libraries called without torch.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# A message is bounded; who reads it wants the first few.
+# Messages are bounded, and readers need only the first few.
 MOST_OPERATIONS = 8
 MOST_KERNELS = 16
 NAME_CHARS = 64
-# Operations that start no kernel, beside views and whatever begins with "empty": memory, and reading one number.
+# Operations that start no kernel, besides views and names in "empty": memory, and reading one number.
 NO_KERNEL = {
     "new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "detach_", "record_stream", "_unsafe_view",
     "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",
 }  # fmt: skip
 LOCAL_WORD_BYTES = 4
-# What the judge takes for no name, see grader.judge.messages.
+# The judge accepts these in no name, see grader.judge.messages.
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
 class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Makes ``call`` once; ``seen`` then says what was noted."""
+    """``watching`` wraps a call; ``seen`` returns the notes."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -43,11 +43,10 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """What torch asks of a mode. Skipping would import torch.compile's whole machinery: 0.7 s for one call."""
+        """Torch asks this of a mode. Skipping would import all of torch.compile: 0.7 s for one call."""
         return False
 
     def watching(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """``call``, noting what it does."""
 
         def watched() -> Any:
             with self._around_triton(), self._in_threads(), self:
@@ -56,7 +55,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return watched
 
     def seen(self) -> dict[str, Any]:
-        """The message's part: names of operations in the order of their first use, and kernels."""
+        """Operations are in order of first use."""
         names = [*(["torch.compile"] if _compiled() else []), *self._operations]
         return {"library_ops": names[:MOST_OPERATIONS], "kernels": [*self._kernels.values()][:MOST_KERNELS]}
 
@@ -67,19 +66,19 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _touches(self, values: Any) -> bool:
-        """Whether a tensor of the device that is judged is among ``values``."""
+        """True if ``values`` contain a tensor of the judged device."""
         if isinstance(values, torch.Tensor):
             return values.device.type == self._device
         return isinstance(values, (list, tuple)) and any(self._touches(value) for value in values)
 
     @contextlib.contextmanager
     def _around_triton(self) -> Iterator[None]:
-        """What Triton itself asks of torch is not the submission's: its interpreter copies, its autotuner flushes. But
-        the kernel that the interpreter runs is: there it is Python, and may call torch."""
+        """Exclude Triton's own use of torch (its interpreter copies, its autotuner flushes), but not that of a kernel
+        in the interpreter, which is Python and may call torch."""
         from triton.runtime import autotuner, interpreter, jit
 
         executor = interpreter.GridExecutor
-        # Triton may rename what it copies by: then all of a launch counts as its own.
+        # If Triton has renamed its copying functions, a whole launch counts as Triton's own.
         copies = [name for name in ("_init_args_hst", "_restore_args_dev") if hasattr(executor, name)]
         launches = [(autotuner.Autotuner, "run"), (jit.JITFunction, "run")]
         launches += [(executor, name) for name in copies or ["__call__"]]
@@ -97,7 +96,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
     def _in_threads(self) -> Iterator[None]:
-        """A mode sees its own thread: have those that are started meanwhile seen too."""
+        """A mode covers only its own thread; make it cover threads started meanwhile."""
         run = threading.Thread.run
 
         def watched(thread: threading.Thread) -> None:
@@ -133,11 +132,11 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
-        """What a compiled kernel uses, where this version of Triton says."""
+        """Do nothing if this version of Triton does not know a kernel's resources."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
-        # A name in Python may have any letters, one in a message may not.
+        # A Python name may have any letters, a name in a message may not.
         name = OTHER_CHARACTERS.sub("_", str(getattr(kernel, "name", "kernel"))[:NAME_CHARS]) or "kernel"
         self._kernels[name] = {
             "name": name,
@@ -159,6 +158,6 @@ def _starts_kernel(function: Any) -> bool:
 
 
 def _compiled() -> bool:
-    """Whether torch.compile made kernels in this process: a compiled call shows few operations, or none."""
+    """True if torch.compile made kernels in this process: a compiled call shows few operations, or none."""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

@@ -1,11 +1,11 @@
-"""What Triton asks of a driver, answered where no NVIDIA driver is: for a GPU beside this process, or for none."""
+"""A driver for Triton without NVIDIA's: for a GPU in the neighbouring process, or for none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-# What Triton and common set-up code ask of a device's properties.
+# Triton and common set-up code read these properties.
 PROPERTIES = {
     "multiprocessor_count": 16,
     "max_shared_mem": 232448,
@@ -18,8 +18,7 @@ PROPERTIES = {
 
 
 class Driver:
-    """One GPU of ``architecture``, such as 90. ``utils`` loads what is compiled, ``launcher`` makes what launches it;
-    tensors lie in the host's memory."""
+    """``architecture``: for example 90. ``utils`` loads compiled kernels, ``launcher`` launches them."""
 
     def __init__(self, architecture: int, utils: Any, launcher: Any) -> None:
         self.architecture = architecture
@@ -49,7 +48,7 @@ class Driver:
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Autotuning: one run tells."""
+        """Autotuning runs each configuration once."""
 
         def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
             return [self.milliseconds(kernel_call)] * len(quantiles or (0.5, 0.2, 0.8))
@@ -57,7 +56,7 @@ class Driver:
         return run_once
 
     def milliseconds(self, kernel_call: Callable[[], Any]) -> float:
-        """Make the call, and say how long it took on the GPU."""
+        """Make the call. Returns its time on the GPU."""
         kernel_call()
         return 1.0
 

@@ -1,4 +1,4 @@
-"""Loads a Triton submission, on a GPU or in Triton's interpreter, and makes the interpreter behave."""
+"""Loads a Triton submission, on a GPU or in Triton's interpreter, and makes the interpreter behave like a GPU."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ import large_kernels
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
-from preload import timed
+from timings import timed
 
 
-# Products and sums become one instruction, as always; Triton 3.9 warns where nobody says so.
+# Fuse products and sums into one instruction, the default so far; Triton 3.9 warns if it is unset.
 _FUSION = ("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 class LoadError(Exception):
-    """The source loads, but is not a submission: no ``solve``, or one that takes other arguments."""
+    """The source loads but is no submission: no ``solve``, or one with other parameters."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -36,10 +36,10 @@ class LoadError(Exception):
 
 
 class HostDriver:
-    """What ``triton.autotune`` and common set-up code ask of a driver, answered for the interpreter.
+    """A driver for the interpreter, as far as ``triton.autotune`` and common set-up code need one.
 
-    Plain Triton has no driver here and fails on the first autotuned kernel. Each configuration is run once, so that a
-    configuration that is wrong, or an in-place kernel without ``restore_value``, is wrong here as it is on a GPU.
+    Without it Triton fails on the first autotuned kernel. Each configuration runs once, so a wrong one, or an in-place
+    kernel without ``restore_value``, gives a wrong result here as it does on a GPU.
     """
 
     class utils:  # noqa: N801 - the name that Triton's drivers have
@@ -74,7 +74,7 @@ class HostDriver:
 
 
 class EmptyLaunches:
-    """Names of kernels launched with a grid of zero programs: kept for a hint, never for a verdict."""
+    """Names of kernels launched with an empty grid: for a hint, never for a verdict."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -84,7 +84,7 @@ class EmptyLaunches:
         return names
 
     def watch_compiler(self) -> None:
-        """The same for kernels that are compiled: Triton skips an empty grid silently."""
+        """Triton skips an empty grid silently."""
         from triton.runtime.jit import JITFunction
 
         run = JITFunction.run
@@ -95,7 +95,6 @@ class EmptyLaunches:
         JITFunction.run = watched
 
     def _noting(self, grid: Any, name: str) -> Any:
-        """``grid`` as it is, noting ``name`` when it is empty."""
 
         def noted(meta: Any) -> Any:
             found = grid(meta) if callable(grid) else grid
@@ -106,7 +105,7 @@ class EmptyLaunches:
         return noted
 
     def watch_interpreter(self) -> None:
-        """Wrap the interpreter's grid so that an empty one is noticed; a Triton without this class is left alone."""
+        """A Triton without this class is left alone."""
         from triton.runtime import interpreter
 
         executor = getattr(interpreter, "GridExecutor", None)
@@ -122,16 +121,16 @@ class EmptyLaunches:
 
 
 def prepare_interpreter() -> EmptyLaunches:
-    """Import torch and Triton and set them up for a machine without a GPU. Done before the box is handed out."""
+    """Set Triton up for a machine without a GPU."""
     os.environ["TRITON_INTERPRET"] = "1"
     import torch
     import triton
-    import triton.language  # loaded now, so that the submission's import is free
+    import triton.language  # loaded now: the submission's import costs nothing
 
     triton.runtime.driver.set_active(HostDriver())
     interpreted.round_as_gpu()
     empty_memory.use()
-    # Under the gate nothing can be waited for, and many submissions end with this call.
+    # There is no GPU to wait for, and many submissions end with this call.
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()
     empty.watch_interpreter()
@@ -141,11 +140,11 @@ def prepare_interpreter() -> EmptyLaunches:
 
 
 def prepare_client() -> EmptyLaunches:
-    """Import torch and Triton for the emulated GPU beside this process. Done before the box is handed out."""
+    """Set Triton up for the emulated GPU in the neighbouring process."""
     os.environ.setdefault(*_FUSION)
     import torch
     import triton
-    import triton.language  # noqa: F401 - loaded now, so that the submission's import is free
+    import triton.language  # noqa: F401 - loaded now: the submission's import costs nothing
 
     import emulated_triton
 
@@ -162,10 +161,10 @@ def prepare_client() -> EmptyLaunches:
 
 
 def import_compiler() -> None:
-    """Import torch and Triton for a GPU, which is not used yet. Done before the box is handed out."""
+    """Import torch and Triton for a GPU, without using it."""
     os.environ.setdefault(*_FUSION)
     with timed("torch"):
-        import torch  # noqa: F401 - loaded now, as what follows
+        import torch  # noqa: F401 - loaded now, like the rest
     with timed("triton"):
         import triton.language  # noqa: F401
 
@@ -175,14 +174,14 @@ def import_compiler() -> None:
 
 
 def prepare_compiler() -> EmptyLaunches:
-    """Make all that was imported ready for the GPU, whose context exists already."""
+    """Needs the GPU's context."""
     import torch
     import triton
 
     with timed("torch on the GPU"):
         torch.zeros(1, device="cuda")
     with timed("triton's driver"):
-        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's own helper for the driver
+        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's helper for the driver
     _name_by_version()
     with timed("a first kernel"):
         _warm("cuda")
@@ -194,8 +193,8 @@ def prepare_compiler() -> EmptyLaunches:
 
 
 def _name_by_version() -> None:
-    """Have compiled kernels cached under Triton's version, not under a hash of all its 400 MB: a box's cache is empty
-    when it begins and ends with it."""
+    """Cache compiled kernels under Triton's version, not under a hash of its 400 MB: a box's cache starts empty and
+    ends with the box."""
     import triton
     from triton.runtime import cache
 
@@ -204,7 +203,7 @@ def _name_by_version() -> None:
 
 
 def _warm(device: str = "cpu") -> None:
-    """Run a tiny kernel, so that the first case does not pay for what Triton imports, finds and patches lazily."""
+    """Run a tiny kernel: else the first case pays for Triton's lazy imports and patches."""
     import torch
     import warm_kernel
 
@@ -213,9 +212,9 @@ def _warm(device: str = "cpu") -> None:
 
 
 def prepare_without_gpu() -> None:
-    """Import torch and Triton for a GPU that is elsewhere. Done before there is a source."""
+    """Set Triton up for a GPU on another machine, before there is a source."""
     os.environ.setdefault(*_FUSION)
-    import torch  # noqa: F401 - loaded now, as what follows
+    import torch  # noqa: F401 - loaded now, like the rest
     import triton.language  # noqa: F401
 
     large_kernels.use()
@@ -223,10 +222,10 @@ def prepare_without_gpu() -> None:
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. A descriptor is that of kernels which were compiled ahead. Raises what ``load`` raises."""
+    """See ``main.py``. A descriptor has kernels compiled ahead. Raises whatever ``load`` raises."""
     if descriptors:
         with open(os.dup(descriptors[0]), "rb") as stream:
-            stream.seek(0)  # it comes as its writer left it, at its end
+            stream.seek(0)  # its writer left it at the end
             kernel_cache.unpack(stream)
     solve = load(message["source"], message["parameters"], message["declaration"])
 
@@ -238,11 +237,8 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
-    """Import ``source`` as a module and return its ``solve``.
-
-    The source is written to a file, because Triton reads the text of a kernel from its file. Raises whatever the
-    module raises, and LoadError.
-    """
+    """Returns ``solve``. Writes a file, because Triton reads a kernel's text from its file. Raises LoadError, and
+    whatever the module raises."""
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("solution", path)
@@ -263,9 +259,13 @@ def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
 
 
 def _instead_of_solve(module: Any, parameters: list[str], wanted: str) -> str:
-    """A hint: the only function that could be called as ``solve`` is, if there is just one."""
-    own = {it for it in vars(module).values() if inspect.isfunction(it) and it.__module__ == module.__name__}
-    fitting = [it for it in own if _arity_error(it, parameters) is None]
+    """Names the only function with the parameters of ``solve``, if there is one."""
+    own = {
+        value
+        for value in vars(module).values()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    }
+    fitting = [function for function in own if _arity_error(function, parameters) is None]
     return f"Rename '{fitting[0].__name__}' to 'solve'." if len(fitting) == 1 else f"Define: {wanted}"
 
 
@@ -280,7 +280,7 @@ def _check_arity(solve: Callable[..., Any], parameters: list[str], wanted: str) 
 
 
 def _arity_error(function: Callable[..., Any], parameters: list[str]) -> TypeError | None:
-    """Why ``function`` does not take that many arguments; empty where it does or where that cannot be known."""
+    """Why ``function`` does not take these arguments; None if it does, or if that is unknown."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

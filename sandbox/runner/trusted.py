@@ -1,4 +1,4 @@
-"""Programs of ours that are called like a submission: the host's control, and the reference as a baseline."""
+"""Our own programs that are called like a submission: the host's control, and the reference as a baseline."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from host_binding import HostBinding
 
 
 def control_call(binding: HostBinding, results: list[str], duration_us: float) -> Callable[[], None]:
-    """A call that lasts ``duration_us`` by this process's own clock, and touches every buffer as a kernel would.
+    """A call that lasts ``duration_us`` by this process's clock, and touches every buffer as a kernel would.
 
-    It calibrates the clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
+    It calibrates the judge's clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
     """
 
     def call() -> None:
@@ -35,23 +35,22 @@ def control_call(binding: HostBinding, results: list[str], duration_us: float) -
 
 
 def load_reference(source: str, mode: str) -> Callable[..., Any]:
-    """The function of the staff's source that is timed beside submissions: ``baseline``, or ``reference`` where there
-    is none. ``mode``: "eager" as it is written, "compile" through ``torch.compile``.
-    """
-    # A module that can be imported again by its name: torch.compile does.
+    """The function of the staff's source that is timed: ``baseline``, or ``reference`` if there is none. ``mode``:
+    "eager" as written, "compile" through ``torch.compile``."""
+    # torch.compile imports the module again by its name.
     module = sys.modules["reference"] = types.ModuleType("reference")
     exec(compile(source, "reference.py", "exec"), module.__dict__)  # noqa: S102 - staff's own, in its own box
     reference: Callable[..., Any] = module.__dict__.get("baseline") or module.__dict__["reference"]
     if mode == "compile":
         import torch
 
-        # Static shapes: a baseline is timed on one workload at a time and should be as fast as possible there.
+        # Static shapes: a baseline is timed on one workload at a time and should be as fast as possible on it.
         return torch.compile(reference, fullgraph=False, dynamic=False)
     return reference
 
 
 def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
-    """The reference on the arguments that are no outputs, by name. It returns its result: nothing is copied."""
+    """Returns its result: nothing is copied."""
     values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 

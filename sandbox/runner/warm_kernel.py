@@ -1,4 +1,4 @@
-"""A kernel that does next to nothing: it makes Triton load what it loads lazily."""
+"""A tiny kernel that makes Triton load its lazy parts."""
 
 import triton
 import triton.language as tl

@@ -1,7 +1,7 @@
-"""Warnings that libraries give while a submission runs, shown as warnings about the submission's own line.
+"""Shows warnings of libraries as warnings about the submission's line.
 
-Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That line means nothing
-to the student; the line of the kernel that ran does.
+Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That means nothing to the
+student; the line of the kernel does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from failure import SOURCE_NAME
 
 
 def show_own_lines() -> None:
-    """From now on a warning names the submission's line. One that no line of it led to is not printed."""
+    """From now on warnings name the submission's line. A warning that no line of it caused is dropped."""
     warnings.showwarning = _show
 
 
@@ -28,7 +28,7 @@ def _show(
 
 
 def _own_line() -> int | None:
-    """The line of the submission that led here, the innermost one."""
+    """The innermost line of the submission on the stack."""
     frame = sys._getframe(1)
     while frame is not None and not frame.f_code.co_filename.endswith(SOURCE_NAME):
         frame = frame.f_back  # type: ignore[assignment]

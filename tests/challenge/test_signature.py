@@ -197,12 +197,12 @@ REFUSED = {
     "PyTorch's header": (
         "#include <torch/extension.h>\n",
         "solution.cu:1:10: fatal error",
-        "There is no PyTorch in a CUDA source here",
+        "A CUDA source here cannot use PyTorch",
     ),
     "a header of another platform": (
         '#include <cstdint>\n#include "solve.h"\n',
         "solution.cu:2:10: fatal error",
-        "A submission is one file: put into it what solve.h holds.",
+        "A submission is one file: paste the contents of solve.h into it.",
     ),
     "half without its header": ("__half zero;", 'identifier "__half" is undefined', "#include <cuda_fp16.h>"),
 }

@@ -74,7 +74,7 @@ def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
             "docs/boxes.md",
         ),
         (
-            (False, "No bubblewrap boxes (the program bwrap is not there). Install bubblewrap."),
+            (False, "No bubblewrap boxes (bwrap is not installed). Install bubblewrap."),
             "",
             Level.NOTE,
             "Install bubblewrap",

@@ -1,4 +1,4 @@
-"""What must hold after a campaign of faults."""
+"""Checks that must hold after a campaign of faults."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.faults.harness import Harness
 from tests.faults.scripted import GPUS
 from tests.faults.users import Heard, User
 
-# What ended a moment ago is removed by a sweep, or by its own last words.
+# A sweep, or the process itself, removes leftovers of a recent end.
 _TIDY_SECONDS = 20.0
 
 
 def wait_for_the_end(harness: Harness, users: Sequence[User], seconds: float) -> list[str]:
-    """Until everybody has all their verdicts; what is still open at the deadline."""
+    """Wait until everybody has all their verdicts. Returns submissions still open at the deadline."""
     deadline = time.monotonic() + seconds
     while any(user.open for user in users) and time.monotonic() < deadline:
         harness.tend()
@@ -40,15 +40,15 @@ def wait_for_the_end(harness: Harness, users: Sequence[User], seconds: float) ->
 
 
 def check_records(harness: Harness, heard: Heard) -> list[str]:
-    """Each post is one row; each row ended once, with its true verdict and one report, which is of its last attempt."""
+    """Each post is one row; each row ended once, with its true verdict and one report, that of its last attempt."""
     engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
             rows = {row.idempotency_key: row for row in session.scalars(select(SubmissionRow))}
             reports = session.execute(select(ReportRow.submission_id, ReportRow.attempt)).all()
             counters = {
-                (it.name, it.scope): it.used
-                for it in session.execute(
+                (quota.name, quota.scope): quota.used
+                for quota in session.execute(
                     select(UserRow.name, QuotaRow.scope, QuotaRow.used).join(
                         UserRow, QuotaRow.user_id == UserRow.id
                     )
@@ -68,11 +68,15 @@ def check_records(harness: Harness, heard: Heard) -> list[str]:
             wrong.append(f"{sent.id} is lost")
         elif (row.state, row.verdict) != (State.DONE, sent.source.expected):
             wrong.append(f"{sent.id} is {row.state} {row.verdict}, not {sent.source.expected}: {row.error}")
-    of_report = Counter(it.submission_id for it in reports)
+    of_report = Counter(report.submission_id for report in reports)
     last = {(row.id, row.attempt) for row in rows.values()}
     wrong += [f"row {row} has {count} reports" for row, count in of_report.items() if count != 1]
     wrong += _quotas(counters, Counter(sent.user for sent in posted))
-    wrong += [f"a report of {tuple(it)}, which is no last attempt" for it in reports if tuple(it) not in last]
+    wrong += [
+        f"a report of {tuple(report)}, which is no last attempt"
+        for report in reports
+        if tuple(report) not in last
+    ]
     return wrong
 
 
@@ -87,13 +91,13 @@ def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[
     ]
 
 
-# It outlives its engine; and so does a container that was just being made, of which a new engine knows nothing and in
-# which nothing of ours runs yet.
+# containerd outlives its engine. So does a container in the making, which a new engine does not know, but which runs
+# nothing of ours yet.
 _OF_A_KILLED_ENGINE = ("containerd", "runc init")
 
 
 def check_leftovers(harness: Harness) -> list[str]:
-    """Nothing of web, workers, judges and boxes is there any more."""
+    """Nothing of web, workers, judges and boxes is left."""
     servers = {harness.redis.process.pid}
     servers |= {harness.postgres.process.pid} if harness.postgres else set()
     servers |= {harness.docker.process.pid} if harness.docker else set()
@@ -103,11 +107,11 @@ def check_leftovers(harness: Harness) -> list[str]:
         found = [
             f"process {pid} is left: {words}"
             for pid, words in processes.in_folder(harness.folder).items()
-            if pid not in servers and not any(it in words for it in _OF_A_KILLED_ENGINE)
+            if pid not in servers and not any(part in words for part in _OF_A_KILLED_ENGINE)
         ]
         if harness.docker is not None:
-            found += [f"container {it} is left" for it in harness.docker.containers(everything=True)]
-        found += [f"{it} is left" for it in (harness.folder / "tmp").iterdir()]
+            found += [f"container {name} is left" for name in harness.docker.containers(everything=True)]
+        found += [f"{path} is left" for path in (harness.folder / "tmp").iterdir()]
         locks = lock_folder(harness.settings)
         found += [f"{gpu.uuid} is locked" for gpu in GPUS if holder(gpu.uuid, locks) is not None]
         if not found or time.monotonic() > deadline:
@@ -116,7 +120,7 @@ def check_leftovers(harness: Harness) -> list[str]:
 
 
 def attempts(harness: Harness) -> int:
-    """How often all submissions together were taken."""
+    """How often all submissions together were claimed."""
     engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
@@ -126,13 +130,13 @@ def attempts(harness: Harness) -> int:
 
 
 def alive(harness: Harness) -> int:
-    """Workers whose hearts beat."""
+    """Workers with a heartbeat."""
     engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
             silent = harness.settings.lease_s
-            found = {it.name for it in workers.alive(session, utcnow(), silent)}
-            return len(found | {it.name for it in workers.compiling(session, utcnow(), silent)})
+            found = {worker.name for worker in workers.alive(session, utcnow(), silent)}
+            return len(found | {worker.name for worker in workers.compiling(session, utcnow(), silent)})
     finally:
         engine.dispose()
 

@@ -1,4 +1,4 @@
-"""Strikes a platform under load with a plan of faults, heals the machine, and says what became of it all."""
+"""Strikes a platform under load with a plan of faults, heals the machine, and reports the outcome."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from tests.faults.users import Heard, User
 from tests.service.world import until
 
 USERS = 5
-# For workers and web to come up, and for what is open to end once nothing fails any more.
+# Time for workers and web to start, and for open submissions to end once nothing fails any more.
 START_SECONDS = 120.0
 END_SECONDS = 180.0
-# A state that is not met in this time is struck at whatever is there.
+# If no submission reaches the wanted state in this time, the fault strikes anything.
 _MEET_SECONDS = 4.0
-# The same of the board with real boxes, which has few submissions.
+# The same for the board with real boxes, which has few submissions.
 _MEET_REAL_SECONDS = 12.0
-# While it is waited for, what is over is undone so often.
+# Interval of undoing expired faults during that wait.
 _READING_SECONDS = 0.2
-# Between two faults, from and to: several at once, and moments to recover.
+# Least and most pause between two faults: several at once, and moments to recover.
 _GAPS = (0.0, 0.8)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """``long``: also faults that outlast every wait of ours; ``but``: kinds that are left out."""
+    """``long``: also faults that outlast all our waits; ``but``: kinds to leave out."""
 
     long: bool = False
     but: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Planned:
-    """``device``: the board whose worker is meant, where that is one with real boxes."""
+    """``device``: the board whose worker is struck, if that board has real boxes."""
 
     kind: Kind
     state: State
@@ -60,7 +60,7 @@ ANYTHING = Wanted()
 
 @dataclass(frozen=True)
 class Struck:
-    """A fault as it was: ``state`` of the submission that it struck, None where none was in the wanted one."""
+    """A fault that happened. ``state``: of the submission that it struck; None if none was in the wanted state."""
 
     kind: str
     wanted: State
@@ -83,15 +83,15 @@ class Outcome:
     logs: dict[str, str] = field(default_factory=dict)
 
     def table(self) -> dict[str, dict[str, int]]:
-        """How many faults of each kind in each state."""
+        """Number of faults by kind and state."""
         counted: dict[str, Counter[str]] = {}
-        for it in self.struck:
-            counted.setdefault(it.kind, Counter())[it.state.value if it.state else "between"] += 1
+        for struck in self.struck:
+            counted.setdefault(struck.kind, Counter())[struck.state.value if struck.state else "between"] += 1
         return {kind: dict(states) for kind, states in sorted(counted.items())}
 
 
 def plan(seed: int, faults: int, harness: Harness, wanted: Wanted) -> list[Planned]:
-    """Each kind that fits once, then any, in an order that ``seed`` decides."""
+    """Each kind that fits once, then any, in an order from ``seed``."""
     draw = random.Random(seed)
     fitting = [kind for kind in KINDS if kind.fits(harness) and wanted.takes(kind)]
     if wanted.long:
@@ -110,7 +110,7 @@ def plan(seed: int, faults: int, harness: Harness, wanted: Wanted) -> list[Plann
 
 
 class Campaign:
-    """Several faults may be in force at once, but one of each part."""
+    """Several faults may be in force at once, but one for each part."""
 
     def __init__(self, harness: Harness, seed: int) -> None:
         self._harness = harness
@@ -121,30 +121,30 @@ class Campaign:
 
     def strike(self, planned: list[Planned]) -> None:
         try:
-            for it in planned:
-                self._wait(it.gap_s)
-                while it.kind.part in self._in_force:
+            for fault in planned:
+                self._wait(fault.gap_s)
+                while fault.kind.part in self._in_force:
                     self._wait(0.05)
-                self._one(it)
+                self._one(fault)
         finally:
             self.heal()
 
-    def _one(self, it: Planned) -> None:
-        patience = _MEET_SECONDS if it.device is None else _MEET_REAL_SECONDS
-        target = self._meet(it, patience)
+    def _one(self, fault: Planned) -> None:
+        patience = _MEET_SECONDS if fault.device is None else _MEET_REAL_SECONDS
+        target = self._meet(fault, patience)
         try:
-            undo = it.kind.strike(Scene(self._harness, target, self._draw))
+            undo = fault.kind.strike(Scene(self._harness, target, self._draw))
         except SQLAlchemyError:
-            return  # the lock was not to be had: what is struck next decides about that, too
-        self.struck.append(Struck(it.kind.name, it.state, target.state if target else None))
+            return  # no lock was available: leave this one out
+        self.struck.append(Struck(fault.kind.name, fault.state, target.state if target else None))
         if undo is not None:
-            self._in_force[it.kind.part] = (time.monotonic() + it.hold_s, undo)
+            self._in_force[fault.kind.part] = (time.monotonic() + fault.hold_s, undo)
 
-    def _meet(self, it: Planned, seconds: float) -> sight.Seen | None:
-        """What the fault is to strike; what it does meanwhile must not keep others from ending."""
+    def _meet(self, fault: Planned, seconds: float) -> sight.Seen | None:
+        """Wait for a target. Other faults must still end meanwhile."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
-            if found := sight.wait_for(self._engine, it.state, it.device, self._draw, _READING_SECONDS):
+            if found := sight.wait_for(self._engine, fault.state, fault.device, self._draw, _READING_SECONDS):
                 return found
             self._wait(0.0)
         return None
@@ -172,7 +172,7 @@ class Campaign:
 
 
 def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Outcome:
-    """One campaign from start to end. Never raises for what the platform did wrong: that is in ``wrong``."""
+    """One campaign from start to end. Never raises for the platform's mistakes: they are in ``wrong``."""
     began = time.monotonic()
     outcome = Outcome(seed, layout)
     harness = Harness(layout)
@@ -186,7 +186,7 @@ def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Ou
 
 
 class _Phases:
-    """How long each part of a run took."""
+    """The duration of each part of a run."""
 
     def __init__(self, kept: dict[str, float]) -> None:
         self._kept, self._began = kept, time.monotonic()

@@ -1,5 +1,5 @@
-/* Preloaded into a process: its wall clock is off by as many seconds as the file named by FAULTS_CLOCK says (8 bytes), from
-   the moment that the file is written. Other clocks run on, as they do when a real wall clock is stepped. */
+/* Preloaded into a process: shifts its wall clock by the number of seconds (8 bytes) in the file named by FAULTS_CLOCK, as
+   soon as that is written. Other clocks are unaffected, as when a real wall clock is stepped. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-"""Small disks that can be filled: a tmpfs where we may mount one."""
+"""Small disks that can be filled: a tmpfs if we may mount one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIB = 1024 * 1024
 
 
 class SmallDisk:
-    """``folder`` on a disk of its own. ``real`` False: there is none, since only root may mount."""
+    """``folder`` on its own disk. Not ``real`` if we may not mount one, which takes root."""
 
     def __init__(self, folder: Path, mebibytes: int) -> None:
         self.folder = folder

@@ -1,5 +1,5 @@
-"""A platform in parts, each a process of its own that can be ended in any way and is started again: what `grader up`
-and service managers do, without their pauses."""
+"""A platform in parts, each a process that can be ended in any way and restarted, as `grader up` and service managers
+do, but without their pauses."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from tests.faults.disks import SmallDisk
 from tests.faults.servers import DockerServer, PostgresServer
 
 ROOT = Path(__file__).resolve().parents[2]
-# Room for the files of a run, and little more: quickly filled. PostgreSQL keeps 32 MiB of log ahead.
+# Room for a run's files and little more, to fill quickly. PostgreSQL keeps 32 MiB of log ahead.
 _DISK_MIB = {"data": 32, "postgres": 192, "tmp": 32}
 _STOP_SECONDS = 60.0
 
 
-# Alembic keeps what it works on in globals: of several platforms in one process, one is migrated at a time.
+# Alembic keeps its state in globals, so only one platform of this process migrates at a time.
 _migrating = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Layout:
-    """``database``: sqlite or postgres; ``docker``: one worker has an engine of its own; ``short``: leases of seconds,
-    else the settings' defaults; ``judges``: real ones beside the scripted."""
+    """``database``: sqlite or postgres; ``docker``: one worker has its own engine; ``short``: leases of seconds instead
+    of the settings' defaults; ``judges``: real ones besides the scripted."""
 
     database: str
     docker: bool = False
@@ -49,7 +49,7 @@ class Layout:
 
 
 class Member:
-    """One process of the platform. Its wall clock is its own where a C compiler is."""
+    """One process of the platform. With a C compiler it has its own wall clock."""
 
     def __init__(
         self, name: str, command: list[str], env: Mapping[str, str], folder: Path, library: Path | None
@@ -82,7 +82,7 @@ class Member:
         processes.send(self.process.pid, signal.SIGCONT)
 
     def tend(self) -> bool:
-        """Start it again where it ended; True where it had to be."""
+        """Restart it if it ended; True if so."""
         if self.process.poll() is None:
             return False
         self.stopped = False
@@ -90,7 +90,7 @@ class Member:
         return True
 
     def end(self) -> int:
-        """Ask it to end; its exit code, or that of a kill where it does not."""
+        """Ask it to end. Returns its exit code, or that of a kill if it does not."""
         if self.stopped:
             self.thaw()
         if self.process.poll() is None:
@@ -107,11 +107,11 @@ class Member:
 
 
 class Harness:
-    """Everything that runs, in a folder of its own. Close it."""
+    """All processes, in one folder. Close it."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        # Short: names of sockets must fit.
+        # Short, for the paths of sockets.
         self.folder = Path(tempfile.mkdtemp(prefix="gf", dir="/tmp"))
         self.folder.chmod(0o711)  # PostgreSQL runs as another user
         self.disks: dict[str, SmallDisk] = {}
@@ -153,10 +153,10 @@ class Harness:
             devices="cpu,h200",
             device="cpu",
             lock_dir=self.folder / "locks",
-            # A campaign's users send more than a day's worth.
+            # A campaign's users send more than a day's quota.
             quota=100_000,
-            # What is hit by one fault goes back to the head of the queue, where the next one strikes: hundreds of them
-            # within minutes reach the cap by design, which has tests of its own.
+            # A submission hit by one fault returns to the head of the queue, where the next fault strikes. Hundreds of
+            # them within minutes reach the cap by design, which has other tests.
             attempts=100,
             **short,  # type: ignore[arg-type]
         )
@@ -166,12 +166,12 @@ class Harness:
         return f"http://127.0.0.1:{self.settings.port}"
 
     def open(self) -> Platform:
-        """The platform, its database up to date. Close it."""
+        """The platform with a migrated database. Close it."""
         with _migrating:
             return open_platform(self.settings)
 
     def start(self) -> None:
-        """Web and workers; the database must be up to date."""
+        """Start web and workers; the database must be migrated."""
         python = [sys.executable, "-m"]
         env = {**environment(self.settings), "TMPDIR": str(self.folder / "tmp"), "OMP_NUM_THREADS": "1"}
 
@@ -196,7 +196,7 @@ class Harness:
         member("compiler", "tests.faults.scripted", "compile")
 
     def tend(self) -> None:
-        """Start again what ended."""
+        """Restart ended processes."""
         for member in self.members.values():
             member.tend()
 
@@ -211,22 +211,22 @@ class Harness:
         return [member for name, member in self.members.items() if name != "web"]
 
     def worker_of(self, name: str | None) -> Member | None:
-        """The process that is entered as worker ``name``: the others' names hold their process id."""
+        """The process of the registered worker ``name``, which contains its process id."""
         if name in self.members:
             return self.members[name]
         if name is None:
             return None
-        return next((it for it in self.workers() if f"-{it.process.pid}-" in name), None)
+        return next((member for member in self.workers() if f"-{member.process.pid}-" in name), None)
 
     def engine(self) -> Engine:
-        """For a look from beside, which waits for nobody's lock for long."""
+        """For reading from outside, without a long wait for locks."""
         if self.postgres is not None:
             options = {"options": "-c lock_timeout=200 -c statement_timeout=2000", "connect_timeout": 2}
             return create_engine(self.settings.sql_url, connect_args=options, pool_pre_ping=True)
         return create_engine(self.settings.sql_url, connect_args={"timeout": 0.2})
 
     def end(self) -> dict[str, int]:
-        """Ask workers and web to end; their exit codes."""
+        """Ask workers and web to end. Returns their exit codes."""
         return {name: member.end() for name, member in self.members.items()}
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ class Harness:
 
 
 def can_use(layout: Layout) -> bool:
-    """Whether this machine has what the layout needs."""
+    """True if this machine has everything for the layout."""
     if layout.database == "postgres" and not postgres_bin():
         return False
     return not layout.docker or (os.getuid() == 0 and shutil.which("dockerd") is not None)

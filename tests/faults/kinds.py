@@ -1,5 +1,5 @@
-"""The faults. Each does its harm at once and returns what puts the machine (never the platform) right again, for when
-its time is over."""
+"""The faults. Each does its harm at once and returns a function that repairs the machine (never the platform) after its
+time."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ ANY = tuple(state for state in State if not state.final)
 HELD = (State.COMPILING, State.TESTING, State.TIMING)
 JUDGED = (State.TESTING, State.TIMING)
 WAITS = (State.QUEUED, State.WAITING)
-# How far a clock is stepped: a summer time that somebody mistook for UTC.
+# Step of a clock: summer time mistaken for UTC.
 _STEP_SECONDS = 3600
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where a fault strikes. ``target``: the submission that was seen in the wanted state, if one was."""
+    """The place of a fault. ``target``: a submission in the wanted state, if one was seen."""
 
     harness: Harness
     target: Seen | None
     draw: random.Random
 
     def worker(self) -> Member:
-        """Who holds the target; where nobody does, any worker."""
+        """The worker of the target; any worker if it has none."""
         if self.target is not None and (found := self.harness.worker_of(self.target.worker)):
             return found
         return self.draw.choice(self.harness.workers())
@@ -46,8 +46,8 @@ Undo = Callable[[], None]
 
 @dataclass(frozen=True)
 class Kind:
-    """``holds``: seconds from harm to undoing, from and to; ``part``: what it occupies so long, so that no two faults
-    do so at once; ``states``: those that it is to strike in."""
+    """``holds``: least and most seconds from harm to repair; ``part``: two faults of one part never overlap;
+    ``states``: to strike in."""
 
     name: str
     strike: Callable[[Scene], Undo | None]
@@ -64,8 +64,8 @@ def _kill_worker(scene: Scene) -> None:
 
 def _judge_of(scene: Scene) -> tuple[int, list[int]] | None:
     """The judge process of the target's worker, or of any, and its local boxes."""
-    judges = [it for it in scene.harness.workers() if "judge" in it.name]
-    for member in sorted(judges, key=lambda it: it is not scene.worker()):
+    judges = [member for member in scene.harness.workers() if "judge" in member.name]
+    for member in sorted(judges, key=lambda member: member is not scene.worker()):
         for child in processes.children(member.process.pid):
             if "grader.judge.child" in processes.words(child):
                 return child, processes.children(child)
@@ -79,7 +79,7 @@ def _kill_judge(scene: Scene) -> None:
 
 def _kill_box(scene: Scene) -> None:
     if (found := _judge_of(scene)) and found[1]:
-        # The submission's is among the youngest.
+        # The submission's box is among the youngest.
         processes.send(scene.draw.choice(found[1]), signal.SIGKILL)
 
 
@@ -175,7 +175,7 @@ def _kill_postgres(scene: Scene) -> Undo:
 
 
 def _fill_data(scene: Scene) -> Undo:
-    """The disk of the database."""
+    """Fill the database's disk."""
     harness = scene.harness
     disk = harness.disks["postgres" if harness.postgres else "data"]
     disk.fill()
@@ -183,7 +183,7 @@ def _fill_data(scene: Scene) -> Undo:
     def undo() -> None:
         disk.free()
         if harness.postgres is not None and harness.postgres.process.poll() is not None:
-            harness.postgres.start()  # it ends itself where it cannot write its log
+            harness.postgres.start()  # it ends if it cannot write its log
 
     return undo
 
@@ -248,7 +248,7 @@ KINDS = [
     Kind("judge killed", _kill_judge, HELD),
     Kind("box killed", _kill_box, JUDGED),
     Kind("container killed", _kill_container, JUDGED, fits=_docker),
-    # Beyond its lease of 3 s, and within.
+    # Longer than its lease of 3 s, and shorter.
     Kind("worker frozen", _freeze_worker, HELD, (1.0, 6.0), "frozen"),
     Kind("web worker killed", _kill_web_worker, ANY),
     Kind("web killed", _kill_web, ANY),
@@ -263,7 +263,7 @@ KINDS = [
     Kind("temp full", _fill_tmp, JUDGED, (2.0, 4.0), "tmp", _disk),
     Kind("Docker restarted", _stop_docker(signal.SIGTERM), JUDGED, (0.5, 2.0), "docker", _docker),
     Kind("Docker killed", _stop_docker(signal.SIGKILL), JUDGED, (0.5, 2.0), "docker", _docker),
-    # One host's alone: with SQLite there is one host.
+    # Only one host's: with SQLite there is only one.
     Kind("clock on", _step_clock(_STEP_SECONDS, False), HELD, (2.0, 4.0), "clock", _clocks_apart),
     Kind("clock back", _step_clock(-_STEP_SECONDS, False), HELD, (2.0, 4.0), "clock", _clocks_apart),
     Kind("all clocks on", _step_clock(_STEP_SECONDS, True), HELD, (2.0, 4.0), "clock", _clock),
@@ -272,10 +272,10 @@ KINDS = [
 
 
 def longer(kinds: list[Kind]) -> list[Kind]:
-    """With faults that outlast every wait of ours, for runs that have the time."""
+    """Faults that outlast all our waits, for runs with enough time."""
     stretched = {"database locked": (16.0, 18.0), "worker frozen": (6.0, 12.0), "Redis killed": (5.0, 10.0)}
     return [
-        Kind(it.name, it.strike, it.states, stretched[it.name], it.part, it.fits)
-        for it in kinds
-        if it.name in stretched
+        Kind(kind.name, kind.strike, kind.states, stretched[kind.name], kind.part, kind.fits)
+        for kind in kinds
+        if kind.name in stretched
     ]

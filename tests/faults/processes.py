@@ -1,4 +1,4 @@
-"""Processes as /proc tells of them."""
+"""Processes from /proc."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def parents() -> dict[int, int]:
-    """The parent of every process that lives (what is only not yet waited for does not)."""
+    """The parent of every living process (zombies are left out)."""
     found = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -25,7 +25,7 @@ def children(pid: int) -> list[int]:
 
 
 def below(pid: int) -> list[int]:
-    """Every process below ``pid``, those nearest to it first."""
+    """Every process below ``pid``, nearest first."""
     tree = parents()
     found = [pid]
     for parent in found:
@@ -34,14 +34,14 @@ def below(pid: int) -> list[int]:
 
 
 def words(pid: int) -> str:
-    """Its command line, or nothing where it is gone."""
+    """Its command line; empty if it is gone."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     return ""
 
 
 def send(pid: int, number: signal.Signals) -> bool:
-    """False where it was gone."""
+    """False if it was gone."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -50,7 +50,7 @@ def send(pid: int, number: signal.Signals) -> bool:
 
 
 def in_folder(folder: Path) -> dict[int, str]:
-    """Processes that have to do with ``folder``: their environment, command line or working folder names it."""
+    """Processes with ``folder`` in their environment, command line or working folder."""
     name = str(folder).encode()
     found = {}
     for pid in parents():

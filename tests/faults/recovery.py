@@ -1,4 +1,4 @@
-"""How soon a platform with the settings' defaults recovers, in seconds."""
+"""Time that a platform with default settings takes to recover, in seconds."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ from tests.faults.harness import Harness, Layout
 from tests.faults.sources import GPU
 from tests.service.world import until
 
-# Long enough that it is still running whenever its worker is killed; nobody waits for its end.
+# Long enough to still run when its worker is killed; nobody waits for its end.
 _SOURCE = "# judge: accepted 600 600\n"
 _PATIENCE_SECONDS = 120.0
 
 
 def measure(times: int = 3) -> dict[str, list[float]]:
-    """``times`` figures each: from a worker's kill to another's taking of its submission; from the wiping of Redis to
-    a wake-up for each of eight submissions that wait."""
+    """``times`` figures each: from a worker's kill until another claims its submission; from wiping Redis until each of
+    eight waiting submissions has a wake-up again."""
     with _platform() as (harness, platform, engine):
         _send(platform, 1)
         killed, wiped = [], []
         for number in range(times):
             until(lambda: len(_running(engine)) == 1, "one that runs", _PATIENCE_SECONDS)
-            time.sleep(number * harness.settings.heartbeat_s / times)  # at another moment between two beats
+            time.sleep(
+                number * harness.settings.heartbeat_s / times
+            )  # at another moment between two heartbeats
             killed.append(_after_kill(harness, engine))
             until(
                 lambda: aftermath.alive(harness) == len(harness.workers()), "all workers", _PATIENCE_SECONDS
@@ -68,18 +70,20 @@ def _platform() -> Iterator[tuple[Harness, Platform, Engine]]:
 
 
 def _running(engine: Engine) -> dict[str, sight.Seen]:
-    """Who runs what."""
-    return {it.worker: it for it in sight.look(engine) or [] if it.state is State.TESTING and it.worker}
+    """Running submissions by worker."""
+    return {
+        seen.worker: seen for seen in sight.look(engine) or [] if seen.state is State.TESTING and seen.worker
+    }
 
 
 def _after_kill(harness: Harness, engine: Engine) -> float:
-    """Another worker is free; a supervisor starts the killed one again."""
+    """Another worker is free; a supervisor restarts the killed one."""
     name, held = next(iter(_running(engine).items()))
     processes.send(harness.members[name].process.pid, signal.SIGKILL)
 
     def runs_again() -> bool:
         harness.tend()
-        return any(it.id == held.id and it.attempt > held.attempt for it in _running(engine).values())
+        return any(seen.id == held.id and seen.attempt > held.attempt for seen in _running(engine).values())
 
     return _seconds(runs_again)
 
@@ -87,7 +91,7 @@ def _after_kill(harness: Harness, engine: Engine) -> float:
 def _after_wipe(harness: Harness, wakeups: WakeUps, engine: Engine) -> float:
     with Redis.from_url(harness.redis.url) as client:
         client.flushall()
-    waiting = [it for it in sight.look(engine) or [] if it.state is State.QUEUED]
+    waiting = [seen for seen in sight.look(engine) or [] if seen.state is State.QUEUED]
     return _seconds(lambda: wakeups.waiting(run_queue(GPU)) >= len(waiting))
 
 

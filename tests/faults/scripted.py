@@ -1,9 +1,8 @@
-"""Worker processes: `python -m tests.faults.scripted run GPU` or `... compile` has a judge or a compiler that does what
-the source says; `... judge` has the real judge, and no CUDA compiler. Settings come from the environment, as those of
-every worker.
+"""Worker processes: `python -m tests.faults.scripted run GPU` or `... compile` has a judge or a compiler that obeys the
+source; `... judge` has the real judge, and no CUDA compiler. Settings come from the environment, like any worker's.
 
-So that a machine without a GPU has submissions in every state, `waiting` among them, and enough of them at once. The
-other board of these tests is judged by the real judge, in real boxes.
+A machine without a GPU so has submissions in every state, `waiting` among them, and enough at once. The other board of
+these tests has the real judge, in real boxes.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class ScriptedCompiler:
 
 def main() -> None:
     settings, kind = Settings(), sys.argv[1]
-    # The orders to the scripted compiler mean nothing to a real one.
+    # Orders for the scripted compiler mean nothing to a real one.
     for module in (worker, executor):
         module.nvcc_version = lambda: None  # type: ignore[attr-defined]
     if kind == "judge":

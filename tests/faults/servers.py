@@ -1,4 +1,4 @@
-"""Servers that these tests start, kill and start again: PostgreSQL, and a Docker engine of their own."""
+"""Servers that these tests start, kill and restart: PostgreSQL, and their own Docker engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _START_SECONDS = 60.0
 
 
 class PostgresServer:
-    """A cluster in ``folder`` that listens on a unix socket there. Root hands it to the user `postgres`."""
+    """A cluster in ``folder`` that listens on a unix socket there. Root runs it as the user `postgres`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,9 +40,9 @@ class PostgresServer:
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self._identity)
 
     def start(self) -> None:
-        """Start it, after a crash too, and wait until it answers."""
+        """Start it, even after a crash, and wait until it answers."""
         settings = ["listen_addresses=", f"unix_socket_directories={self.folder}", "max_connections=100"]
-        # The kernel keeps what a killed process wrote: only a machine that fails needs fsync. Small, for a small disk.
+        # The kernel keeps a killed process's writes: only a failing machine needs fsync. Small, for a small disk.
         settings += [
             "fsync=off",
             "min_wal_size=32MB",
@@ -51,7 +51,7 @@ class PostgresServer:
             "wal_level=minimal",
         ]
         settings += ["max_wal_senders=0"]
-        options = [part for it in settings for part in ("-c", it)]
+        options = [part for setting in settings for part in ("-c", setting)]
 
         def started() -> bool:
             if self.process.poll() is not None:  # the dead one's children may still hold its memory
@@ -82,13 +82,13 @@ class PostgresServer:
             engine.dispose()
 
     def backends(self) -> list[int]:
-        """The processes that serve a client."""
+        """Processes that serve a client."""
         return [
             pid for pid in processes.children(self.process.pid) if "grader postgres" in processes.words(pid)
         ]
 
     def kill(self) -> None:
-        """End all of it as a power failure would."""
+        """End all of it, as in a power failure."""
         for pid in [self.process.pid, *processes.below(self.process.pid)]:
             processes.send(pid, signal.SIGKILL)
         self.process.wait()
@@ -100,7 +100,7 @@ class PostgresServer:
 
 
 class DockerServer:
-    """An engine with socket, data and state of its own in ``folder``: the machine's engine is left alone."""
+    """An engine with its own socket, data and state in ``folder``: the machine's engine is left alone."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -109,9 +109,9 @@ class DockerServer:
         self.start()
 
     def start(self) -> None:
-        """Raises AssertionError where it does not come up."""
+        """Raises AssertionError if it does not start."""
         if not self._try_to_start():
-            # overlay2 cannot lie on an overlay file system.
+            # overlay2 does not work on an overlay file system.
             self._driver = ["--storage-driver=vfs"]
             assert self._try_to_start(), (self.folder / "log").read_text()[-2000:]
 
@@ -143,7 +143,7 @@ class DockerServer:
         return ran.stdout if ran.returncode == 0 else None
 
     def containers(self, everything: bool = False) -> list[str]:
-        """Those that run, or also those that ended and were not removed."""
+        """Running containers, or also ended ones that were not removed."""
         return (self._info(everything) or "").split()
 
     def kill_container(self, container: str) -> None:
@@ -152,7 +152,7 @@ class DockerServer:
         subprocess.run(asked, capture_output=True, check=False, timeout=20)
 
     def stop(self, number: signal.Signals) -> None:
-        """SIGTERM: as a service manager ends it; SIGKILL: as nobody should."""
+        """SIGTERM, as from a service manager, or SIGKILL, as nobody should."""
         self.process.send_signal(number)
         self.process.wait(_START_SECONDS)
 

@@ -1,4 +1,4 @@
-"""A look at the submissions from beside the platform: what state they are in, and in whose hands."""
+"""Reads the submissions from outside the platform: their states and workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Seen:
 
 
 def look(engine: Engine) -> list[Seen] | None:
-    """All that have not ended; None where the database does not answer."""
+    """All unfinished submissions; None if the database does not answer."""
     row = SubmissionRow
     try:
         with engine.connect() as connection:
@@ -35,7 +35,7 @@ def look(engine: Engine) -> list[Seen] | None:
                     row.state.in_(UNFINISHED)
                 )
             )
-            return [Seen(it.id, State(it.state), it.worker, it.device, it.attempt) for it in found]
+            return [Seen(one.id, State(one.state), one.worker, one.device, one.attempt) for one in found]
     except SQLAlchemyError:
         return None
 
@@ -43,11 +43,11 @@ def look(engine: Engine) -> list[Seen] | None:
 def wait_for(
     engine: Engine, state: State, device: str | None, draw: random.Random, seconds: float
 ) -> Seen | None:
-    """One in that state, of that board where one is named, or else of any; None where there was none in time."""
+    """A submission in that state, on that board if one is named; None if there was none in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        found = [it for it in look(engine) or [] if it.state is state]
-        chosen = [it for it in found if it.device == device] or (found if device is None else [])
+        found = [seen for seen in look(engine) or [] if seen.state is state]
+        chosen = [seen for seen in found if seen.device == device] or (found if device is None else [])
         if chosen:
             return draw.choice(chosen)
         time.sleep(_READING_SECONDS)

@@ -1,4 +1,4 @@
-"""Sources whose verdict is known before they are judged, and no two of which are the same."""
+"""Sources with a known verdict, no two of them equal."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _BY_VERDICT = {
     Verdict.COMPILE_ERROR: "def solve(:\n",
     Verdict.RUNTIME_ERROR: "def solve(x, out, n):\n    raise ValueError('no kernel')\n",
 }
-# What the scripted judge and compiler (tests.faults.scripted) read.
+# The scripted judge and compiler (tests.faults.scripted) read this.
 _ORDER = re.compile(r"judge: (\w+) ([\d.]+) ([\d.]+)")
-# So long does each step of a scripted judgement take, in seconds: long enough to be met by a fault.
+# Seconds of each step of a scripted judgement: long enough for a fault to meet it.
 _STEP = (0.15, 0.6)
 
 
 @dataclass(frozen=True)
 class Source:
-    """``device``: the board that it is for; ``expected``: its true verdict."""
+    """``device``: its board; ``expected``: its true verdict."""
 
     device: str
     filename: str
@@ -50,7 +50,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Order:
-    """What a scripted judge shall do: seconds in each of two steps, and the verdict."""
+    """Orders for a scripted judge: seconds of each of two steps, and the verdict."""
 
     verdict: Verdict
     first_s: float
@@ -58,7 +58,7 @@ class Order:
 
 
 def made_up(draw: random.Random, number: int, devices: Sequence[str] = (CPU, GPU)) -> Source:
-    """For one of ``devices``, of any verdict; most are right."""
+    """A source for one of ``devices``, with any verdict; most are right."""
     device = draw.choice(devices)
     verdict = draw.choices(tuple(_BY_VERDICT), (5, 2, 2, 1))[0]
     if device == CPU:
@@ -72,7 +72,7 @@ def made_up(draw: random.Random, number: int, devices: Sequence[str] = (CPU, GPU
 
 
 def order_of(text: str) -> Order:
-    """What ``made_up`` wrote into a source for the scripted judge."""
+    """The order that ``made_up`` wrote into a source."""
     found = _ORDER.search(text)
     assert found is not None, text[:200]
     return Order(Verdict(found[1]), float(found[2]), float(found[3]))

@@ -1,4 +1,4 @@
-"""A short campaign of faults on each database; `make faults` makes one of hundreds of faults. A seed repeats its plan:
+"""A short campaign of faults on each database; `make faults` runs hundreds of faults. A seed repeats its plan:
 `python scripts/faults.py --seed N`.
 """
 
@@ -12,7 +12,7 @@ from tests.faults.campaign import Outcome, Wanted
 from tests.faults.harness import Layout, can_use
 from tests.faults.kinds import KINDS
 
-# What has nothing to do with the database, and needs no engine, is struck with SQLite alone.
+# Faults without any effect on the database that need no engine run with SQLite alone.
 _ON_SQLITE = frozenset(
     {
         *("judge killed", "box killed", "worker frozen", "web worker killed", "web killed"),
@@ -26,7 +26,7 @@ def _explain(outcome: Outcome) -> str:
     return f"seed {outcome.seed}, {outcome.struck}\n" + "\n".join(outcome.wrong) + logs
 
 
-# A machine that does much else beside starts processes slowly.
+# A busy machine starts processes slowly.
 @pytest.mark.timeout(900)
 def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
     """Protects against a submission lost, judged twice or misjudged when a process, Redis or the disk fails."""
@@ -41,7 +41,7 @@ def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
 @pytest.mark.timeout(900)
 def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
     """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed, frozen or
-    cut off. Storms take a minute each; `make test` makes the one on SQLite.
+    cut off. Campaigns take a minute each; `make test` runs the one on SQLite.
     """
     need("postgres")
     layout = Layout("postgres", docker=True)
@@ -53,7 +53,7 @@ def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
 
 def test_a_seed_repeats_its_plan_and_each_kind_comes_once() -> None:
     class Anything:
-        """A platform that every kind fits."""
+        """A platform that fits every kind."""
 
         postgres = docker = True
         members: dict[str, object] = {}  # noqa: RUF012
@@ -63,5 +63,5 @@ def test_a_seed_repeats_its_plan_and_each_kind_comes_once() -> None:
     assert first == second
     assert first != other
     # "database locked" of SQLite fits no PostgreSQL.
-    assert {it.kind.name for it in first} == {kind.name for kind in KINDS}
-    assert all(it.state in it.kind.states for it in first)
+    assert {fault.kind.name for fault in first} == {kind.name for kind in KINDS}
+    assert all(fault.state in fault.kind.states for fault in first)

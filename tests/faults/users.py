@@ -1,5 +1,5 @@
-"""Users under load: each posts sources whose verdict it knows, polls them, and notes every answer that no user should
-get. A post that gets no answer is sent again with the same key, as a program of theirs would."""
+"""Users under load: each posts sources with a known verdict, polls them, and notes every answer that no user should
+get. A post without an answer is sent again with the same key, as a user's program would."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from grader.errors import GraderError, TooMany, Unreachable
 from grader.schemas.submission import State, SubmissionView
 from tests.faults.sources import CPU, GPU, Source, made_up
 
-# So many of one user's submissions are open at once at most; the service allows 10.
+# Most open submissions of one user; the service allows 10.
 _OPEN = 4
 _POLL_SECONDS = 0.25
 _AGAIN_SECONDS = 0.5
-# A database that is locked lets a post wait for 15 s; then it is answered.
+# A locked database lets a post wait for 15 s before it answers.
 _ANSWER_SECONDS = 40.0
-# Now and then a post is sent twice with one key.
+# Sometimes a post is sent twice with one key.
 _TWICE = 0.1
 
 
@@ -39,7 +39,7 @@ class Sent:
 
 @dataclass
 class Heard:
-    """What the users heard. ``wrong``: answers that must never be given."""
+    """The users' answers. ``wrong``: answers that must never be given."""
 
     sent: list[Sent] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Heard:
 
 
 class User(threading.Thread):
-    """Posts while ``posting`` is set; ends when told to ``finish`` and all of its submissions have ended."""
+    """Posts while ``posting`` is set. Ends once ``finish`` is called and all its submissions have ended."""
 
     def __init__(self, name: str, url: str, token: str, seed: int, heard: Heard, real: int) -> None:
         super().__init__(name=name, daemon=True)
@@ -70,9 +70,10 @@ class User(threading.Thread):
 
     def _post(self) -> None:
         self._posted += 1
-        # Real judges and boxes take seconds: a few at a time, so that what waits at the end is soon done.
+        # Real judges and boxes take seconds: only a few at a time, so that the last ones are soon done.
         real = sum(
-            it.source.device == CPU and not (it.view and it.view.state.final) for it in self._heard.sent
+            sent.source.device == CPU and not (sent.view and sent.view.state.final)
+            for sent in self._heard.sent
         )
         devices = (CPU, GPU) if real < self._real else (GPU,)
         source = made_up(self._draw, 10_000 * self._seed + self._posted, devices)
@@ -100,7 +101,7 @@ class User(threading.Thread):
             self.open.remove(sent)
 
     def _check(self, sent: Sent, view: SubmissionView) -> None:
-        # Taken between the two looks that make one answer: the next one tells.
+        # It changed between the two reads of one answer; the next answer is right.
         unplaced = view.state in (State.QUEUED, State.WAITING) and view.position is None
         if unplaced and sent.unplaced:
             self._heard.wrong.append(f"{view.id} is {view.state} and is not told its place")
@@ -112,7 +113,7 @@ class User(threading.Thread):
             self._heard.wrong.append(f"{view.id} is {view.state}: {view.error}")
 
     def _ask(self, sent: Sent, post: bool) -> SubmissionView | None:
-        """The answer; None where there was a clear "not now"."""
+        """The answer; None for a clear "not now"."""
         began = time.monotonic()
         try:
             answer = self._send(sent) if post else self._client.get(f"/submissions/{sent.id}")
@@ -120,7 +121,7 @@ class User(threading.Thread):
             return SubmissionView.model_validate(answer)
         except (Unreachable, TooMany) as error:
             self._heard.away += 1
-            # What the server did not foresee.
+            # An error that the server did not expect.
             if not error.message or "failed on our side" in error.message:
                 self._heard.wrong.append(
                     f"{'POST' if post else 'GET'} {sent.id}: {error.code}: {error.message}"

@@ -1,4 +1,4 @@
-"""compose.yaml with our own images and free ports, and what a person does with it: by commands alone."""
+"""compose.yaml with our own images and free ports, used as a person would, by commands alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.images.made import ROOT, Images, run
 
-# The database is made, tables too, and the web has started; on a busy machine.
+# Time for the database with its tables, and for the web, on a busy machine.
 UP_SECONDS = 300
 PASSWORD = "correct horse battery"
 
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 class Composed:
-    """``folder`` takes the login; ``url`` is the published address."""
+    """``folder`` holds the login; ``url`` is the published address."""
 
     def __init__(self, images: Images, folder: Path) -> None:
         self.images = images
@@ -35,7 +35,7 @@ class Composed:
         self.project = f"grader-test-{os.getpid()}"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        # The engine's own folder for sockets: short, as paths of sockets must be, and gone afterwards.
+        # The engine's folder for sockets, short enough for their paths, and gone afterwards.
         self.boxes = Path(tempfile.mkdtemp(prefix="grader-boxes-"))
         self.environment = {
             "COMPOSE_PROJECT_NAME": self.project,
@@ -73,7 +73,7 @@ class Composed:
         shutil.rmtree(self.boxes, ignore_errors=True)
 
     def container(self, service: str) -> dict[str, Any]:
-        """What the engine says of it."""
+        """The engine's description."""
         (number,) = self.compose("ps", "--quiet", service).split()
         return dict(json.loads(run("docker", "inspect", number))[0])
 

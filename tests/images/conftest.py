@@ -1,4 +1,4 @@
-"""All images are made once, and a platform of them runs once."""
+"""All images are built once, and one platform of them runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.images.composed import Composed
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The images take three minutes to make: whatever needs them is left to the full matrix."""
+    """The images take three minutes to build, so tests that need them are for the full matrix."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and "images" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.matrix)
@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[made.Images]:
-    """KEEP_IMAGES=1 leaves them, so that the next run only makes what changed; KEEP_IMAGES=taken makes none."""
+    """KEEP_IMAGES=1 leaves them, so the next run only builds changes; KEEP_IMAGES=taken builds none."""
     need("images")
     kept = os.environ.get("KEEP_IMAGES", "")
     yield made.Images() if kept == "taken" else made.build_all(tmp_path_factory.mktemp("wheels"))

@@ -1,4 +1,4 @@
-"""The images, made as an operator would who reaches no registry: a base from Debian's archive, wheels from a folder."""
+"""The images, built as by an operator without a registry: a base from Debian's archive, wheels from a folder."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# How the names of those that tests make begin.
+# Prefix of the names of images from tests.
 TEST_IMAGES = "grader-test/"
-# Every one of ours has it, also what has no name: Dockerfile and images/services.Dockerfile set it.
+# Label of every image of ours, even unnamed ones: Dockerfile and images/services.Dockerfile set it.
 MARK = "org.opencontainers.image.vendor=kernel-grader"
-# Part of what a layer is kept by: with another port each time nothing would ever be taken from the cache.
+# Part of a layer's cache key: with a new port each time nothing would come from the cache.
 WHEEL_PORT = 18765
-# A whole build on two cores takes some three minutes; only a failure waits this long.
+# A full build takes about three minutes on two cores; only a failure waits this long.
 BUILD_SECONDS = 1500
 VERSION, REVISION = "1.2.3", "0123abc"
 
@@ -38,7 +38,7 @@ class Images:
 
 
 def run(*command: str, given: str = "", **environment: str) -> str:
-    """What ``command`` printed, which reads ``given``. Fails with all that it said."""
+    """Returns the output of ``command``, whose input is ``given``. Fails with all of it."""
     ran = subprocess.run(
         command,
         cwd=ROOT,
@@ -58,7 +58,7 @@ def exists(tag: str) -> bool:
 
 
 def build_all(folder: Path) -> Images:
-    """Make what is not there yet; ``folder`` takes the wheels."""
+    """Make what is missing; ``folder`` holds the wheels."""
     made = Images()
     with ThreadPoolExecutor() as beside:
         # Both wait for the network.
@@ -67,8 +67,8 @@ def build_all(folder: Path) -> Images:
         services = beside.submit(_build_services, made)
         wheels.result()
         with _served(folder):
-            # The classic builder makes one stage after the other. The box's stage, made beside the server's from the
-            # same lines, is in its cache when the worker's needs it.
+            # The classic builder makes one stage after the other. The worker's build finds the box's stage in the
+            # cache, since it has the same lines.
             text = (ROOT / "Dockerfile").read_text()
             _build("base")
             box = beside.submit(_build, "box", text=_only(text, "base", "box"))
@@ -81,9 +81,9 @@ def build_all(folder: Path) -> Images:
 
 
 def _only(text: str, *stages: str) -> str:
-    """Of a Dockerfile what stands before its stages, and those."""
+    """The head of a Dockerfile and those stages."""
     before, *all_of_it = re.split(r"^(?=FROM )", text, flags=re.MULTILINE)
-    return before + "".join(it for it in all_of_it if it.split(maxsplit=4)[3] in stages)
+    return before + "".join(stage for stage in all_of_it if stage.split(maxsplit=4)[3] in stages)
 
 
 def _make_base(tag: str) -> None:
@@ -126,7 +126,7 @@ def _served(folder: Path) -> Iterator[None]:
 
 
 def remove_all() -> None:
-    """Take away what bears our names, and what these builds left without one."""
+    """Remove images with our names, and unnamed ones of these builds."""
     made = Images()
     tags = [tag for tag in vars(made).values() if exists(tag)]
     if tags:

@@ -1,4 +1,4 @@
-"""What is in the images, and what a box that starts from one can do."""
+"""The contents of the images, and the boxes that start from one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def settings_of(tag: str) -> dict[str, Any]:
 
 
 def shell(tag: str, script: str) -> str:
-    """What ``script`` prints in a container of the image, as an operator would start one who trusts nobody."""
+    """The output of ``script`` in a container of the image with all privileges taken away."""
     safe = (
         "--rm",
         "--read-only",
@@ -91,7 +91,7 @@ def test_no_image_has_what_a_checkout_keeps_to_itself(images: Images) -> None:
 
 @pytest.fixture(scope="module")
 def image_boxes(images: Images) -> Iterator[BoxMaker]:
-    """Boxes of a worker on this host that start from the image."""
+    """A worker's boxes on this host that start from the image."""
     maker = docker_box.DockerBoxes(SandboxOptions(image=images.box))
     yield maker
     maker.close()
@@ -170,7 +170,7 @@ def test_the_report_names_the_image(image_boxes: BoxMaker) -> None:
 
 
 def test_an_image_that_starts_something_of_its_own_is_refused(images: Images) -> None:
-    """The server's has a health check and a volume."""
+    """The server's image has a health check and a volume."""
     with pytest.raises(BoxUnavailable, match="Volumes, Healthcheck"):
         docker_box.DockerBoxes(SandboxOptions(image=images.server))
 

@@ -11,7 +11,7 @@ from tests.images.composed import Composed
 from tests.images.made import ROOT, run
 from tests.sandbox.talk import within
 
-# Of the first test that needs them: everything is built then.
+# For the first test, which has to wait until everything is built.
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1800)]
 
 SOLUTION = ROOT / "reference" / "vector_add" / "staff" / "solution.py"
@@ -30,7 +30,7 @@ def test_a_wrong_kernel_is_not(composed: Composed, tmp_path: Path) -> None:
 
 
 def test_cuda_is_compiled_by_the_images_own_compiler(composed: Composed) -> None:
-    """By the worker's command line, because no board here would take it: there is no GPU."""
+    """By the worker's command line: without a GPU no board here would take it."""
     source = 'extern "C" void solve(const float* a, const float* b, float* out, int n) { nonsense; }'
     script = f"echo '{source}' > /tmp/broken.cu; grader test /tmp/broken.cu -c vector_add --json; test $? = 1"
     said = composed.compose("exec", "-T", "worker", "sh", "-c", script)
@@ -39,7 +39,7 @@ def test_cuda_is_compiled_by_the_images_own_compiler(composed: Composed) -> None
 
 
 def test_no_box_is_left(composed: Composed) -> None:
-    """But those that wait for the next submission: they run."""
+    """Except running ones that wait for the next submission."""
     own = f"label=grader.host={_host_identity()}"
 
     def ended() -> str:
@@ -77,7 +77,7 @@ def test_the_page_is_served(composed: Composed) -> None:
 @pytest.mark.parametrize("service", ["postgres", "redis", "web", "worker"])
 def test_nothing_is_published_beyond_loopback(composed: Composed, service: str) -> None:
     published = composed.container(service)["HostConfig"]["PortBindings"] or {}
-    assert {it["HostIp"] for ports in published.values() for it in ports} <= {"127.0.0.1"}
+    assert {binding["HostIp"] for ports in published.values() for binding in ports} <= {"127.0.0.1"}
 
 
 @pytest.mark.parametrize("service", ["redis", "web"])
@@ -87,7 +87,7 @@ def test_what_listens_has_nothing_to_gain(composed: Composed, service: str) -> N
     assert found["HostConfig"]["ReadonlyRootfs"]
     assert found["HostConfig"]["CapDrop"] == ["ALL"]
     assert "no-new-privileges:true" in found["HostConfig"]["SecurityOpt"]
-    assert not [it for it in found["Mounts"] if it["Destination"].endswith("docker.sock")]
+    assert not [mount for mount in found["Mounts"] if mount["Destination"].endswith("docker.sock")]
 
 
 def test_redis_asks_for_the_password(composed: Composed) -> None:

@@ -1,4 +1,4 @@
-"""Dockerfile, pins and compose.yaml, as far as they can be read: nothing is built here."""
+"""Dockerfile, pins and compose.yaml, as far as reading them goes: nothing is built here."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_there_is_no_password_by_default() -> None:
 
 
 def test_workers_are_asked_for() -> None:
-    """They are given the engine's socket, and nothing else is."""
+    """Only they get the engine's socket."""
     worker = COMPOSE.partition("\n  worker:\n")[2].partition("\nvolumes:\n")[0]
     assert "profiles: [worker]" in worker
     mounts = [

@@ -42,7 +42,7 @@ SAME_WORD = {
     "grader/cli/command.py": "the package triton, and the extra that installs it",
     "grader/judge/triton_tiles.py": "the package triton, in a source",
     "sandbox/runner/preload.py": "what a runner preloads, which rows choose",
-    "sandbox/runner/binding.py": "the memory of a binding: the host's or a GPU's",
+    "sandbox/runner/main.py": "the memory of a binding: the host's or a GPU's",
     "sandbox/runner/compile_triton.py": "the kind of device that torch knows a GPU by",
     "sandbox/emulator/ptx.py": "what headers are called, in the line tables of a compiler",
 }

@@ -1,4 +1,4 @@
-"""Boxes of each kind for the tests, and a check that nothing of them is left behind."""
+"""Boxes of each kind for the tests, and a check that they leave nothing behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from tests.components import need
 
-# Those that hold attacks, not only accidents.
+# Kinds that withstand attacks, not only accidents.
 WALLED = [
     pytest.param("docker", marks=pytest.mark.docker),
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
@@ -56,7 +56,7 @@ def local_boxes() -> BoxMaker:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Box]]:
-    """Starts a box with the probe in it; whatever the test leaves alive is killed."""
+    """Starts boxes that run the probe, and kills those that the test leaves alive."""
     started: list[Box] = []
 
     def start_probe(maker: BoxMaker, **changes: Any) -> Box:

@@ -1,4 +1,4 @@
-"""A Docker engine of a test's own, which may be ended and started again without harm to anyone else's boxes."""
+"""A Docker engine for one test, which can be ended and restarted without harm to other boxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sandbox.talk import within
 
 
 class OwnEngine:
-    """``folder``: short, because a socket lies in it."""
+    """``folder`` must be short, for its socket's path."""
 
     def __init__(self, folder: Path) -> None:
         if os.geteuid() != 0 or shutil.which("dockerd") is None:
@@ -41,7 +41,7 @@ class OwnEngine:
             return knocking.connect_ex(f"{self.folder}/s") == 0
 
     def end(self) -> None:
-        """As a host's administrator would; it ends its containers."""
+        """End it with its containers, as a host's administrator would."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(60)

@@ -1,6 +1,6 @@
-"""Runs a command as an ordinary user, for tests that root runs: ``python ordinary.py WORDS...``, in a mount namespace
-of its own (``unshare --mount``), where the folders of Python and of this checkout can be reached by everybody and
-/tmp is its own: what an ordinary user leaves there, other tests would take for an attack's."""
+"""Runs a command as an ordinary user, for tests that root runs: ``python ordinary.py WORDS...``, in a new mount
+namespace (``unshare --mount``) in which everybody can reach the folders of Python and of this checkout. /tmp is a new
+one too: other tests would take an ordinary user's leftovers for an attack's."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ TEMPORARY = Path("/tmp")
 
 
 def needed() -> list[Path]:
-    """What the command must reach: the interpreter, its libraries, this checkout."""
+    """The command's interpreter, its libraries, and this checkout."""
     places = (sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent))
     return [*map(Path, dict.fromkeys(places)), Path(__file__).resolve().parents[2]]
 
 
 def open_ways() -> None:
-    """Put an open folder over each that others may not pass, and over /tmp, and back into it what is needed of it."""
-    closed = {it: "755" for path in needed() for it in path.parents if not it.stat().st_mode & 0o001}
+    """Mount an open folder over each closed one and over /tmp, and bind the needed part into it again."""
+    closed = {
+        parent: "755" for path in needed() for parent in path.parents if not parent.stat().st_mode & 0o001
+    }
     for folder, mode in sorted({**closed, TEMPORARY: "1777"}.items()):
         kept = {path: os.open(path, os.O_PATH) for path in needed() if path.is_relative_to(folder)}
         mount("-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", str(folder))
         for path, hidden in kept.items():
             path.mkdir(parents=True, exist_ok=True)
-            # The descriptor leads to what lies below the new folder; its name no longer does, so it stays as it is.
+            # The descriptor still leads to the contents below the new folder, so they stay as they are.
             mount("--no-canonicalize", "--bind", f"/proc/{os.getpid()}/fd/{hidden}", str(path))
             os.close(hidden)
 

@@ -1,4 +1,4 @@
-"""Talking to the probe in a box."""
+"""Talks to the probe in a box."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Silent(Exception):
 
 
 def ask(box: Box, do: str, descriptor: int | None = None, **more: Any) -> dict[str, Any]:
-    """The probe's answer. Raises Silent when it ends instead."""
+    """The probe's answer. Raises Silent if it ends instead."""
     body = json.dumps({"do": do, **more}).encode()
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))] if descriptor else []
     box.connection.settimeout(60)
@@ -39,14 +39,14 @@ def _exactly(box: Box, count: int) -> bytes:
 
 
 def run(box: Box, code: str) -> str:
-    """What ``code`` prints in the box, run by a Python of its own. It must end well."""
+    """The output of ``code`` in another Python in the box. Asserts its success."""
     ran = ask(box, "python", code=code)
     assert ran.get("code") == 0, ran
     return str(ran["out"])
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Whether ``condition`` becomes true within ``seconds``."""
+    """True if ``condition`` becomes true within ``seconds``."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

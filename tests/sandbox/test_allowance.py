@@ -1,4 +1,4 @@
-"""How long a box may take: processor time first, the clock for what sleeps. The clock here is the test's."""
+"""How long a box may take: processor time first, the clock for idle boxes. The test sets the clock."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_sleeps_ends_by_the_clock(host: Host) -> None:
 
 
 def test_what_worked_before_it_went_to_sleep_is_asleep(host: Host) -> None:
-    """A source could otherwise burn a little, block its compiler, and have that taken for a busy host."""
+    """A source could otherwise compute a little, block its compiler, and pass for a victim of a busy host."""
     allowed = allow(host)
     host.run(LIMIT / 2)
     allowed.left()

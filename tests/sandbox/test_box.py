@@ -1,4 +1,4 @@
-"""What every kind of box promises, on each kind."""
+"""The interface of boxes, for each kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason, Pa
 from tests.sandbox.talk import Silent, ask, run, within
 
 Start = Callable[..., Box]
-# Takes milliseconds; whoever waits for a box that stands still waits for longer.
+# It takes milliseconds; the wait for a box that hangs is longer.
 KILLED_SECONDS = 15.0
 
 
@@ -192,7 +192,7 @@ def processes_with(marker: str) -> list[str]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                # An ended process that nobody waited for has no environment any more.
+                # A zombie has no environment.
                 if marker.encode() in (entry / "environ").read_bytes():
                     found.append(entry.name)
             except OSError:
@@ -205,7 +205,7 @@ def open_descriptors() -> int:
 
 
 def test_nothing_is_left_behind(boxes: BoxMaker, start: Start) -> None:
-    first = start(boxes)  # whatever is made once per process is made now
+    first = start(boxes)  # makes everything that is made once per process
     first.kill()
     first.output()  # read to the end: its thread is over
     descriptors, threads = open_descriptors(), threading.active_count()

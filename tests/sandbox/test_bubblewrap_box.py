@@ -1,4 +1,4 @@
-"""What only boxes made by bubblewrap do."""
+"""Boxes made by bubblewrap, beyond the common interface."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.bubblewrap
 
 @pytest.fixture
 def ungrouped(monkeypatch: pytest.MonkeyPatch) -> Iterator[BubblewrapBoxes]:
-    """As where this process can make no control groups: limits of processes must do."""
+    """On a host without control groups, where limits of processes must do."""
     need("bubblewrap")
     monkeypatch.setattr(bubblewrap_box, "find_groups", lambda: None)
     maker = BubblewrapBoxes()
@@ -38,11 +38,11 @@ def ungrouped(monkeypatch: pytest.MonkeyPatch) -> Iterator[BubblewrapBoxes]:
 
 
 def boxes_of(pid: int) -> list[int]:
-    """The processes that bubblewrap runs for process ``pid``, and what is in their boxes."""
+    """The bubblewrap processes of process ``pid``, and everything in their boxes."""
     return [
-        it
-        for it in descendants(pid)[1:]
-        if _word(it).startswith("grader-bubblewrap-") or parent_of(it) != pid
+        child
+        for child in descendants(pid)[1:]
+        if _word(child).startswith("grader-bubblewrap-") or parent_of(child) != pid
     ]
 
 
@@ -54,24 +54,24 @@ def _word(pid: int) -> str:
 
 
 def groups() -> list[str]:
-    """Other tests' groups come and go meanwhile, which os.walk does not mind."""
+    """Other tests make and remove groups meanwhile, which os.walk tolerates."""
     return sorted(
-        it
+        name
         for _, folders, _ in os.walk("/sys/fs/cgroup")
-        for it in folders
-        if it.startswith(f"grader-{KIND}-")
+        for name in folders
+        if name.startswith(f"grader-{KIND}-")
     )
 
 
 def own_groups() -> list[str]:
-    """Those of this process's boxes: other tests may be at work."""
+    """Groups of this process's boxes: other tests may be running."""
     return [name for name in groups() if f"-{os.getpid()}-" in name]
 
 
 def test_its_user_is_nobody_of_the_host_or_whoever_started_it(
     bubblewrap_boxes: BoxMaker, start: Start
 ) -> None:
-    """Never root, also where root starts it; and no user that the host knows by another name."""
+    """Never root, even if root starts it, and no user that the host knows by another name."""
     box = start(bubblewrap_boxes)
     assert isinstance(box, BubblewrapBox)
     status = Path(f"/proc/{box._first_pid}/status").read_text()
@@ -166,7 +166,7 @@ def test_a_box_dies_with_the_process_that_made_it(bubblewrap_boxes: BoxMaker, st
 
 
 def test_what_outlived_its_owner_is_reaped_and_nothing_else(bubblewrap_boxes: BoxMaker, start: Start) -> None:
-    """Where the kernel's "die with your parent" came too late: the name that bubblewrap bears tells whose it is."""
+    """For when the kernel's "die with your parent" comes too late: the name of bubblewrap's process names the owner."""
     gone = subprocess.Popen(["true"])
     gone.wait(30)
     name = owned_name("bubblewrap")
@@ -191,7 +191,7 @@ def test_what_outlived_its_owner_is_reaped_and_nothing_else(bubblewrap_boxes: Bo
 
 def test_a_start_that_takes_too_long_leaves_nothing(bubblewrap_boxes: BoxMaker) -> None:
     before = own_groups()
-    with pytest.raises(BoxUnavailable, match="made no box: it took too long"):
+    with pytest.raises(BoxUnavailable, match="could not start a box: it took too long"):
         bubblewrap_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.0))
     assert not [
         pid for pid in boxes_of(os.getpid()) if "probe.py" in Path(f"/proc/{pid}/cmdline").read_text()

@@ -1,4 +1,4 @@
-"""Bytecode that boxes read in place of compiling what they import."""
+"""Bytecode that boxes read instead of compiling their imports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The filter of system calls as a program for the kernel: every call of the list, asked one by one.
+"""The filter of system calls as a program for the kernel: every call of the list, one by one.
 
-The program is run here as the kernel runs it, on what it would see of a call.
+The program runs here as in the kernel, on the kernel's data about a call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ pyseccomp = pytest.importorskip("pyseccomp")
 
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0
 LOAD, AND, RETURN = 0x20, 0x54, 0x06
-# Jumps by what is compared with the number loaded: always, equal, greater, no less, a common bit.
+# Jumps that compare with the loaded number: always, equal, greater, no less, a common bit.
 JUMPS = {0x05: lambda a, k: True, 0x15: int.__eq__, 0x25: int.__gt__, 0x35: int.__ge__, 0x45: int.__and__}
 NATIVE = pyseccomp.system_arch()
 
@@ -28,7 +28,7 @@ def number(name: str) -> int:
 
 
 def answer(call: int, arguments: Sequence[int] = (), arch: int = NATIVE) -> int:
-    """What the filter says of a call."""
+    """The filter's result for a call."""
     data = struct.pack("=iIQ6Q", call, arch, 0, *([*arguments] + [0] * 6)[:6])
     program = list(struct.iter_unpack("=HBBI", call_filter()))
     place, held = 0, 0

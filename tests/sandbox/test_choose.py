@@ -57,7 +57,7 @@ def test_auto_without_either_is_local_and_says_why() -> None:
 
 @pytest.mark.usefixtures("no_program")
 def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
-    with pytest.raises(BoxUnavailable, match="bwrap is not there") as caught:
+    with pytest.raises(BoxUnavailable, match="bwrap is not installed") as caught:
         make_boxes("bubblewrap")
     assert "apt-get install bubblewrap" in caught.value.hint
 
@@ -65,7 +65,7 @@ def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
 def test_bubblewrap_that_makes_no_box_is_refused_with_what_it_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a host that lets ordinary users make no namespaces."""
+    """On a host that forbids namespaces to ordinary users."""
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Kernels compiled ahead are those that Triton then finds, and what a source does to its box fails nothing."""
+"""Triton finds the kernels that were compiled ahead, and nothing depends on how a source treats that box."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def solve(x, out, n):
     twice[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, own, n)
     torch.cuda.synchronize()
 """
-# Loads the source as a runner on a GPU does, and finds every kernel that ``calls`` launch in the cache, or fails.
+# Loads the source like a runner on a GPU, and fails if a kernel of ``calls`` is not in the cache.
 FINDS = """
 import json, sys
 from types import SimpleNamespace
@@ -73,7 +73,7 @@ def request(*sizes: int) -> KernelsRequest:
 
 @pytest.fixture
 def runner_modules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They can be imported, as in a box."""
+    """Make them importable, as in a box."""
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
 
 
@@ -93,7 +93,7 @@ def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
     docker_boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 60.0)  # on a busy host
-    # One size fails, each of the others has two kernels of its own, and 13 ends the box.
+    # One size fails, each of the others has two kernels, and 13 ends the box.
     found = unpacked(compile_ahead(docker_boxes, request(0, 1000, 1024, 1, 13, 2048)))
     assert found
     with sealed(found) as archive:
@@ -101,7 +101,7 @@ def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
     assert run.returncode == 0, run.stderr
 
 
-# Catches whatever ends its calls.
+# Catches the exception that ends its calls.
 DEAF = """
 def solve(x, out, n):
     while n == 13:
@@ -122,7 +122,7 @@ def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytes
 def test_one_that_does_not_let_itself_be_ended_is(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Protects a CUDA source that waits behind it; and what was compiled before that is kept."""
+    """Protects a CUDA source that waits behind it. Kernels compiled before that are kept."""
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 5.0)
     source = "import time\n" + SOURCE.replace("def solve", "def call") + DEAF
     began = time.monotonic()
@@ -132,7 +132,7 @@ def test_one_that_does_not_let_itself_be_ended_is(
 
 @pytest.mark.docker
 def test_what_it_leaves_running_is_not_waited_for(docker_boxes: BoxMaker) -> None:
-    """A process that it forked has the pipe, and no clock of ours."""
+    """A forked process holds the pipe, and has no time limit of ours."""
     source = SOURCE.replace("    own = torch", "    os.fork() or time.sleep(600)\n    own = torch")
     began = time.monotonic()
     assert unpacked(compile_ahead(docker_boxes, replace(request(1000), source="import time\n" + source)))
@@ -142,7 +142,7 @@ def test_what_it_leaves_running_is_not_waited_for(docker_boxes: BoxMaker) -> Non
 def test_a_file_that_goes_while_it_is_packed_is_left_out(
     runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Triton's own: a launcher that is still built has a name of its own until it is whole."""
+    """Triton's temporary files: a launcher has another name until it is complete."""
     import kernel_cache
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
@@ -175,7 +175,7 @@ def test_an_archive_that_cannot_be_unpacked_fails_nothing(
 
 
 def test_another_version_of_triton_finds_none_of_them(local_boxes: BoxMaker, tmp_path: Path) -> None:
-    """The key under which they are stored does not name it: boxes of one platform may have different ones."""
+    """Stored kernels are keyed without Triton's version: boxes of one platform may have different ones."""
     made = unpacked(compile_ahead(local_boxes, request(1000)))
     with sealed(made) as archive:
         run = _find("import triton; triton.__version__ = '3.0'\n" + FINDS, archive, request(1000), tmp_path)
@@ -183,13 +183,13 @@ def test_another_version_of_triton_finds_none_of_them(local_boxes: BoxMaker, tmp
 
 
 def test_no_measurement_of_where_nothing_runs_goes_to_the_gpu(local_boxes: BoxMaker) -> None:
-    """A kernel that keeps what its tuning measured would have its first configuration there, fastest or not."""
+    """Otherwise a kernel that caches its tuning would get its first configuration on the GPU, fastest or not."""
     source = SOURCE.replace('key=["n"]', 'key=["n"], cache_results=True')
     found = unpacked(compile_ahead(local_boxes, replace(request(1000), source=source)))
     with tarfile.open(fileobj=io.BytesIO(found)) as archive:
         names = archive.getnames()
-    assert sum(it.endswith(".cubin") for it in names) == 2
-    assert not [it for it in names if "autotune" in it]
+    assert sum(name.endswith(".cubin") for name in names) == 2
+    assert not [name for name in names if "autotune" in name]
 
 
 def test_what_is_stored_is_bounded() -> None:

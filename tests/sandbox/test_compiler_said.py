@@ -1,4 +1,4 @@
-"""What a compiler said, made into a log and a table: it is a stranger's text."""
+"""The log and the table made from a compiler's output, which strangers control."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_resource_lines_that_make_no_sense_are_left_out() -> None:
 
 @pytest.mark.parametrize("end", ["", " bytes smem", " bytes cmem[", " registers"])
 def test_numbers_without_end_cost_no_time(end: str) -> None:
-    """A source can print such lines itself. The table is read by the judge, not in the box."""
+    """A source can print such lines itself, and the judge reads the table, outside of the box."""
     head = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 1 registers, "
     began = time.monotonic()
     kernels_of(head + "9" * limits.COMPILE_LOG_BYTES + end)

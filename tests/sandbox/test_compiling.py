@@ -1,4 +1,4 @@
-"""A runner says what Triton compiles and tunes in a call, by name and constants, and nothing beside a call."""
+"""A runner reports Triton's compilations and tuning in a call, by name and constants, and nothing between calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def solve(x, n):
 def tune(x, n):
     tuned[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, torch.empty(n, device="cuda"), n)
 """
-# As a runner on a GPU does, without one: nothing is launched.
+# Like a runner on a GPU, but without one: nothing is launched.
 PROGRAM = """
 import json, sys, threading
 sys.path.insert(0, sys.argv[1])

@@ -1,4 +1,4 @@
-"""What a CUDA submission's box does not show: libraries of ready-made kernels."""
+"""Libraries of ready-made kernels, which the box of a CUDA submission hides."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_names() -> None:
 
 @pytest.fixture
 def toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Boxes that also see a toolkit with everything in it. Its files are programs' in name only."""
+    """Boxes that also see a complete toolkit. Its files are programs in name only."""
     for name in [*HIDDEN, *SHOWN]:
         (tmp_path / "cuda" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "cuda" / name).write_text("content")
@@ -84,7 +84,7 @@ def test_they_are_there_and_empty_and_the_rest_can_be_read(
 
 
 def test_torch_cannot_be_loaded_without_them(walled_boxes: BoxMaker, start: Start) -> None:
-    """The box of a CUDA submission has the folder of torch, as it has all of Python's."""
+    """The box of a CUDA submission sees torch's folder, like all of Python's."""
     code = """
 import ctypes, glob, sys
 torch = [it for folder in sys.path for it in glob.glob(f"{folder}/torch/lib/libc10.so")]

@@ -1,4 +1,4 @@
-"""Control groups that boxes get from us. The kernel's own are used where this process may make some."""
+"""Control groups for boxes. Uses the kernel's own if this process may make some."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.control_groups import MAIN, ControlGroup, Groups, Tree, find_groups
 
 SPEC = BoxSpec(BoxPurpose.RUN, memory_bytes=512 * limits.MIB, pids=77, cpus=0.5)
-# Version 2 where a host has both: without controllers, but with groups, processes in them, and cgroup.kill.
+# Version 2 on a host with both: without controllers, but with groups, processes in them, and cgroup.kill.
 PLACES = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")]
 
 
@@ -51,7 +51,7 @@ def test_a_group_holds_kills_and_goes(real: Path, sleeper: subprocess.Popen[byte
     assert sleeper.wait(30) == -9
     group.remove()
     group.remove()
-    assert [it for it in real.iterdir() if it.is_dir()] == []
+    assert [entry for entry in real.iterdir() if entry.is_dir()] == []
 
 
 def test_what_is_in_a_group_below_belongs_to_it(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
@@ -67,7 +67,7 @@ def test_what_is_in_a_group_below_belongs_to_it(real: Path, sleeper: subprocess.
 
 
 def test_who_cannot_be_seen_is_in_a_group_and_not_killed(tmp_path: Path) -> None:
-    """In another PID namespace the kernel says 0 for a process; version 1."""
+    """In another PID namespace the kernel shows 0 for a process; version 1."""
     group = ControlGroup([tmp_path])
     assert not group.is_populated()
     (tmp_path / "below").mkdir()
@@ -91,12 +91,12 @@ def test_groups_of_dead_owners_are_swept_and_only_they(
     made.make(SPEC).add(sleeper.pid)
     assert made.sweep() == 1
     assert sleeper.wait(30) == -9
-    assert [it.name for it in real.iterdir() if it.is_dir()] == [mine._folders[0].name]
+    assert [entry.name for entry in real.iterdir() if entry.is_dir()] == [mine._folders[0].name]
     mine.remove()
 
 
 def test_our_own_processes_make_room(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
-    """Version 2 wants no process in a group whose children have limits."""
+    """Version 2 allows no process in a group whose children have limits."""
     (real / "cgroup.procs").write_text(str(sleeper.pid))
     control_groups._move_down(real)
     assert (real / "cgroup.procs").read_text() == ""
@@ -106,7 +106,7 @@ def test_our_own_processes_make_room(real: Path, sleeper: subprocess.Popen[bytes
 
 
 def test_what_is_written_under_version_2(tmp_path: Path) -> None:
-    """The kernel's files, as far as they can be played here."""
+    """The kernel's files, as far as a test can imitate them."""
     folder = tmp_path / "group"
     folder.mkdir()
     for name in ("memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cpu.max", "cpu.weight"):
@@ -137,7 +137,7 @@ def test_folders_that_only_look_like_control_groups_are_none(tmp_path: Path, ver
         (tmp_path / "memory").mkdir()
         (tmp_path / "pids").mkdir()
     assert find_groups(tmp_path) is None
-    assert [it for it in tmp_path.glob("**/*") if it.name.startswith("grader-group")] == []
+    assert [path for path in tmp_path.glob("**/*") if path.name.startswith("grader-group")] == []
 
 
 def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -
 
 
 def test_a_group_is_out_of_memory_only_at_its_own_limit(tmp_path: Path) -> None:
-    """The kernel also kills where the host has no more, and counts that with the group whose process it was."""
+    """The kernel also kills if the host runs out of memory, and counts that in the process's group."""
     group = ControlGroup([tmp_path])
     (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
     (tmp_path / "memory.limit_in_bytes").write_text("1000000\n")

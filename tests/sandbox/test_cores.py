@@ -1,4 +1,4 @@
-"""Cores that are kept free of background work, and boxes that keep to theirs."""
+"""Cores without background work, and boxes that keep to their cores."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
 
 def test_a_background_box_yields(local_boxes: BoxMaker, start: Start) -> None:
     nice = [ask(start(local_boxes, share=share), "see")["nice"] for share in Share]
-    assert nice == [max(os.nice(0), it.nice) for it in Share]
+    assert nice == [max(os.nice(0), share.nice) for share in Share]
     assert nice == sorted(nice, reverse=True)

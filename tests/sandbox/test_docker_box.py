@@ -1,4 +1,4 @@
-"""What only a container can keep from whoever is inside."""
+"""Protections that only a container has."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def names() -> set[str]:
 
 @pytest.fixture
 def other_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Boxes that also see an environment into which the platform was installed."""
+    """Boxes that also see an environment in which the platform is installed."""
     prefix = tmp_path / "env"
     catalogue = prefix / "lib" / "python3.11" / "site-packages" / "grader" / "catalogue"
     catalogue.mkdir(parents=True)
@@ -99,7 +99,7 @@ def test_a_start_that_burns_its_processor_time_is_given_up(docker_boxes: BoxMake
 def test_a_start_on_a_busy_host_is_waited_for(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A box that gets next to nothing of a core is late by the clock, and nothing is wrong with it."""
+    """A box that gets hardly any processor time is late by the clock, but not faulty."""
     began = time.monotonic()
     monkeypatch.setattr(docker_box.DockerBox, "cpu_seconds", lambda _: (time.monotonic() - began) / 5000)
     monkeypatch.setattr(limits, "BOX_START_PATIENCE", 1e6)
@@ -139,7 +139,7 @@ def test_a_killed_box_has_no_processes_though_the_engine_goes_on(
     box = start(docker_boxes, env={"MARKER": marker})
     assert isinstance(box, docker_box.DockerBox)
     _, group = box._first_process()
-    # The engine ends boxes for an ordinary user, and for a worker in a container that sees no group of theirs.
+    # The engine ends boxes for an ordinary user, and for a worker in a container that cannot see their groups.
     if group is None or os.geteuid() != 0:
         pytest.skip("this process may not end a box by its control group")
     assert ask(box, "fork", count=3, session=True)["made"] == 3
@@ -196,7 +196,7 @@ def test_a_box_that_ended_before_it_was_counted_is_not_kept(
 
 
 def test_a_box_that_cannot_be_ended_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of a process: what it leaves runs on until another one sweeps."""
+    """At the end of a process. Another process's sweep removes that box."""
     from tests.components import need
 
     need("docker")
@@ -246,7 +246,7 @@ def test_marks_tell_an_orphan() -> None:
 
 @pytest.mark.parametrize("hours", [-48, 48])
 def test_a_step_of_the_clock_ends_no_box(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
-    """A box of a living owner is not reaped, whatever a clock says; nor one whose owner cannot be seen."""
+    """A box of a living owner is not reaped, whatever a clock says; nor is one whose owner is invisible."""
     monkeypatch.setenv("GRADER_DATA_DIR", "/another/platform")
     theirs = labels(60)
     monkeypatch.delenv("GRADER_DATA_DIR")

@@ -1,4 +1,4 @@
-"""What the engine's answers mean, where a real engine would rarely give them."""
+"""Answers of the engine that a real one rarely gives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_header_that_never_ends_holds_no_memory() -> None:
 
 
 class Client:
-    """Answers a kill as told; the container is over after so many waits, or never."""
+    """Answers a kill as set up. The container is over after ``waits`` waits, or never."""
 
     def __init__(self, status: int, over: bool) -> None:
         self._status, self._over = status, over
@@ -70,7 +70,7 @@ def test_a_box_that_was_over_was_not_killed(status: int) -> None:
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """An engine as far as its version is concerned."""
+    """An engine that can only report its version."""
 
     def do_GET(self) -> None:
         body = b'{"Version": "20.10", "ApiVersion": "1.41"}'
@@ -85,7 +85,7 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 def test_the_engine_that_the_environment_names_is_asked_and_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment is read once: a call that reads it fails where another thread is changing it."""
+    """The environment is read once: reading it in a call fails if another thread is changing it."""
     for name in ("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):

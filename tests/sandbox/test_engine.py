@@ -1,4 +1,4 @@
-"""What Docker's engine says of itself and of an end, and the runtimes that it can run boxes with."""
+"""The engine's description of itself and of a box's end, and the runtimes that it can run boxes with."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ended(
     kills: int,
     supervision: Supervision | None = None,
 ) -> BoxEnd:
-    """How a box says it ended whose engine says ``state``, after ``kills`` of the kernel's since it began."""
+    """The reported end of a box with the engine's ``state``, after ``kills`` by the kernel since its start."""
     box = object.__new__(DockerBox)
 
     class Telling:
@@ -129,7 +129,7 @@ def test_want_of_memory_is_reported_also_where_the_engine_missed_it(
 def test_another_boxs_want_of_memory_is_not_this_ones(
     monkeypatch: pytest.MonkeyPatch, at_limit: bool, outside: bool
 ) -> None:
-    """Protects a student whose box an operator kills while somebody else's memory bomb is killed by the kernel."""
+    """Protects a student whose box an operator kills while the kernel kills somebody else's memory bomb."""
     ours, supervisor = socket.socketpair()
     group: Any = SimpleNamespace(out_of_memory=lambda: at_limit)
     supervision = Supervision(ours, "x", group, 5)
@@ -161,7 +161,7 @@ def test_a_gpu_is_refused_to_runsc() -> None:
     for purpose in (BoxPurpose.RUN, BoxPurpose.COMPILE):
         options.check_fits("runsc", BoxSpec(purpose))
     options.check_fits("runc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
-    with pytest.raises(BoxUnavailable, match="GPU cannot be run by 'runsc'"):
+    with pytest.raises(BoxUnavailable, match="'runsc' cannot give a box a GPU"):
         options.check_fits("runsc", BoxSpec(BoxPurpose.RUN, gpu=gpu))
 
 

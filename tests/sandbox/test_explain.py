@@ -1,4 +1,4 @@
-"""What nvcc and gcc say becomes words about the source; ``tests/challenge/test_signature.py`` asks the real ones."""
+"""Messages of nvcc and gcc, reworded. ``tests/challenge/test_signature.py`` runs the real compilers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_python_in_a_cuda_source_is_one_sentence() -> None:
     source = "# a Triton kernel\nimport triton\n\ndef solve(x, out, n):\n    pass\n"
     explained = explain("solution.cu(2): error: this declaration has no type\n" * 9, source, "solution.cu")
     assert explained.log.splitlines() == [
-        "solution.cu(2): error: this is Python, and a CUDA source is wanted",
+        "solution.cu(2): error: this is Python, but a CUDA source is expected",
         "  import triton",
         "  ^",
     ]
@@ -129,7 +129,17 @@ void solve(
     void) {
 """
     outline = outline_of(source)
-    found = [(it.name, it.line, it.parameters, it.kernel, it.host, it.namespace) for it in outline.functions]
+    found = [
+        (
+            function.name,
+            function.line,
+            function.parameters,
+            function.kernel,
+            function.host,
+            function.namespace,
+        )
+        for function in outline.functions
+    ]
     assert found == [
         ("both", 4, 2, False, True, True),
         ("k", 6, 2, True, False, False),

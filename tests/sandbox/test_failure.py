@@ -1,4 +1,4 @@
-"""Whatever a submission raises is described in the runner, and the judge takes the description for a message."""
+"""Any exception of a submission is described in the runner in a form that the judge accepts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def described(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Fail
             raise error
         except BaseException as raised:
             body = json.dumps(failure.describe(raised), ensure_ascii=False).encode()
-        assert len(body) < limits.MESSAGE_BYTES - limits.KIB  # beside it, a message has its own few words
+        assert len(body) < limits.MESSAGE_BYTES - limits.KIB  # the message's other fields need little
         return Failure.model_validate_json(body)
 
     return describe
 
 
 def _mute() -> Exception:
-    """Every question to it raises. Made here: pytest, too, asks what it finds in a module."""
+    """Every access to it raises. Made here, because pytest also accesses objects in a module."""
 
     class Nameless(type):
         @property
@@ -54,7 +54,7 @@ def _mute() -> Exception:
 
 
 def _odd() -> Exception:
-    """Its words are none of Python's own strings, and its hint is no text."""
+    """Its strings are of a subclass, and its hint is no string."""
 
     class Text(str):
         def __getitem__(self, place: Any) -> str:
@@ -143,7 +143,7 @@ def test_of_deep_recursion_the_last_own_frames_are_reported(
 
 @pytest.mark.parametrize("broken", ["", "line\n" * 5000 + "KeyError: 'reason'"])
 def test_what_the_emulated_gpu_says_fits_into_a_message(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
-    """Of an exception of ours its end, which names it; else the sentence's beginning."""
+    """Our own exception keeps its end, which names it; other sentences keep their beginning."""
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import emulated
 

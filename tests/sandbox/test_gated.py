@@ -1,4 +1,4 @@
-"""A wait for the device behind the gate: left out while it is closed, a real one once the judge has opened it."""
+"""A wait for the device behind the gate: left out while it is closed, real once the judge has opened it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The runner's modules, with a device on which everything is done at once."""
+    """The runner's modules, with a device that finishes everything at once."""
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     driver = importlib.import_module("cuda_driver")
     for name in ("synchronise", "wait_value", "write_value", "unregister_host"):
@@ -39,7 +39,7 @@ def bound(runner: Any) -> Iterator[tuple[Any, memoryview]]:
 
 
 def test_a_wait_is_a_real_one_as_soon_as_the_gate_is_open(runner: Any) -> None:
-    """Protects a call that the judge lets through because the host is slow: what it waits for must be there."""
+    """Protects a call that the judge lets through because the host is slow: its data must be there."""
     waits = runner.gated._torch
     left_out = []
 

@@ -1,4 +1,4 @@
-"""Finding GPUs, and what of one a box is given. (Boxes that really have one are in tests/gpu.)"""
+"""Finding GPUs, and the part of one that a box gets. (Boxes with a real one are in tests/gpu.)"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_gpus_are_found_by_number_and_uuid(tmp_path: Path, monkeypatch: pytest.M
         ("2,0", [2, 0]),
         ("GPU-b", [1]),
         ("GPU-aa", [0]),
-        ("GPU-a", []),  # the beginning of two
+        ("GPU-a", []),  # the beginning of two names
         ("0,7,1", [0]),
         ("-1,0", []),
         ("", []),
@@ -52,13 +52,13 @@ def test_gpus_are_found_by_number_and_uuid(tmp_path: Path, monkeypatch: pytest.M
 def test_only_what_cuda_shows_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, found: list[int]
 ) -> None:
-    """Protects other people's GPUs of a shared host."""
+    """Protects other people's GPUs on a shared host."""
     lines = "0, GPU-aa, NVIDIA H200\\n1, GPU-b, NVIDIA H200\\n2, GPU-ac, NVIDIA H200\\n"
     fake_driver(tmp_path, monkeypatch, f"printf '{lines}'")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if wanted is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", wanted)
-    assert [it.index for it in find_gpus()] == found
+    assert [gpu.index for gpu in find_gpus()] == found
 
 
 @pytest.mark.parametrize("script", ["exit 9", "echo No devices were found; exit 6", "echo"])

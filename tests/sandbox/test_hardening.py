@@ -1,4 +1,4 @@
-"""What boxes that hold attacks keep from whoever is inside: what can be seen, written and used."""
+"""Limits on what attacks in a box can see, write and use."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ print(sorted({path for path in mounts if os.path.isdir(path) and os.access(path,
 
 
 def test_no_core_is_dumped(walled_boxes: BoxMaker, start: Start) -> None:
-    """Nor may a crash start the host's crash reporter: with a limit of 1 the kernel does not, and with 0 it does."""
+    """A crash must not start the host's crash reporter either: the kernel starts it with a limit of 0, but not of 1."""
     code = """
 import ctypes, os, resource
 for wanted in ((0, 0), (0, 1), (1, 1)):
@@ -169,7 +169,7 @@ open("/tmp/left", "w").write("x")
 """
     assert run(one, leave) == "", "nowhere but in its own /tmp"
     assert run(other, "import os; print(os.path.exists('/tmp/left'))") == "False\n"
-    # The first holds the socket while the second knocks: its child lives on.
+    # The first box's child holds the socket while the second knocks.
     held = """
 import os, socket, time
 made = socket.socket(socket.AF_UNIX); made.bind("\\0grader-test"); made.listen()

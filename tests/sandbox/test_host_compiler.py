@@ -1,4 +1,4 @@
-"""The C that Triton writes for the host becomes a module of Python's, by headers that were read ahead or without."""
+"""Triton's C code for the host becomes a Python module, with precompiled headers or without."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ static PyMethodDef methods[] = {{"words", words, METH_VARARGS, ""}, {NULL, NULL,
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "launcher", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_launcher(void) { return PyModule_Create(&module); }
 """
-# Where these are missing, Triton builds nothing either.
+# Without these, Triton builds nothing either.
 HAS_COMPILER = (
     shutil.which("gcc") is not None
     and Path(sysconfig.get_paths("posix_prefix")["include"], "Python.h").exists()
@@ -47,7 +47,7 @@ def test_builds_a_module(include: Path | str, tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "host.h").exists() == (include == INCLUDE)
     source = tmp_path / "launcher.c"
     source.write_text(SOURCE)
-    # As Triton asks: the name, the source, its folder, and where libraries and headers are.
+    # Triton passes the name, the source, its folder, and the folders of libraries and headers.
     made = compiler.build("launcher", str(source), str(tmp_path), [], [str(INCLUDE)], ["dl"])
     spec = importlib.util.spec_from_file_location("launcher", made)
     assert spec is not None

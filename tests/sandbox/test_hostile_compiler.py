@@ -1,5 +1,5 @@
-"""A box that compiles and was taken over by what it compiled: whatever it says costs bounded time and memory, and ends
-as a fault of the source or of the box."""
+"""A compiler's box that its source took over: whatever it sends costs bounded time and memory, and counts as a fault of
+the source or of the box."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SILENT_SECONDS = 0.5
 
 
 class FakeBox:
-    """A box whose program is ``talk``: it has the connection, and the library's pipe."""
+    """A box whose program is ``talk``, which gets the connection and the library's pipe."""
 
     id = "fake"
 
@@ -48,7 +48,7 @@ class FakeBox:
                 talk(self._theirs, descriptors[0])
             for descriptor in descriptors:
                 os.close(descriptor)
-            self._theirs.recv(1)  # as the program does: the parent ends it
+            self._theirs.recv(1)  # like the program, until the parent ends it
         self._theirs.close()
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
@@ -61,7 +61,7 @@ class FakeBox:
         return BoxEnd(EndReason.KILLED)
 
     def cpu_seconds(self) -> float:
-        return time.monotonic()  # it never rests
+        return time.monotonic()  # it is never idle
 
     def out_of_memory(self) -> bool:
         return self._full
@@ -93,7 +93,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def compiled_by(talk: Talk, full: bool = False) -> CompileResult:
-    """``full``: the host says that the box reached its limit of memory."""
+    """``full``: the host reports that the box reached its memory limit."""
     return compile_cuda(FakeBoxes(talk, full), CompileRequest(SOURCE, FOOTER))
 
 
@@ -135,7 +135,7 @@ def test_a_compiler_that_others_kept_from_working_is_no_fault_of_the_source(
 ) -> None:
     monkeypatch.setattr(FakeBox, "cpu_seconds", lambda _: time.monotonic() / 50)
     monkeypatch.setattr(limits, "CLOCK_PATIENCE", 2 * SILENT_SECONDS / limits.COMPILE_SECONDS)
-    with pytest.raises(BoxUnavailable, match="came to no end within"):
+    with pytest.raises(BoxUnavailable, match="did not finish within"):
         compiled_by(lambda theirs, pipe: theirs.recv(1))
 
 
@@ -158,13 +158,13 @@ NONSENSE = {
 
 @pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
 def test_an_answer_that_makes_no_sense_is_the_boxs_fault(body: bytes) -> None:
-    with pytest.raises(BoxUnavailable, match="makes no sense"):
+    with pytest.raises(BoxUnavailable, match="malformed answer"):
         compiled_by(saying(body))
 
 
 @pytest.mark.parametrize("library", [b"", b"#!/bin/sh\n", b"\x7fEL"])
 def test_only_a_library_is_one(library: bytes) -> None:
-    with pytest.raises(BoxUnavailable, match="gave no library"):
+    with pytest.raises(BoxUnavailable, match="sent no library"):
         compiled_by(saying(answer(), library))
 
 
@@ -224,12 +224,12 @@ def test_one_that_leaves_early_is_the_boxs_fault() -> None:
         theirs.sendall(b"\x05\0")
         theirs.shutdown(socket.SHUT_RDWR)
 
-    with pytest.raises(BoxUnavailable, match="the box that compiles failed"):
+    with pytest.raises(BoxUnavailable, match="the compiler's box failed"):
         compiled_by(talk)
 
 
 def test_descriptors_that_it_sends_are_closed() -> None:
-    """That none is left is seen by the fixture."""
+    """The fixture checks that none is left."""
 
     def talk(theirs: socket.socket, pipe: int) -> None:
         os.write(pipe, LIBRARY)

@@ -1,4 +1,4 @@
-"""What a Docker box sees of the host."""
+"""A Docker box's view of the host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_layout_binds_programs_only() -> None:
 def test_of_other_folders_the_compiler_and_its_libraries_are_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A compiler that ``/usr/bin`` only links to; but no folder for the sake of a link in it."""
+    """A compiler that ``/usr/bin`` only links to; but no folder just because of a link in it."""
     toolset, home, libraries = tmp_path / "toolset", tmp_path / "home", tmp_path / "libraries"
     for folder in (toolset / "bin", toolset / "lib" / "gcc", home / "bin", libraries):
         folder.mkdir(parents=True)
@@ -36,7 +36,7 @@ def test_of_other_folders_the_compiler_and_its_libraries_are_bound(
     monkeypatch.setattr(image, "HOST_PATH", str(path))
     monkeypatch.setattr(image, "ADD_ONS", str(tmp_path))
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{libraries}:{tmp_path}/missing:/usr/lib")
-    bound = {it for it in image._bound_paths() if it.startswith(str(tmp_path))}
+    bound = {path for path in image._bound_paths() if path.startswith(str(tmp_path))}
     assert bound == {str(toolset), str(libraries)}
 
 

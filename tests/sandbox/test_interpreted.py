@@ -1,4 +1,4 @@
-"""Triton's interpreter in a box rounds to bfloat16, and in products to TF32, as a GPU does."""
+"""Triton's interpreter in a box rounds to bfloat16, and in products to TF32, like a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a plain process does."""
+"""Plain processes, beyond the common interface."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.processes import is_alive
 from tests.sandbox.talk import ask, within
 
-# What a shell starts in the background ignores SIGINT, and so would this parent of tests that run there.
+# A shell's background jobs ignore SIGINT, and this parent would too if the tests run as one.
 PARENT = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,7 +27,7 @@ time.sleep(600)
 
 
 def start_parent(kind: str) -> tuple[subprocess.Popen[str], str, int]:
-    """A process that owns a box, the box's id and the number of its process (as the box sees it)."""
+    """Start a process that owns a box. Returns it, the box's id and the number of the box's process (by the box)."""
     parent = subprocess.Popen([sys.executable, "-c", PARENT, kind], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     name, pid = parent.stdout.readline().split()

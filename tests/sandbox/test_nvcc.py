@@ -169,7 +169,7 @@ def test_the_footer_cannot_be_swallowed(local_boxes: BoxMaker, end: str) -> None
     assert "grader-" not in result.log
 
 
-# Names and keywords of what is appended, of directives, and names that many sources define.
+# Names and keywords of appended code, of directives, and names that many sources define.
 MACROS = "".join(
     f"#define {name}\n"
     for name in "T A R f int float const void namespace template typename struct constexpr static_assert decltype std "
@@ -218,7 +218,7 @@ BOMB = (
 def test_endless_templates_end_by_the_processors_time(
     boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not by the clock's, which goes on while a compiler waits for what is timed beside it."""
+    """Not by the clock, which runs on while a compiler waits for something that is timed."""
     monkeypatch.setattr(limits, "COMPILE_SECONDS", 2.0)
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 30.0)
     monkeypatch.setattr(limits, "CLOCK_PATIENCE", 1000.0)
@@ -230,7 +230,7 @@ def test_endless_templates_end_by_the_processors_time(
 def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the host's kernel does where the host has no more memory."""
+    """As the host's kernel does if the host runs out of memory."""
     begun: list[Box] = []
     killed: list[int] = []
     monkeypatch.setattr(nvcc, "host_memory_kills", lambda: len(killed))
@@ -290,7 +290,7 @@ def test_no_compiler_is_our_fault(local_boxes: BoxMaker, monkeypatch: pytest.Mon
 
 
 def test_nothing_here_loads_a_library(monkeypatch: pytest.MonkeyPatch, local_boxes: BoxMaker) -> None:
-    """The parent must never load what a stranger's source became: not even to look for its entry point."""
+    """The parent must never load a library made from a stranger's source, not even to look for its entry point."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("loaded")

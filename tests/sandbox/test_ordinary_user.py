@@ -1,4 +1,4 @@
-"""Boxes for a user without privileges, as on a cluster: the tests of boxes, run by nobody."""
+"""Boxes for an unprivileged user, as on a cluster: runs the tests of boxes as nobody."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REST = (
     "names", [FIRST, pytest.param(REST, marks=pytest.mark.matrix)], ids=["first", "rest"]
 )
 def test_all_that_is_tested_of_boxes_holds_for_an_ordinary_user(names: tuple[str, ...]) -> None:
-    """Protects workers without root: their boxes must hold a submission as root's do."""
+    """Protects workers without root, whose boxes must be as strong as root's."""
     need("bubblewrap")
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "bubblewrap"]
     ran = subprocess.run(

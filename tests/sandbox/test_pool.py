@@ -57,7 +57,7 @@ def test_a_dead_spare_is_passed_over(pool: SpareBoxes) -> None:
 
 
 def test_spares_that_died_or_grew_old_are_replaced_before_they_are_needed(pool: SpareBoxes) -> None:
-    """Protects whoever submits after a quiet hour against waiting until a box has started."""
+    """Protects the first user after a quiet hour against waiting for a box to start."""
     fill(pool)
     dead, old = [box for box, _ in pool._spares]
     dead.kill()

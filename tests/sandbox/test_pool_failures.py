@@ -1,4 +1,4 @@
-"""A pool never leaks a box, whatever fails: starts, boxes, engines, and the process that it lives in."""
+"""A pool never leaks a box, whatever fails: starts, boxes, engines, and its process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.sandbox.test_local_box import end_parent
 
 SPEC = BoxSpec(BoxPurpose.RUN, program="probe.py", wall_seconds=60)
 
-# Fills a pool, hands one box out, and goes on: with more starts than can ever be through, where it is told to.
+# Fills a pool, hands one box out, and goes on, if asked with more starts than can ever finish.
 OWNER = """
 import sys, time
 from dataclasses import replace
@@ -58,11 +58,11 @@ def start_owner(kind: str, count: int, when: str) -> subprocess.Popen[str]:
 
 
 def left_behind(kind: str) -> list[str]:
-    """What dead processes of ours left of this kind: containers, processes, control groups, folders."""
+    """Leftovers of dead processes of this kind: containers, processes, control groups, folders."""
     if kind == "docker":
         return [found for found, marks, runs in engine().boxes() if is_orphan(marks, runs)]
-    folders = [it.name for it in Path(tempfile.gettempdir()).glob("grader-*")]
-    groups = [it.name for it in Path("/sys/fs/cgroup").glob("**/grader-group-*") if it.is_dir()]
+    folders = [folder.name for folder in Path(tempfile.gettempdir()).glob("grader-*")]
+    groups = [group.name for group in Path("/sys/fs/cgroup").glob("**/grader-group-*") if group.is_dir()]
     running = [name for _, name in bubblewrap_box._named_processes()]
     named = {"local": folders, "group": groups, "bubblewrap": [*running, *folders]}
     kinds = ["local"] if kind == "local" else ["bubblewrap", "group"]
@@ -76,7 +76,7 @@ def first_process(box: Box) -> int:
 
 
 class Failing:
-    """A maker that fails when it is told to, and can be held in the middle of a start."""
+    """A maker that fails on demand, and can be held in the middle of a start."""
 
     def __init__(self, maker: BoxMaker) -> None:
         self.name, self.about = maker.name, maker.about
@@ -178,12 +178,12 @@ def test_nothing_outlives_an_owner_that_is_killed(boxes: BoxMaker) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_outlives_an_owner_that_is_killed_while_it_starts_boxes(boxes: BoxMaker, seed: int) -> None:
     owner = start_owner(boxes.name, 1000, "filling")
-    # Any moment will do, and each seed has its own: in between boxes, or anywhere within a start.
+    # Each seed has another moment: between boxes, or anywhere within a start.
     time.sleep(random.Random(seed).uniform(0.0, 0.5))
     end_parent(owner, signal.SIGKILL)
 
     def clean() -> bool:
-        boxes.reap()  # an engine may still be making what it was asked for
+        boxes.reap()  # an engine may still be making a requested box
         return not left_behind(boxes.name)
 
     assert within(60, clean)
@@ -203,7 +203,7 @@ def own_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnEngine]:
 
 @pytest.mark.docker
 @pytest.mark.matrix  # an engine takes seconds to end and to start
-# Docker's client lets go of a socket that could not be connected without closing it.
+# Docker's client drops a socket that could not connect without closing it.
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_an_engine_that_was_restarted_has_no_box_left_of_before(own_engine: OwnEngine) -> None:
     maker = make_boxes("docker")

@@ -1,4 +1,4 @@
-"""How a runner ended is told exactly, in every kind of box, and nothing inside can look like a kill from outside."""
+"""The end of a runner is reported exactly, in every kind of box, and nothing inside can imitate a kill from outside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _runner(maker: BoxMaker, **changes: Any) -> Box:
 
 
 def _ended(box: Box, source: str) -> BoxEnd:
-    """How the box ends that loads ``source``."""
+    """The end of a box that loads ``source``."""
     message = {"op": "load", "loader": "triton_loader", "source": source, "parameters": [], "declaration": ""}
     body = json.dumps(message).encode()
     box.connection.sendall(len(body).to_bytes(4, "little") + body)
@@ -47,7 +47,7 @@ def _ended(box: Box, source: str) -> BoxEnd:
         ("os._exit(143)", BoxEnd(EndReason.EXITED, exit_code=143)),
         ("os.kill(os.getpid(), 9)", BoxEnd(EndReason.SIGNALLED, signal=9)),
         ("os.killpg(0, 15)", BoxEnd(EndReason.SIGNALLED, signal=15)),
-        # The kernel ends it then, and no counter of memory says so.
+        # The kernel ends it then, but no memory counter shows it.
         (
             "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",
             BoxEnd(EndReason.SIGNALLED, signal=9),
@@ -86,7 +86,7 @@ os._exit(3)
 def test_want_of_memory_is_what_the_boxs_own_group_counts(
     walled_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The whole host's count is the same for everybody, so it must not be needed.
+    # The host's count covers all boxes, so it must not be needed.
     monkeypatch.setattr("grader.sandbox.docker_box.host_memory_kills", lambda: 0)
     source = "held = [bytearray(b'x') * (64 << 20) for _ in range(64)]\n"
     end = _ended(_runner(walled_boxes, memory_bytes=256 * limits.MIB), source)

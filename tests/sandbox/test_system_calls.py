@@ -1,4 +1,4 @@
-"""System calls that a box is refused, each tried from within; and that ordinary work goes on."""
+"""System calls that a box must refuse, each tried from within, and a check that ordinary work succeeds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
 Start = Callable[..., Box]
 
-# Raw system calls by their numbers on x86-64. Most of them an ordinary user may make on an ordinary system, so that it
-# is the filter that refuses them; the rest need privileges as well. Arguments are such that the call would do its work,
-# or at least get further than to a check of who is asking.
+# Raw system calls by their numbers on x86-64. An ordinary user on an ordinary system may make most of them, so the
+# filter refuses them; the rest also need privileges. With their arguments the calls would do their work, or at least
+# pass the check of the caller.
 FORBIDDEN = {
     "keyctl": (250, 0, -3, 1),
     "add_key": (248, "user", "grader-test", "x", 1, -3),
@@ -105,7 +105,7 @@ print(json.dumps(found))
 
 
 def call(box: Box, calls: dict[str, Any]) -> dict[str, int]:
-    """For each system call the error that it was refused with; 0 where it went through."""
+    """The error of each system call; 0 if it succeeded."""
     return dict(json.loads(run(box, f"CALLS = {json.dumps(calls)!r}\n{CALL}")))
 
 
@@ -121,7 +121,7 @@ def test_forbidden_calls_are_refused(walled_boxes: BoxMaker, start: Start) -> No
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="machine code of x86-64")
 def test_calls_of_32_bit_are_refused(walled_boxes: BoxMaker, start: Start) -> None:
-    """A filter by number is worth nothing where the same kernel offers other numbers."""
+    """A filter by number is useless if the kernel also offers other numbers."""
     # mov eax, 20 (getpid there); int 0x80; ret
     code = """
 import ctypes, mmap
@@ -195,7 +195,7 @@ def test_tritons_interpreter_starts(walled_boxes: BoxMaker) -> None:
 
 @pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
 def test_nvcc_works(walled_boxes: BoxMaker) -> None:
-    marked = f"// compiled in a hardened box\n{SOURCE}"  # so that no cache answers
+    marked = f"// compiled in a hardened box\n{SOURCE}"  # not in any cache
     result = compile_cuda(walled_boxes, CompileRequest(marked, FOOTER))
     assert result.ok, result.log
 

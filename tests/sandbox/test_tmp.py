@@ -1,4 +1,4 @@
-"""A box's /tmp: what is compiled there can be loaded where Triton does so, and not where a compiler works."""
+"""A box's /tmp: libraries compiled there can be loaded in Triton's boxes, but not in a compiler's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.sandbox.talk import ask, run
 
 Start = Callable[..., Box]
 
-# What Triton does for every kernel's launcher: C, by the host's compiler, against Python's headers, into its cache.
+# Triton does this for every kernel's launcher: C, with the host's compiler and Python's headers, into its cache.
 LAUNCHER = """
 import ctypes, importlib.util, os, subprocess, sysconfig
 os.makedirs("/tmp/triton/cache")

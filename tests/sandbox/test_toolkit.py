@@ -1,4 +1,4 @@
-"""Which CUDA toolkit is taken where there are several, or none."""
+"""The choice of a CUDA toolkit among several or none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make_toolkit(home: Path, version: str, mode: int = 0o755) -> Path:
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A machine without any: its PATH, its /usr/local/cuda and its Python's packages lie below the folder."""
+    """A machine without any: its PATH, /usr/local/cuda and Python packages are below the folder."""
     for name in ("CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
@@ -34,7 +34,9 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "packages" / "nvidia").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "packages"), *sys.path])
     monkeypatch.setattr(
-        toolkit, "_wheels", lambda found=toolkit._wheels: [it for it in found() if tmp_path in it.parents]
+        toolkit,
+        "_wheels",
+        lambda found=toolkit._wheels: [home for home in found() if tmp_path in home.parents],
     )
     toolkit.nvcc_version.cache_clear()
     toolkit._home_of.cache_clear()

@@ -19,7 +19,7 @@ from tests.topology.hosts import PATIENCE, Hosts, hosts
 
 @dataclass(frozen=True)
 class Site:
-    """Hosts with a catalogue, a web, and a student's token. ``platform`` sees the record, past every network."""
+    """Hosts with a catalogue, a web, and a student's token. ``platform`` reads the database past every network."""
 
     hosts: Hosts
     catalogue: Path
@@ -37,7 +37,7 @@ class Site:
             return session.query(SubmissionRow).filter_by(public_id=sent).one()
 
     def used(self) -> dict[str, int]:
-        """What the student's counters say."""
+        """The student's counters."""
         with self.platform.sessions() as session:
             return {row.scope: row.used for row in session.query(QuotaRow)}
 
@@ -63,7 +63,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     need("postgres")
     catalogue = make_catalogue(tmp_path / "catalogue")
     with hosts("b", "c") as found:
-        # The last of these settings is not used: the record is looked at, and nobody is told of it.
+        # Without Redis: this platform only reads the database, and wakes nobody.
         mine = make_settings(
             tmp_path / "mine", "unix:///nowhere", database_url=found.sql_url, challenges=catalogue
         )

@@ -1,7 +1,7 @@
 """Become a process of a "host": ``python enter.py NETNS NAME FOLDER [USER] -- PROGRAM ...``.
 
-A network namespace and a host name of its own, and an empty FOLDER of its own, which no other process sees. Imports
-nothing of ours: it runs before everything else.
+It gets a new network namespace and host name, and an empty FOLDER that no other process sees. It imports nothing of
+ours, because it runs before everything else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _check(result: int, what: str) -> None:
 
 
 def enter_network(name: str) -> None:
-    """Move the calling thread, and sockets that it makes from now on, into the network namespace ``name``."""
+    """Move the calling thread, and its future sockets, into the network namespace ``name``."""
     descriptor = os.open(f"/run/netns/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _check(_libc.setns(descriptor, _CLONE_NEWNET), f"setns {name}")

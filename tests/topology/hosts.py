@@ -1,5 +1,5 @@
-"""A platform that is spread over hosts: ``data`` has PostgreSQL, ``queue`` Redis, ``web`` the web; workers are wherever
-they are started. No host sees files of another, and each knows of the others what its settings say.
+"""A platform spread over hosts: ``data`` has PostgreSQL, ``queue`` Redis, ``web`` the web; workers can be on any host.
+No host sees another's files, and each knows the others only from its settings.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ T = TypeVar("T")
 
 _ROOT = Path(__file__).parent.parent.parent
 _WEB_PORT, _SQL_PORT, _REDIS_PORT = 8000, 5432, 6379
-REDIS_PASSWORD = "a:b/c@d"  # every letter that an address must not show as it is
+REDIS_PASSWORD = "a:b/c@d"  # characters that an address must escape
 _REDIS_IN_URL = "a%3Ab%2Fc%40d"
-# Nothing here takes half as long on a machine at rest.
+# Nothing here takes half as long on an idle machine.
 PATIENCE = 120.0
-# A request that is not answered within this is one that hangs.
+# A request without an answer in this time hangs.
 _ANSWER_SECONDS = 45.0
 _TIMES = {"GRADER_LEASE_S": "6", "GRADER_HEARTBEAT_S": "1", "GRADER_SWEEP_S": "1"}
 
 
 class Process:
-    """A process on a host. What it says is kept in a file."""
+    """A process on a host. A file keeps its output."""
 
     def __init__(self, host: str, process: subprocess.Popen[bytes], folder: str, log: Path) -> None:
         self.host = host
@@ -47,7 +47,7 @@ class Process:
 
     @property
     def own_files(self) -> Path:
-        """Its own folder, as only it sees it."""
+        """Its own folder, which only it sees."""
         return Path(f"/proc/{self.process.pid}/root{self._folder}")
 
     def said(self) -> str:
@@ -55,7 +55,7 @@ class Process:
 
     def says(self, words: str, times: int = 1) -> None:
         def look() -> bool:
-            # In this order: what it says last may be that very thing.
+            # In this order: its last output may be the awaited line.
             running = self.process.poll() is None
             if self.said().count(words) >= times:
                 return True
@@ -86,19 +86,19 @@ class Hosts:
         self._stack = stack
 
     def settings(self, catalogue: Path | None = None) -> dict[str, str]:
-        """What connects a host with the others."""
+        """The settings that connect a host with the others."""
         sql = f"postgresql+psycopg://grader@{self.network.address('data')}:{_SQL_PORT}/platform"
         redis = f"redis://:{_REDIS_IN_URL}@{self.network.address('queue')}:{_REDIS_PORT}/3"
         found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis, "GRADER_DEVICE": "cpu"}
         return found | ({"GRADER_CHALLENGES": str(catalogue)} if catalogue else {})
 
     def start(self, host: str, command: list[str], **env: str) -> Process:
-        """Start ``command`` there, in an empty folder of its own; it is killed at the end."""
+        """Start ``command`` there, in a new empty folder; it is killed at the end."""
         own = self.folder / "own"
         log = self.folder / f"{host}-{os.urandom(3).hex()}.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER_", "XDG_"))}
         given = kept | _TIMES | {"GRADER_DATA_DIR": str(own / "data"), "GRADER_BOX": "local"} | env
-        # Where a library makes files is the host's own, too.
+        # Folders in which libraries make files are the host's own too.
         given |= {"HOME": str(own), "TMPDIR": str(own), "GRADER_LOCK_DIR": str(own / "locks")}
         own.mkdir(exist_ok=True)
         with log.open("wb") as said:
@@ -130,7 +130,7 @@ class Hosts:
         return started
 
     def start_web(self, **settings: str) -> Process:
-        """Its address is one of its own host's: a proxy there would end TLS."""
+        """Its address is on its own host: a proxy there would end TLS."""
         web = self.start("web", [sys.executable, "-m", "grader.web.server"], **settings)
         web.says("Listening on")
         until(lambda: _quietly(lambda: self.ask("GET", "/challenges")[0] == 200), "the web answers", PATIENCE)
@@ -139,7 +139,7 @@ class Hosts:
     def ask(
         self, method: str, path: str, body: dict[str, Any] | None = None, token: str = ""
     ) -> tuple[int, Any]:
-        """A request to the API, made on the web's own host; status and answer. Fails where it hangs."""
+        """A request to the API from the web's own host. Returns status and answer. Fails if it hangs."""
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}
         )

@@ -1,4 +1,4 @@
-"""Hosts in network namespaces of this machine, on one switch. A cable that is cut swallows packets without a word."""
+"""Hosts in network namespaces of this machine, on one switch. A cut cable drops packets silently."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Network:
         return f"{self._tag}-{host}"
 
     def cut(self, host: str) -> None:
-        """What comes from or goes to ``host`` vanishes from now on: no refusal, no carrier lost."""
+        """Packets from and to ``host`` vanish from now on: no refusal, no carrier lost."""
         self._switch("link", "set", f"p-{host}", "nomaster")
 
     def restore(self, host: str) -> None:
@@ -53,8 +53,8 @@ class Network:
         for host in self._numbers:
             for other in self._numbers:
                 if host != other:
-                    # Known for good: who has to ask for a neighbour over a cut cable is told that there is no route,
-                    # which a router in between would not do.
+                    # Permanent: looking up a neighbour over a cut cable would report that there is no route, which a
+                    # router in between would not do.
                     known = [self.address(other), "lladdr", self._mac(other), "dev", "eth0"]
                     self._on(host, "neigh", "add", *known, "nud", "permanent")
 

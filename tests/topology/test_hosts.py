@@ -1,4 +1,4 @@
-"""Web, database, queue and workers, each on a host of its own; cables that are cut and restored."""
+"""Web, database, queue and workers, each on its own host; cables that are cut and restored."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
     judge = site.hosts.start_worker("b", "gpu", site.catalogue)
     judge.open_gate()
     sent = [site.submit(device="h200"), site.submit(device="h200", **CUDA)]
-    for it in sent:
-        site.ends(it, Verdict.ACCEPTED)
+    for submission in sent:
+        site.ends(submission, Verdict.ACCEPTED)
     assert site.row(sent[1]).artefact is not None
     compiler.says('"event": "compiled"')
     for process in (compiler, judge):
@@ -55,18 +55,22 @@ def test_settings_alone_connect_the_hosts(site: Site) -> None:
 
 
 def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
-    """Protects against workers that judge the same one: each holds one at the same time, and none is judged twice."""
+    """Protects against judging twice: each worker holds one at the same time."""
     workers = [site.hosts.start_worker(host, "accepted", site.catalogue) for host in ("b", "c")]
     sent = [site.submit(source=f"x = {n}\n") for n in range(5)]
-    until(lambda: {site.row(it).worker for it in sent} >= {"b-accepted", "c-accepted"}, "both work", PATIENCE)
+    until(
+        lambda: {site.row(submission).worker for submission in sent} >= {"b-accepted", "c-accepted"},
+        "both work",
+        PATIENCE,
+    )
     for worker in workers:
         worker.open_gate()
-    ended = [site.ends(it, Verdict.ACCEPTED) for it in sent]
-    assert [it.attempt for it in ended] == [1] * len(sent)
+    ended = [site.ends(submission, Verdict.ACCEPTED) for submission in sent]
+    assert [row.attempt for row in ended] == [1] * len(sent)
 
 
 def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Site) -> None:
-    """B judges, is cut off, and goes on judging. C takes over and says otherwise: that stays. B comes back."""
+    """B judges, is cut off, and goes on judging. C takes over with another verdict, which stays. B comes back."""
     cut_off = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
     site.held_by(sent, "b-accepted")
@@ -93,7 +97,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
 
 @pytest.mark.matrix  # it waits for connections to time out
 def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
-    """With nobody to take over, what B could not hand in ends all the same, once, as soon as it can."""
+    """With nobody to take over, B's result still counts, once, as soon as B can deliver it."""
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
     site.held_by(sent, "b-accepted")
@@ -107,7 +111,8 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
 
 @pytest.mark.matrix  # it waits for connections to time out
 def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
-    """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended, cut off."""
+    """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended while cut
+    off."""
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     worker.open_gate()
     site.ends(site.submit(), Verdict.ACCEPTED)
@@ -124,7 +129,7 @@ def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
 
 @pytest.mark.matrix  # it waits for connections to time out
 def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
-    """Protects against a web that hangs, or stays broken, after its database was out of reach."""
+    """Protects against a web that hangs, or stays broken, after losing its database."""
     hosts = site.hosts
     assert hosts.ask("GET", "/leaderboards/scale", token=site.token)[0] == 200
     hosts.network.cut("web")
@@ -153,12 +158,12 @@ def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) ->
     sent = [site.submit(source=f"x = {n}\n") for n in range(2)]
     worker.says("redis_away")
     site.hosts.network.restore("queue")
-    for it in sent:
-        site.ends(it, Verdict.ACCEPTED)
+    for submission in sent:
+        site.ends(submission, Verdict.ACCEPTED)
 
 
 def test_a_real_worker_of_another_host(tmp_path: Path) -> None:
-    """`grader worker` judges a real kernel of the included catalogue, told by two settings where to ask for it."""
+    """`grader worker` judges a real kernel of the included catalogue; two settings are all it gets."""
     need("netns")
     need("postgres")
     with hosts("b") as found:

@@ -1,8 +1,8 @@
-"""A worker of a host: ``python -m tests.topology.worker NAME VERDICT|gpu|compile``, by its environment's settings.
+"""A worker of a host: ``python -m tests.topology.worker NAME VERDICT|gpu|compile``, with settings in its environment.
 
-It judges nothing: what it takes waits in ``testing`` for the file ``gate`` of its data folder, then gets VERDICT.
-Nobody can talk it out of that: it hands its result in, whatever became of its lease. With ``gpu`` it is that of a
-made-up H200, and accepts all.
+It judges nothing: a submission waits in ``testing`` for the file ``gate`` in its data folder, then gets VERDICT. The
+worker delivers that result whatever became of its lease. With ``gpu`` it serves a made-up H200, and accepts
+everything.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class TestByNvcc:
         compiler.close()
         seen = see(platform, student, sent)
         assert (seen.state, seen.verdict) == (State.QUEUED, None)
-        assert "the box that compiles failed: the process was ended by signal 9" in seen.error
+        assert "the compiler's box failed: the process was ended by signal 9" in seen.error
 
     def test_where_nothing_is_timed_a_compiler_yields_no_more_than_what_is_judged(self) -> None:
         need("nvcc")

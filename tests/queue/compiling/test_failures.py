@@ -33,7 +33,7 @@ def test_our_failures_are_tried_again_and_cost_nothing(
         raise OSError(28, "/var/secret")
 
     def broken(_: Callable[[], None]) -> CompileResult:
-        raise BoxUnavailable("the box that compiles failed: the process was ended by signal 9")
+        raise BoxUnavailable("the compiler's box failed: the process was ended by signal 9")
 
     sent = send()
     executor = make_executor(FakeCompiler(broken, full))
