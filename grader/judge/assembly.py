@@ -9,7 +9,7 @@ from typing import TypedDict
 from grader import scoring
 from grader.challenge.model import Manifest, Workload
 from grader.device_kinds import kind_of
-from grader.judge.device import Device
+from grader.judge.device import RatedDevice
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, light_cost, light_seconds
 from grader.judge.rule import BETWEEN_BOXES, Measured
@@ -108,7 +108,7 @@ def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
     return Verdict.WRONG_ANSWER if failed else Verdict.ACCEPTED
 
 
-def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
+def workload_report(manifest: Manifest, timed: TimedWorkload, device: RatedDevice) -> WorkloadReport:
     workload, measured = timed.workload, timed.measured
     time_us = measured.time.value * 1e6 if measured.known else None
     low, high = (edge * 1e6 for edge in measured.time.interval)

@@ -75,8 +75,8 @@ class JudgeServer:
         self.reference_box: ReferenceBox | None = None
         self._spoke = 0.0
         self.device = make_device(device, gpu)
-        if folder is not None:
-            self.device.keep_in(folder)
+        if folder is not None and self.device.round_costs is not None:
+            self.device.round_costs.keep_in(folder)
         # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
         # are its children get no more than it has.
         processor.take(self._spec(self._language).share)
@@ -151,7 +151,8 @@ class JudgeServer:
 
     def _probe(self) -> dict[str, Any]:
         """Use the device as every round does: a broken one fails or hangs here."""
-        self.device.before_round()
+        if self.device.stream is not None:
+            self.device.stream.before_round()
         return {"healthy": True}
 
     def _try_box(self) -> dict[str, Any]:
@@ -168,7 +169,8 @@ class JudgeServer:
             self.spares.release()
 
     def _judge(self, job: Job) -> Outcome:
-        recorder = Recorder(self.device.settle) if job.phases else None
+        stream = self.device.stream
+        recorder = Recorder(stream.settle if stream is not None else None) if job.phases else None
         with recorded(recorder), phase("rest"):
             outcome = self._judged(job)
         return outcome.model_copy(update={"phases": recorder.seconds}) if recorder is not None else outcome

@@ -15,7 +15,7 @@ from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
-from grader.judge.device import Device
+from grader.judge.device import CaseDevice
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
@@ -42,7 +42,7 @@ class Suite:
     seed_of: Callable[[Case], int]
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
-    device: Device
+    device: CaseDevice
     warm_up: bool = False
     fresh_boxes: int = limits.FRESH_BOXES
     answer: Callable[[Case, int], Question] | None = None
@@ -76,7 +76,8 @@ class Suite:
             if self.endless:
                 self._record(case, None, faults.not_run_behind(self.endless), None, "", None)
                 continue
-            if current is not None and case.on and not self.device.has_room(self.challenge, case):
+            plan = self.device.memory_plan if case.on else None
+            if current is not None and plan is not None and not plan.has_room(self.challenge, case):
                 # What the submission has kept must not decide whether the case is asked. The new box costs it none.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
@@ -127,7 +128,7 @@ class Suite:
             # A large question is drawn only when the untimed call's inputs are gone: there may be no room for both.
             question = question or self._ask(case, seed)
             if large:
-                self.device.make_room()
+                self._make_room()
             if answer is None or answer.failure is None:
                 early = self._printed(client) if answer is not None else b""
                 with phase("call"):
@@ -160,7 +161,7 @@ class Suite:
             if alive:
                 client.unbind()
             question = None
-            self.device.make_room()
+            self._make_room()
         printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
@@ -168,6 +169,10 @@ class Suite:
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _make_room(self) -> None:
+        if self.device.memory_plan is not None:
+            self.device.memory_plan.make_room()
 
     def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
         """As ``_judge``, of a case for a GPU alone on an emulated one: see ``grader.judge.sampled``."""

@@ -14,7 +14,7 @@ from grader.challenge.signature import declaration
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import BoxDevice
 from grader.judge.hints import hint_of, message_of
 from grader.judge.kept_control import KeptControl
 from grader.judge.messages import Failure
@@ -46,7 +46,7 @@ class Launcher:
     library of a submission in a compiled language, else kernels that were compiled ahead, where there are any."""
 
     request: Request
-    device: Device
+    device: BoxDevice
     boxes: BoxMaker
     interrupt: Callable[[], None]
     artefact: bytes | None = None
@@ -195,7 +195,7 @@ class Launcher:
 
 
 def submission_spec(
-    device: Device, language: Language, memory_bytes: int, allow: Sequence[str] = ()
+    device: BoxDevice, language: Language, memory_bytes: int, allow: Sequence[str] = ()
 ) -> BoxSpec:
     """What a submission's box is asked for with; ``allow``: the challenge's own.
 

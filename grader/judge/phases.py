@@ -13,10 +13,10 @@ from contextvars import ContextVar
 
 
 class Recorder:
-    """Seconds by phase. ``settle`` waits for the device: work that a phase has only enqueued would else be charged to
+    """Seconds by phase. ``settle`` waits for the device: otherwise work that a phase only enqueued would be charged to
     whatever waits for it."""
 
-    def __init__(self, settle: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, settle: Callable[[], None] | None = None) -> None:
         self.seconds: dict[str, float] = {}
         self.settle = settle
         self._open: list[str] = []
@@ -62,7 +62,7 @@ def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
     recorder.enter(name)
     try:
         yield
-        if enqueues:
+        if enqueues and recorder.settle is not None:
             recorder.settle()
     finally:
         recorder.leave()

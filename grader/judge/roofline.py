@@ -12,7 +12,7 @@ from grader import limits
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
 from grader.device_kinds import kind_of
-from grader.judge.device import Device
+from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
 
 # A float32 product can be had from this many of bfloat16 (each factor in two parts; the least of four left out), which
@@ -74,7 +74,7 @@ def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
     return max(own, ceilings.get(f"rate:{DType.BFLOAT16.value}", 0.0) / _BF16_PRODUCTS)
 
 
-def is_ranked(manifest: Manifest, workload: Workload, device: Device) -> bool:
+def is_ranked(manifest: Manifest, workload: Workload, device: RatedDevice) -> bool:
     """A workload is ranked where its roofline time is long enough; on a kind of device without one, all are."""
     if not kind_of(device.name).ceilings:
         return True

@@ -79,18 +79,24 @@ class Usual:
 
 
 class RoundCosts:
-    """The costs on one GPU, in seconds. Without a folder they are lost with the process. ``costs``: the last ones."""
+    """The costs on one GPU, in seconds. Without a folder they are lost with the process."""
 
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
+        #: The last ones.
         self.costs: list[float] = []
         self._strays: list[float] = []
         self._since = 0.0  # the first of them in a row, in seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
-        self.file = folder / FOLDER / f"{machine.uuid}.json" if folder else None
-        if self.file is not None:
-            self._load(self.file)
+        self.file: Path | None = None
+        if folder is not None:
+            self.keep_in(folder)
+
+    def keep_in(self, folder: Path) -> None:
+        """Load what the data folder ``folder`` has of this GPU, and keep new costs there."""
+        self.file = folder / FOLDER / f"{self.machine.uuid}.json"
+        self._load(self.file)
 
     @property
     def known_range(self) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ from grader import limits
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.arena import Arena, Inputs
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError, StillCompiling
-from grader.judge.device import Device, OutputChecker
+from grader.judge.device import BoxDevice, OutputChecker
 from grader.judge.messages import (
     Bound,
     Compiled,
@@ -123,7 +123,7 @@ class RunnerClient:
     def __init__(
         self,
         box: Box,
-        device: Device,
+        device: BoxDevice,
         interrupt: Callable[[], None] = lambda: None,
         memory_bytes: int = limits.BOX_MEMORY_BYTES,
         compiling: CompilingTime | None = None,
@@ -135,6 +135,7 @@ class RunnerClient:
         # Of its start, by what was done.
         self.start_seconds: dict[str, float] = {}
         self._device = device
+        self._stream = device.stream
         self._channel = Channel(box.connection, interrupt)
         self._gate = device.make_gate()
         self._closed = False
@@ -206,7 +207,8 @@ class RunnerClient:
         """Give the runner the buffers that the next calls work on."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
-            self._device.settle()  # what was in that memory is gone before the runner has it
+            if self._stream is not None:
+                self._stream.settle()  # the memory's old contents are gone before the runner has it
             self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
@@ -282,13 +284,14 @@ class RunnerClient:
         allowance = self._allow(seconds, exact=True)
         # Settled first: the longer a runner's stream has been blocked at the gate, the later it polls it again.
         with phase("settle"):
-            self._device.before_round()
+            if self._stream is not None:
+                self._stream.before_round()
         with phase("queue"):
             host = self._queue(arena, inputs, seconds) if gated else 0.0
-            if gated:
-                self._device.after_queued()
-            else:
+            if not gated:
                 self._gate.next_round()
+            elif self._stream is not None:
+                self._stream.after_queued()
         with phase("window"):
             return self._window(arena, inputs, seconds, watch, allowance, host, gated=gated)
 

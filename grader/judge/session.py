@@ -100,6 +100,8 @@ class Session:
     remarks: tuple[str, ...] = ()
     _done: int = 0
     _reports: Sequence[CaseReport] = ()
+    _left_out: Sequence[str] = ()
+    _lacking: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._deadline = math.inf
@@ -124,16 +126,18 @@ class Session:
 
     def _leave_out_what_does_not_fit(self) -> None:
         """Large cases for which this GPU lacks memory: the report names them, of hidden ones their number."""
-        challenge = self.request.challenge
-        reasons = {it.name: self.device.fits_case(challenge, it) for it in self.request.cases if it.on}
-        left_out = [it for it in self.request.cases if reasons.get(it.name)]
-        self._left_out = [it.name for it in left_out if not it.hidden]
+        challenge, plan = self.request.challenge, self.device.memory_plan
+        if plan is None:
+            return
+        reasons = {case.name: plan.case_shortage(challenge, case) for case in self.request.cases if case.on}
+        left_out = [case for case in self.request.cases if reasons.get(case.name)]
+        self._left_out = [case.name for case in left_out if not case.hidden]
         self._lacking = [reasons[name] for name in self._left_out]
         if hidden := len(left_out) - len(self._left_out):
             number = "a hidden case" if hidden == 1 else f"{hidden} hidden cases"
             self._lacking.append(f"Without {number}: this GPU lacks the memory.")
         if left_out:
-            cases = [it for it in self.request.cases if it not in left_out]
+            cases = [case for case in self.request.cases if case not in left_out]
             self.request = replace(self.request, cases=cases)
 
     def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
@@ -188,13 +192,14 @@ class Session:
         try:
             return self._judge_through_kills()
         except Exception as error:
-            if not self.device.lacked_memory(error):
+            plan = self.device.memory_plan
+            if plan is None or not plan.lacked_memory(error):
                 raise
             lacked = str(error)
-        free = self.device.free_bytes()
+        free = plan.free_bytes()
         self._launcher.end_submissions()
         end = time.perf_counter() + _FREED_SECONDS
-        while self.device.may_keep(self.device.free_bytes() - free):
+        while plan.may_keep(plan.free_bytes() - free):
             if time.perf_counter() > end:
                 raise JudgeFailure(
                     f"The device had no memory left for the judge: {lacked}",
@@ -312,7 +317,7 @@ class Session:
             start=self._launcher.submission,
             on_case=self._tell_case,
             device=self.device,
-            warm_up=self.device.warm_up_cases(self.request.language),
+            warm_up=self.device.warm_up_cases,
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
         )
 
@@ -414,22 +419,27 @@ class Session:
             )
             for it in timed
         ]
-        left_out = [it for it in self.request.workloads if it.name not in self.measured]
+        left_out = [workload for workload in self.request.workloads if workload.name not in self.measured]
+        plan, challenge = self.device.memory_plan, self.request.challenge
         accepted = self._report(
             Verdict.ACCEPTED,
             cases=suite.reports,
             workloads=reports,
-            crowded_out=[it.name for it in left_out if self._is_crowded_out(it)],
-            detail=" ".join(filter(None, (self.device.fits(self.request.challenge, it) for it in left_out))),
+            crowded_out=[workload.name for workload in left_out if self._is_crowded_out(workload)],
+            detail=" ".join(
+                reason
+                for workload in left_out
+                if plan is not None and (reason := plan.shortage(challenge, workload))
+            ),
             log=log,
         )
         return Outcome(report=accepted, baselines=fresh)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
         """Whether a workload that was not timed would count, and would have fitted but for what else used the GPU."""
-        challenge = self.request.challenge
+        challenge, plan = self.request.challenge, self.device.memory_plan
         counts = is_ranked(challenge.manifest, workload, self.device)
-        return counts and self.device.fits_alone(challenge, workload)
+        return counts and (plan is None or plan.fits_alone(challenge, workload))
 
     def _start(self) -> RunnerClient:
         with self._clock("box"):

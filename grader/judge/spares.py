@@ -13,7 +13,7 @@ import time
 from collections import defaultdict, deque
 
 from grader import limits
-from grader.judge.device import Device
+from grader.judge.device import BoxDevice
 from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxPurpose
@@ -33,7 +33,7 @@ _NEXT_WITH_SPARE_SECONDS = 2.0
 class Spares:
     """``least``: spare boxes of each language that are kept however few submissions come; 0 for none at all."""
 
-    def __init__(self, device: Device, maker: BoxMaker, least: int) -> None:
+    def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
         # One takes a core for itself; and what many load at once, the cases of a submission wait for.

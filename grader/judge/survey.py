@@ -14,7 +14,7 @@ from grader.challenge.draw import draw_inputs
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import ArrayDevice
 from grader.judge.messages import SeenKernel
 from grader.judge.oracle import scalar_values, workload_case
 from grader.judge.request import Request
@@ -30,7 +30,9 @@ class Survey:
     kernels: Sequence[KernelUsage] = ()
 
 
-def survey(client: RunnerClient, request: Request, workloads: Sequence[Workload], device: Device) -> Survey:
+def survey(
+    client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
+) -> Survey:
     """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is compiled and tuned by
     then. A box that fails here has been judged already, so nothing comes of it."""
     kernels: dict[str, KernelUsage] = {}
@@ -44,7 +46,7 @@ def survey(client: RunnerClient, request: Request, workloads: Sequence[Workload]
     return Survey(kernels=tuple(kernels.values()))
 
 
-def _survey(client: RunnerClient, request: Request, workload: Workload, device: Device) -> Survey:
+def _survey(client: RunnerClient, request: Request, workload: Workload, device: ArrayDevice) -> Survey:
     manifest = request.challenge.manifest
     case = workload_case(request.challenge, workload)
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)

@@ -10,7 +10,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import TimedDevice
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.phases import phase
@@ -85,7 +85,7 @@ class Timekeeper:
     """
 
     request: Request
-    device: Device
+    device: TimedDevice
     launcher: Launcher
     tell: Tell
     clock: Clock
@@ -109,7 +109,12 @@ class Timekeeper:
 
     def fitting(self) -> list[Workload]:
         """The workloads that fit this device."""
-        return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it)]
+        plan, challenge = self.device.memory_plan, self.request.challenge
+        return [
+            workload
+            for workload in self.request.workloads
+            if plan is None or not plan.shortage(challenge, workload)
+        ]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """The submission's rounds of each workload. Raises TimedWrong."""

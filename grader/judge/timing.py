@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 
 from grader.challenge.cases import Case
-from grader.challenge.draw import Room
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena, Poison
-from grader.judge.device import Device, DeviceRecord, TimingPlan
+from grader.judge.device import DeviceRecord, Staging, TimedDevice, TimingPlan
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.roofline import is_ranked
@@ -126,7 +125,7 @@ class Stopwatch:
     """
 
     def __init__(
-        self, challenge: Challenge, workload: Workload, seed_key: bytes, device: Device, part: str
+        self, challenge: Challenge, workload: Workload, seed_key: bytes, device: TimedDevice, part: str
     ) -> None:
         self.challenge = challenge
         self.device = device
@@ -156,7 +155,7 @@ class Stopwatch:
         round. Its call's inputs are then put in their place again, as they are after drawing, so that a round finds the
         same in the caches.
         """
-        if self.device.stages:
+        if self.device.staging is not None:
             self._kept = self._draw(self.case)
         with self._bound(client):
             record = self.device.record()
@@ -183,7 +182,8 @@ class Stopwatch:
                 self._kept, gated, record = None, False, self.device.record()
                 self._warm_up_rounds(client, checked=checked, gated=False)
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
-        return Own([it for it, _ in rounds], gated, record.state(), drawn=self._names)
+        state = record.state() if record is not None else None
+        return Own([timed for timed, _ in rounds], gated, state, drawn=self._names)
 
     @contextmanager
     def _bound(self, client: RunnerClient) -> Iterator[None]:
@@ -226,7 +226,7 @@ class Stopwatch:
         client: RunnerClient,
         fewest: int,
         most: int,
-        record: DeviceRecord,
+        record: DeviceRecord | None,
         *,
         checked: bool,
         gated: bool,
@@ -252,7 +252,7 @@ class Stopwatch:
             # so in each call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
-            if record.round_counts():
+            if record is None or record.round_counts():
                 kept.append(timed)
                 names.append(case.name)
                 made += 1
@@ -267,11 +267,13 @@ class Stopwatch:
                 del kept[: len(kept) // 2], names[: len(names) // 2]
         return kept
 
-    def _is_settling(self, rounds: Sequence[ControlRound], record: DeviceRecord) -> bool:
+    def _is_settling(self, rounds: Sequence[ControlRound], record: DeviceRecord | None) -> bool:
         """Asked only where these rounds would be enough."""
         if not self.plan.settles or not self._known_well(rounds):
             return False
-        return record.warmed(len(rounds)) or drifted([it.gate for it, _ in rounds], self.plan.enough)
+        if record is not None and record.warmed(len(rounds)):
+            return True
+        return drifted([timed.gate for timed, _ in rounds], self.plan.enough)
 
     def _in_time(self, in_calls: float, between: float, fewest: int, made: int) -> None:
         """Raises TooSlow."""
@@ -346,13 +348,17 @@ class Stopwatch:
 
     def _ask(self, case: Case) -> Asked:
         """What is kept, else a new question of ``case``."""
-        asked = self._kept or self._draw(case, self.device.room)
+        staging = self.device.staging
+        asked = self._kept or self._draw(case, staging)
+        if staging is None:
+            return asked
         with phase("stage", enqueues=True):
-            return replace(asked, question=self.device.stage(asked.question))
+            return replace(asked, question=staging.stage(asked.question))
 
-    def _draw(self, case: Case, room: Room | None = None) -> Asked:
-        """``room``: where answers are staged. What is kept must lie elsewhere."""
+    def _draw(self, case: Case, staging: Staging | None = None) -> Asked:
+        """``staging``: where answers are computed. A question that is kept must be somewhere else."""
         on, seed = self.device.torch_device, self._fresh_seed()
+        room = staging.room if staging is not None else None
         return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))
 
     def _fresh_seed(self) -> int:

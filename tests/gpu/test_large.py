@@ -85,9 +85,16 @@ def test_no_case_is_left_out_on_80_gb(device: Device, served: Catalogue) -> None
     if torch.cuda.get_device_properties(0).total_memory < CARD_BYTES:
         pytest.skip("a smaller card")
     challenges = [served.load(slug) for slug in served.slugs()]
-    reasons = [device.fits_case(one, it) for one in challenges for it in one.suite("gpu") if it.on]
+    plan = device.memory_plan
+    assert plan is not None
+    reasons = [
+        plan.case_shortage(challenge, case)
+        for challenge in challenges
+        for case in challenge.suite("gpu")
+        if case.on
+    ]
     assert len(reasons) > 30
-    assert [it for it in reasons if it] == []
+    assert [reason for reason in reasons if reason] == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -18,22 +19,29 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Report, Verdict
 from tests.judge.kernels import RIGHT, with_solve
+from tests.judge.plenty import Plenty
 
 LARGE = case("large", "large", n=3001, inputs={"x": At(NAN, (-1,))}, on="gpu")
 HIDDEN = replace(case("secret_large", "large", n=2999, on="gpu"), hidden=True)
 
 
+class Lacking(Plenty):
+    """Lacks memory for the named cases."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def case_shortage(self, challenge: Challenge, case: Case) -> str:
+        return f"Without case {case.name}: too large." if case.name in self._names else ""
+
+
 class Card(HostDevice):
     """Makes an untimed call ahead of each case's own, as a GPU does, and lacks memory for ``lacking``."""
 
+    warm_up_cases = True
+
     def __init__(self, *lacking: str) -> None:
-        self._lacking = lacking
-
-    def warm_up_cases(self, language: Language) -> bool:
-        return True
-
-    def fits_case(self, challenge: Challenge, case: Case) -> str:
-        return f"Without case {case.name}: too large." if case.name in self._lacking else ""
+        self.memory_plan = Lacking(lacking)
 
 
 def judged(catalogue: Catalogue, boxes: BoxMaker, source: str, device: HostDevice) -> Report:

@@ -15,24 +15,41 @@ from grader.judge.session import Session
 from grader.languages import Language
 from grader.limits import GIB
 from grader.schemas.report import Verdict
+from tests.judge.plenty import Plenty
 from tests.judge.test_killed_boxes import RIGHT, Boxes
 
 ROUND = 12
 
 
 class Crowded(HostDevice):
-    """Has no memory left for round ``ROUND``. ``kept``: what the submission's box holds of it as long as it lives."""
-
     plan = TimingPlan(rounds=15, most_rounds=15, control_rounds=3, warm_up=1)
 
     def __init__(self, boxes: Boxes, kept: int) -> None:
-        self._boxes, self._kept, self._rounds = boxes, kept, 0
+        self.staging = Full(boxes)
+        self.memory_plan = Shared(boxes, kept)
+
+
+class Full:
+    """Has no memory left for round ``ROUND``."""
+
+    def __init__(self, boxes: Boxes) -> None:
+        self._boxes, self._rounds = boxes, 0
+
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        return torch.empty(like.shape, dtype=like.dtype)
 
     def stage(self, question: Question) -> Question:
         self._rounds += bool(self._boxes.started)
         if self._rounds == ROUND:
             raise torch.OutOfMemoryError("tried to allocate 16 MiB")
         return question
+
+
+class Shared(Plenty):
+    """Memory of which a submission's box holds ``kept`` bytes as long as it lives."""
+
+    def __init__(self, boxes: Boxes, kept: int) -> None:
+        self._boxes, self._kept = boxes, kept
 
     def lacked_memory(self, error: Exception) -> bool:
         return isinstance(error, torch.OutOfMemoryError)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -21,7 +21,8 @@ from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
-from grader.judge.cuda.device import CudaDevice
+from grader.judge.cuda.memory import CudaMemories, Staging
+from grader.judge.cuda.memory_plan import CudaMemoryPlan
 from grader.judge.cuda.plan import case_bytes, workload_bytes
 from grader.judge.oracle import workload_case
 from grader.limits import GIB
@@ -158,17 +159,15 @@ class Kept:
 def test_what_is_kept_stays_unless_giving_it_back_makes_room(
     monkeypatch: pytest.MonkeyPatch, needed: int, free: int, held: int, fits: bool, given_back: bool
 ) -> None:
-    device = CudaDevice.__new__(CudaDevice)
     shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
-    monkeypatch.setattr(device, "_memories", shared, raising=False)
-    monkeypatch.setattr(device, "_staging", private, raising=False)
+    plan = CudaMemoryPlan(cast(CudaMemories, shared), cast(Staging, private))
     in_all = (free + held) * GIB
     monkeypatch.setattr(
         torch.cuda, "mem_get_info", lambda: (in_all - shared.kept_bytes - private.kept_bytes, 80 * GIB)
     )
     for name in ("memory_reserved", "memory_allocated"):
         monkeypatch.setattr(torch.cuda, name, lambda: held * GIB // 2)
-    lacking = device._lacks(needed * GIB, 12 * GIB)
+    lacking = plan._lacks(needed * GIB, 12 * GIB)
     assert (not lacking) == fits
     assert bool(shared.given_back and private.given_back) == given_back
     assert fits or "GiB, and 63 are free" in lacking
@@ -176,9 +175,9 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
 
 def test_what_a_gpu_has_room_for_when_nothing_else_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
-    device = CudaDevice.__new__(CudaDevice)
+    plan = CudaMemoryPlan.__new__(CudaMemoryPlan)
     challenge = CATALOGUE.load("vector_add")
     largest = next(it for it in challenge.manifest.workloads if it.name == "2^28")
     for total, alone in ((24, False), (39, True), (80, True)):
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda it=total: (GIB, it * GIB))
-        assert device.fits_alone(challenge, largest) == alone
+        assert plan.fits_alone(challenge, largest) == alone

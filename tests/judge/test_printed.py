@@ -76,8 +76,7 @@ def test_a_mark_that_comes_late_once_is_waited_for_again(monkeypatch: pytest.Mon
 class Warming(HostDevice):
     """A host that warms up as a GPU does."""
 
-    def warm_up_cases(self, language: Language) -> bool:
-        return True
+    warm_up_cases = True
 
 
 def case_of(catalogue: Catalogue, boxes: BoxMaker, body: str) -> CaseReport:

@@ -22,6 +22,7 @@ from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Report, Verdict
 from grader.scoring import Estimate
 from tests.faults.harness import ROOT
+from tests.judge.plenty import Plenty
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 # Tells a box that begins with the timed size from one that begins with the cases.
@@ -164,12 +165,13 @@ def test_a_host_that_others_use_measures_once() -> None:
     assert not HostDevice().confirms
 
 
-class Crowded(Confirming):
+class Crowded(Plenty):
     """Lacks memory for the second size; ``alone``: not if nothing else used it."""
 
-    alone = True
+    def __init__(self, *, alone: bool) -> None:
+        self.alone = alone
 
-    def fits(self, challenge: Challenge, workload: Workload) -> str:
+    def shortage(self, challenge: Challenge, workload: Workload) -> str:
         return "Not timed at n = 8192." if workload.name == "large" else ""
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
@@ -188,8 +190,8 @@ def test_other_sizes_make_no_rank_where_one_lacked_memory_for_a_moment(
     request = Request(
         challenge, Language.TRITON, RIGHT, CPU, bytes(32), challenge.cases, baselines=frozen, timed=sizes
     )
-    device = Crowded()
-    device.alone = alone
+    device = Confirming()
+    device.memory_plan = Crowded(alone=alone)
     report = Session(request, device, boxes, lambda _: None, lambda: None).run().report
     assert report.detail == "Not timed at n = 8192."
     assert [it.name for it in report.workloads] == ["small"]

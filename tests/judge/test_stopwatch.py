@@ -31,14 +31,18 @@ ROUNDS, WARM_UP = 3, 2
 QUESTIONS = ROUNDS + WARM_UP + 1
 
 
-class Staging(HostDevice):
-    """Copies each question to where it is revealed from, and keeps what it copied."""
-
+class Drawing(HostDevice):
     plan = TimingPlan(rounds=ROUNDS, most_rounds=ROUNDS, control_rounds=ROUNDS, warm_up=WARM_UP)
-    stages = True
+
+
+class Copies:
+    """Copies each question, and keeps the copies."""
 
     def __init__(self) -> None:
         self.staged: list[Question] = []
+
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        return torch.empty(like.shape, dtype=like.dtype)
 
     def stage(self, question: Question) -> Question:
         copied = Question(*({name: it.clone() for name, it in part.items()} for part in _parts(question)))
@@ -46,8 +50,9 @@ class Staging(HostDevice):
         return copied
 
 
-class Drawing(Staging):
-    stages = False
+class Staging(Drawing):
+    def __init__(self) -> None:
+        self.staging: Copies = Copies()
 
 
 def _parts(question: Question) -> tuple[dict[str, torch.Tensor], ...]:
@@ -86,8 +91,8 @@ def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launche
     _watch(launcher, device).own(launcher.submission())
     # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
     # So does a round with special values.
-    assert len(device.staged) == QUESTIONS + 3
-    inputs = [it.inputs["x"] for it in device.staged]
+    assert len(device.staging.staged) == QUESTIONS + 3
+    inputs = [it.inputs["x"] for it in device.staging.staged]
     ahead = QUESTIONS - ROUNDS + 2
     assert len(drawn) == len(set(drawn)) == 1 + len(inputs[ahead:])
     assert all(torch.equal(it, inputs[0]) for it in inputs[:ahead])
@@ -116,9 +121,11 @@ def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, 
     rounds = _watch(launcher, device).control(launcher.control())
     assert len(rounds) == ROUNDS
     assert len(drawn) == 1
-    assert len(device.staged) == QUESTIONS
-    first = device.staged[0].inputs["x"]
-    assert all(torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staged[1:])
+    assert len(device.staging.staged) == QUESTIONS
+    first = device.staging.staged[0].inputs["x"]
+    assert all(
+        torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staging.staged[1:]
+    )
 
 
 def test_a_control_can_run_in_the_submissions_box_ahead_of_it(launcher: Launcher) -> None:
@@ -132,7 +139,7 @@ def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, 
     """Otherwise its rounds would find in the caches what a submission's do not."""
     _watch(launcher, Drawing()).control(launcher.control())
     assert len(set(drawn)) == QUESTIONS
-    assert not HostDevice().stages
+    assert HostDevice().staging is None
 
 
 SLOW_BETWEEN = """
@@ -227,7 +234,7 @@ class Longer(Staging):
 def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
     device = Longer()
     _watch(launcher, device).own(launcher.submission())
-    drawn = [it.inputs["x"] for it in device.staged]
+    drawn = [it.inputs["x"] for it in device.staging.staged]
     assert sum(bool(((it >= 7.0) & it.isfinite()).any()) for it in drawn) > 0
     assert sum(bool(it.isnan().any()) for it in drawn) == 1
     # What is special is drawn in a round of its own.

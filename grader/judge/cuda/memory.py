@@ -13,7 +13,9 @@ from typing import Any
 
 import torch
 
+from grader.challenge.draw import input_role
 from grader.judge.cuda.driver import DriverError, api, check
+from grader.judge.oracle import Question
 
 # Share of the GPU's memory that may be kept for the next use, once for what is shared and once for what is private.
 KEPT_SHARE = 0.2
@@ -155,6 +157,13 @@ class Staging:
         """A copy of ``values`` in its room; ``values`` themselves where they lie there already."""
         room = self.room(role, values)
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
+
+    def stage(self, question: Question) -> Question:
+        """See ``CudaMemories``: tensors of a control must be in the same place as those of a submission."""
+        inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
+        outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
+        scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}
+        return Question(inputs, outputs, scales)
 
     def give_back(self) -> None:
         """Free what is kept."""
