@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
 # Twice what our longest solution has, and more; of these marks each, and of lines without code.
@@ -173,6 +174,28 @@ class Function:
             if close > it.end():
                 yield it.start(), it[1], split(self.body[it.end() : close])
 
+    def loops(self) -> Iterator[tuple[int, int, str]]:
+        """Where the body of each loop begins and ends, and what is in the loop's parentheses."""
+        for it in re.finditer(r"\b(?:for|while)\s*\(", self.body):
+            close = self.source.partner(self.begin + it.end() - 1) - self.begin
+            if close < 0:
+                continue
+            opened = re.compile(r"\s*\{").match(self.body, close + 1)
+            if opened:
+                end = self.source.partner(self.begin + opened.end() - 1) - self.begin
+            else:
+                end = self.body.find(";", close)
+                inner = self.body.rfind("for", close, end)
+                # Of a loop without braces within: up to the end of its statement.
+                while (
+                    inner > 0
+                    and end > 0
+                    and self.body.count("(", close, end) > self.body.count(")", close + 1, end)
+                ):
+                    end = self.body.find(";", end + 1)
+            if end > close:
+                yield close, end, self.body[it.end() : close]
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -259,6 +282,38 @@ class CudaSource:
         return next(
             (it for it in self.functions.values() if it.begin <= place < it.begin + len(it.body)), None
         )
+
+
+@dataclass
+class Arguments:
+    """Which of the challenge's arguments the parameters of a source's functions are."""
+
+    manifest: Manifest
+    source: CudaSource
+    _known: dict[str, dict[str, Argument]] = field(default_factory=dict)
+
+    def of(self, function: Function) -> dict[str, Argument]:
+        """The challenge's arguments that a function's parameters are, as launches pass them."""
+        if function.name not in self._known:
+            self._known[function.name] = self._find_arguments(function)
+        return self._known[function.name]
+
+    def _find_arguments(self, function: Function) -> dict[str, Argument]:
+        solve = self.source.solve
+        if solve is None or len(solve.parameters) != len(self.manifest.args):
+            return {}
+        own = {it.name: given for it, given in zip(solve.parameters, self.manifest.args, strict=True)}
+        if function is solve:
+            return own
+        found: dict[str, Argument] = {}
+        unclear = set()
+        for launch in self.source.launches_of(function):
+            for name, value in launch.given.items():
+                value = launch.caller.values.get(value, value)
+                known = own.get(value) if launch.caller is solve else None
+                if known is None or found.setdefault(name, known) is not known:
+                    unclear.add(name)
+        return {name: it for name, it in found.items() if name not in unclear}
 
 
 def read(text: str) -> CudaSource | None:
