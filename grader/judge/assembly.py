@@ -100,7 +100,9 @@ def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
     """The verdict of the first public case that failed; accepted where no case did. Who fails hidden cases alone has a
     wrong answer, whatever they failed by: a submission chooses that, and its author may not read their data from it."""
     failed = [
-        it for it in cases if it.verdict.holds_back or (it.hidden and it.verdict is not CaseVerdict.ACCEPTED)
+        case
+        for case in cases
+        if case.verdict.holds_back or (case.hidden and case.verdict is not CaseVerdict.ACCEPTED)
     ]
     for case in failed:
         if not case.hidden and case.verdict is not CaseVerdict.NOT_RUN:
@@ -150,10 +152,13 @@ def flags_of(
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if on_host:
         found.append(Flag.HOST_COMPUTED)
-    if too_fast or any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
+    if too_fast or any(
+        workload.ranked and workload.sol is not None and workload.sol > ABOVE_ROOFLINE
+        for workload in workloads
+    ):
         found.append(Flag.ABOVE_ROOFLINE)
     # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
-    if any(it.charged_us > it.noise_us for it in workloads):
+    if any(workload.charged_us > workload.noise_us for workload in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
 
@@ -165,17 +170,19 @@ def score_of(
     not count. ``unranked``: why no score is made of the times."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
-    ranked = [it for it in workloads if it.ranked]
-    known = [Estimate(it.time_us, it.ci_us) for it in ranked if it.time_us is not None]
+    ranked = [workload for workload in workloads if workload.ranked]
+    known = [
+        Estimate(workload.time_us, workload.ci_us) for workload in ranked if workload.time_us is not None
+    ]
     if not ranked or unranked or len(known) < len(ranked):
         return Score(passed=passed, total=total, unranked=unranked)
     # All sizes were timed in one box.
     whole = scoring.combine(known, BETWEEN_BOXES)
-    baselines = [it.baselines_us.get("eager") for it in ranked]
+    baselines = [workload.baselines_us.get("eager") for workload in ranked]
     return Score(
         time_us=whole.value,
         ci=whole.interval,
-        speedup=scoring.speedup([it.value for it in known], baselines),
+        speedup=scoring.speedup([estimate.value for estimate in known], baselines),
         passed=passed,
         total=total,
     )
@@ -202,11 +209,11 @@ def _why_unranked(
     """A sentence where times that count make no rank, else nothing."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
         return "It calls a library's kernel, and this challenge ranks only kernels of your own."
-    if any(it.ranked and it.company for it in workloads):
+    if any(workload.ranked and workload.company for workload in workloads):
         return COMPANY
     if crowded_out:
         return _CROWDED_OUT.format(" and ".join(f"'{name}'" for name in crowded_out))
-    if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
+    if short := [workload.name for workload in workloads if workload.ranked and workload.time_us is None]:
         named = " and ".join(f"'{name}'" for name in short)
         return (
             f"Workload {named} is {TOO_SHORT}." if len(short) == 1 else f"Workloads {named} are {TOO_SHORT}."

@@ -84,7 +84,7 @@ def profile_at_home(
 
     Raises ChallengeInvalid on an unknown workload, and as ``judge_at_home``.
     """
-    names = [it.name for it in challenge.manifest.workloads]
+    names = [workload.name for workload in challenge.manifest.workloads]
     if workload is not None and workload not in names:
         raise ChallengeInvalid(
             f"'{challenge.slug}' has no workload '{workload}'.", f"It has: {', '.join(names)}."
@@ -99,7 +99,7 @@ def profile_at_home(
         only_workloads=[workload] if workload is not None else [],
     )
     report = _report(request, boxes, on_progress)
-    cases = [it.model_copy(update={"seconds": None}) for it in report.cases]
+    cases = [case.model_copy(update={"seconds": None}) for case in report.cases]
     return report.model_copy(update={"cases": cases, "breakdown_s": {}})
 
 

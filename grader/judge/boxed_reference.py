@@ -62,8 +62,10 @@ class ReferenceBox:
         where it fails, JudgeFailure where its box does."""
         message, data = self._ask(function, arguments, count=False)
         tensors = _read(message.get("tensors"), data)
-        device = next((it.device for it in arguments.values() if hasattr(it, "device")), None)
-        found = tuple(it.to(device) if device is not None else it for it in tensors)
+        device = next(
+            (argument.device for argument in arguments.values() if hasattr(argument, "device")), None
+        )
+        found = tuple(tensor.to(device) if device is not None else tensor for tensor in tensors)
         return found[0] if len(found) == 1 else found
 
     def operations(self, function: str, arguments: Mapping[str, Any]) -> list[Operation]:
@@ -71,8 +73,8 @@ class ReferenceBox:
         message, _ = self._ask(function, arguments, count=True)
         try:
             return [
-                Operation(str(it["name"])[:200], _meta(it["reads"]), _meta(it["writes"]))
-                for it in message["operations"]
+                Operation(str(operation["name"])[:200], _meta(operation["reads"]), _meta(operation["writes"]))
+                for operation in message["operations"]
             ]
         except (KeyError, TypeError, ValueError) as error:
             raise JudgeFailure("the reference's box said what makes no sense") from error
@@ -90,14 +92,15 @@ class ReferenceBox:
     def _ask(
         self, function: str, arguments: Mapping[str, Any], count: bool
     ) -> tuple[dict[str, Any], bytearray]:
-        tensors = {name: it for name, it in arguments.items() if hasattr(it, "device")}
-        values = {name: it for name, it in arguments.items() if name not in tensors}
-        device = next((it.device.type for it in tensors.values()), "cpu")
+        tensors = {name: value for name, value in arguments.items() if hasattr(value, "device")}
+        values = {name: value for name, value in arguments.items() if name not in tensors}
+        device = next((tensor.device.type for tensor in tensors.values()), "cpu")
         body = {
             "function": function,
             "device": device,
             "tensors": [
-                [name, str(it.dtype).removeprefix("torch."), list(it.shape)] for name, it in tensors.items()
+                [name, str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
+                for name, tensor in tensors.items()
             ],
             "values": values,
             "count": count,
@@ -239,7 +242,7 @@ def _kind(name: Any) -> torch.dtype:
 
 
 def _shape(shape: Any) -> list[int]:
-    if not all(isinstance(it, int) and 0 <= it < 1 << 48 for it in shape):
+    if not all(isinstance(size, int) and 0 <= size < 1 << 48 for size in shape):
         raise ValueError("no such shape")
     return list(shape)
 

@@ -136,9 +136,9 @@ def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
     """What was found in a piece, with its places in the whole."""
 
     def moved(index: Sequence[int]) -> list[int]:
-        return [it + by if place == dimension else it for place, it in enumerate(index)]
+        return [at + by if place == dimension else at for place, at in enumerate(index)]
 
-    worst = [it.model_copy(update={"index": moved(it.index)}) for it in found.worst]
+    worst = [element.model_copy(update={"index": moved(element.index)}) for element in found.worst]
     index = None if found.index is None else moved(found.index)
     return found.model_copy(update={"index": index, "worst": worst})
 
@@ -171,7 +171,7 @@ def _taken(
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
     """Whether any element of any result is wrong: as long as ``compare`` takes for a right one, right or wrong."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
-    return any(bool(it) for it in found)
+    return any(bool(wrong) for wrong in found)
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
@@ -228,9 +228,10 @@ def trespass(arena: Arena, question: Question) -> Mismatch | None:
 def changed_input(arena: Arena, question: Question) -> Mismatch | None:
     """The first input that no longer holds, bit for bit, what was revealed."""
     found = (
-        changed_part(it, question.inputs[it.argument.name].reshape(-1)) for it in arena.of_kind(Kind.INPUT)
+        changed_part(buffer, question.inputs[buffer.argument.name].reshape(-1))
+        for buffer in arena.of_kind(Kind.INPUT)
     )
-    return next((it for it in found if it is not None), None)
+    return next((mismatch for mismatch in found if mismatch is not None), None)
 
 
 def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:

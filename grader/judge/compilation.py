@@ -104,8 +104,8 @@ def kernels_request(
     workloads on a GPU, each once. ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
-    cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == ON_GPU]
-    calls = {json.dumps(call): call for call in (_arguments(manifest, it) for it in cases)}
+    cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
+    calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
         parameters=tuple(arg.name for arg in manifest.args),

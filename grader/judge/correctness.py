@@ -63,7 +63,7 @@ class Suite:
     @property
     def passed(self) -> bool:
         """Whether no case so far failed."""
-        return not any(it.verdict.holds_back for it in self.reports)
+        return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
         """Judge ``cases`` (all of them unless given), beginning with ``client``, or in a fresh box. Returns a living
@@ -224,7 +224,9 @@ class Suite:
         """The same for a case whenever and with whatever seed it is judged, so that a challenge's cases have all."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
         # Basic cases hold NaN: who adds to it is told so there, and not that nothing was written.
-        others = [it.name for it in every if it.category is not Category.BASIC and all(it.sizes.values())]
+        others = [
+            case.name for case in every if case.category is not Category.BASIC and all(case.sizes.values())
+        ]
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:

@@ -17,8 +17,9 @@ from grader.judge.cuda_source import (
 )
 
 _AXES = "xyz"
+_PAST_THE_END = re.compile(r"\b(?:behind|past) the end\b")
 _TURNED = str.maketrans("<>", "><")
-# Casts around what threads and blocks are numbered by.
+# Casts around indices of threads and blocks.
 _CAST_OF_INDEX = re.compile(
     r"(?:static_cast\s*<[^<>]*>|\(\s*(?:unsigned|int|long|size_t|u?int\d+_t|long long|unsigned int)\s*\))\s*\(?\s*"
     r"((?:blockIdx|threadIdx)\s*\.\s*[xyz])"
@@ -44,75 +45,77 @@ class IndexRules:
 
     def order_of_solve(self) -> str:
         solve = self.arguments.source.solve
-        names = [it.name for it in self.arguments.manifest.args]
+        names = [argument.name for argument in self.arguments.manifest.args]
         if solve is None or len(solve.parameters) != len(names):
             return ""
-        own = [it.name for it in solve.parameters]
-        moved = [it for place, it in enumerate(own) if it in names and names[place] != it]
+        own = [parameter.name for parameter in solve.parameters]
+        moved = [name for place, name in enumerate(own) if name in names and names[place] != name]
         constant = [
             given.name
-            for given, it in zip(self.arguments.manifest.args, solve.parameters, strict=True)
-            if given.kind is Kind.OUTPUT and it.constant
+            for given, parameter in zip(self.arguments.manifest.args, solve.parameters, strict=True)
+            if given.kind is Kind.OUTPUT and parameter.constant
         ]
         if len(moved) < 2 and not constant:
             return ""
         return (
-            f"solve takes ({', '.join(own)}), and the judge passes ({', '.join(names)}): the order of the arguments is "
-            "the challenge's."
+            f"solve takes ({', '.join(own)}), and the judge passes ({', '.join(names)}): use the challenge's order of "
+            "arguments."
         )
 
     def order_of_launch(self) -> str:
-        """Arguments that a launch passes crosswise: each has the name of another's parameter."""
+        """Arguments that a launch passes crosswise: each has the name of another parameter."""
         for launch in self.arguments.source.launches:
             if len(self.arguments.source.launches_of(launch.kernel)) > 1:
                 continue
-            names = {it.name for it in launch.kernel.parameters}
-            crossed = {name: it for name, it in launch.given.items() if it in names and it != name}
+            names = {parameter.name for parameter in launch.kernel.parameters}
+            crossed = {
+                name: value for name, value in launch.given.items() if value in names and value != name
+            }
             if len(crossed) < 2 or set(crossed) != set(crossed.values()):
                 continue
-            kinds = {it.pointer for it in launch.kernel.parameters if it.name in crossed}
+            kinds = {parameter.pointer for parameter in launch.kernel.parameters if parameter.name in crossed}
             if len(kinds) > 1:
-                continue  # whoever exchanges matrices and their sizes at once means it
-            told = " and ".join(f"{it} for {name}" for name, it in crossed.items())
-            taken = ", ".join(it.name for it in launch.kernel.parameters)
+                continue  # matrices exchanged together with their sizes are meant
+            told = " and ".join(f"{value} for {name}" for name, value in crossed.items())
+            taken = ", ".join(parameter.name for parameter in launch.kernel.parameters)
             return f"The launch in line {launch.line} passes {told}: {launch.kernel.name} takes ({taken})."
         return ""
 
     def block_index(self) -> str:
-        """A thread's index that is made of other sizes than its block's."""
+        """A thread's index that is computed from sizes other than its block's."""
         for function in self.arguments.source.functions.values():
             body = _CAST_OF_INDEX.sub(r"\1", function.body)
-            if it := _IN_BLOCKS.search(body):
-                axis = it[1] or it[2]
+            if match := _IN_BLOCKS.search(body):
+                axis = match[1] or match[2]
                 said = (
                     f"multiplies blockIdx.{axis} by gridDim.{axis}, the number of blocks: a block begins at "
                     f"blockIdx.{axis} * blockDim.{axis}, its number times its threads."
                 )
-            elif it := _OTHER_AXIS.search(body):
+            elif match := _OTHER_AXIS.search(body):
                 said = (
-                    f"multiplies blockIdx.{it[1]} by blockDim.{it[2]} and adds threadIdx.{it[3]}: a block has "
-                    f"blockDim.{it[3]} threads along {it[3]}."
+                    f"multiplies blockIdx.{match[1]} by blockDim.{match[2]} and adds threadIdx.{match[3]}: a block has "
+                    f"blockDim.{match[3]} threads along {match[3]}."
                 )
-            elif it := _EXCHANGED.search(body):
-                axis = it[1]
+            elif match := _EXCHANGED.search(body):
+                axis = match[1]
                 said = (
                     f"multiplies threadIdx.{axis} by blockDim.{axis}: a thread's index is blockIdx.{axis} * "
                     f"blockDim.{axis} + threadIdx.{axis}."
                 )
-            elif it := _ONE_APART.search(body):
-                axis = it[1] or it[2]
+            elif match := _ONE_APART.search(body):
+                axis = match[1] or match[2]
                 said = (
                     f"adds blockIdx.{axis} and threadIdx.{axis}, so blocks overlap: a block begins at "
                     f"blockIdx.{axis} * blockDim.{axis}."
                 )
             else:
                 continue
-            line = function.line_at(0) + body.count("\n", 0, it.start())
+            line = function.line_at(0) + body.count("\n", 0, match.start())
             return f"Line {line} {said}"
         return ""
 
     def unused_blocks(self) -> str:
-        """A grid of several blocks, along an axis that the kernel never asks."""
+        """A grid of several blocks along an axis that the kernel never uses."""
         for launch in self.arguments.source.launches:
             kernel = launch.kernel
             if self._calls_own_function(kernel) or not re.search(r"\bthreadIdx\b", kernel.body):
@@ -127,20 +130,20 @@ class IndexRules:
                 ):
                     continue
                 return (
-                    f"The grid in line {launch.line} has {blocks} blocks along {axis}, and {kernel.name} never uses "
-                    f"blockIdx.{axis}: all of them do the same work, on the same elements."
+                    f"The grid in line {launch.line} has {blocks} blocks along {axis}, but {kernel.name} never uses "
+                    f"blockIdx.{axis}: all of them do the same work on the same elements."
                 )
         return ""
 
     def axes_of_blocks(self) -> str:
-        """An index that counts rows, made of an axis of the grid that counts columns."""
+        """A row index that is computed from an axis of the grid that counts columns."""
         for launch in self.arguments.source.launches:
             kernel, grid = launch.kernel, self._grid_of(launch)
-            counted = [names_in(launch.caller.resolved(it)) for it in grid]
-            for it in re.finditer(r"\b([A-Za-z_]\w*)\s*(?:<|>=)\s*([A-Za-z_]\w*)\b", kernel.body):
-                axes = set(re.findall(r"blockIdx\s*\.\s*([xyz])", kernel.resolved(it[1])))
-                value = launch.given.get(it[2], "")
-                if len(axes) != 1 or len(counted) < 2 or "threadIdx" not in kernel.resolved(it[1]):
+            counted = [names_in(launch.caller.resolved(blocks)) for blocks in grid]
+            for match in re.finditer(r"\b([A-Za-z_]\w*)\s*(?:<|>=)\s*([A-Za-z_]\w*)\b", kernel.body):
+                axes = set(re.findall(r"blockIdx\s*\.\s*([xyz])", kernel.resolved(match[1])))
+                value = launch.given.get(match[2], "")
+                if len(axes) != 1 or len(counted) < 2 or "threadIdx" not in kernel.resolved(match[1]):
                     continue
                 axis = _AXES.index(axes.pop())
                 if axis >= len(grid) or not value or value in counted[axis]:
@@ -148,14 +151,14 @@ class IndexRules:
                 other = next((place for place, names in enumerate(counted) if value in names), None)
                 if other is not None:
                     return (
-                        f"{it[1]} is made of blockIdx.{_AXES[axis]} and compared with {it[2]} in line "
-                        f"{kernel.line_at(it.start())}, but the grid in line {launch.line} has {value} along "
+                        f"{match[1]} is computed from blockIdx.{_AXES[axis]} and compared with {match[2]} in line "
+                        f"{kernel.line_at(match.start())}, but the grid in line {launch.line} has {value} along "
                         f"{_AXES[other]}, and {grid[axis]} blocks along {_AXES[axis]}."
                     )
         return ""
 
     def step_of_block(self) -> str:
-        """A loop over all blocks' elements that goes on by one block's threads."""
+        """A loop over all blocks' elements whose step is one block."""
         for kernel in self.arguments.source.kernels:
             for begin, _, header in kernel.loops():
                 parts = header.split(";")
@@ -165,17 +168,17 @@ class IndexRules:
                 first = kernel.resolved(plain_value(parts[0].partition("=")[2]))
                 bound = re.search(r"<=?\s*(\w+)\s*$", parts[1])
                 whole = re.search(r"blockIdx\s*\.\s*([xyz])\s*\)?\s*\*\s*blockDim\s*\.\s*\1", first)
-                if whole and bound and bound[1] in {it.name for it in kernel.parameters}:
+                if whole and bound and bound[1] in {parameter.name for parameter in kernel.parameters}:
                     axis = whole[1]
                     return (
-                        f"The loop in line {kernel.line_at(begin)} goes on by {plain_value(step[2])}, one block's "
-                        f"threads, so blocks go over each other's elements: from blockIdx.{axis} * blockDim.{axis} + "
-                        f"threadIdx.{axis} on, the step is gridDim.{axis} * blockDim.{axis}."
+                        f"The loop in line {kernel.line_at(begin)} advances by {plain_value(step[2])}, the threads of "
+                        f"one block, so blocks process each other's elements: starting at blockIdx.{axis} * "
+                        f"blockDim.{axis} + threadIdx.{axis}, the step is gridDim.{axis} * blockDim.{axis}."
                     )
         return ""
 
     def _grid_of(self, launch: Launch) -> list[str]:
-        """The blocks along each axis, as far as it is known."""
+        """The blocks along each axis, if known."""
         grid = plain_value(launch.grid)
         if re.fullmatch(r"\w+", grid):
             declared = re.search(rf"\bdim3\s+{grid}\s*[({{]", launch.caller.body)
@@ -192,17 +195,17 @@ class IndexRules:
         for place in range(found.end() - 1, len(grid)):
             depth += (grid[place] in "({") - (grid[place] in ")}")
             if depth == 0:
-                return [plain_value(it) for it in split(grid[found.end() : place])]
+                return [plain_value(part) for part in split(grid[found.end() : place])]
         return []
 
     def _calls_own_function(self, kernel: Function) -> bool:
         return any(re.search(rf"\b{name}\s*[(<]", kernel.body) for name in self.arguments.source.functions)
 
     def wrong_strides(self, line: int = 0) -> Iterator[str]:
-        """Rows of a matrix that are multiplied by another size than its columns'; ``line``: of one access alone."""
+        """Rows of a matrix that are multiplied by a size other than its number of columns; ``line``: only there."""
         for kernel in self.arguments.source.kernels:
             given = self.arguments.of(kernel)
-            sizes = {name: it.name for name, it in given.items() if it.kind is Kind.SIZE}
+            sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
             for access in kernel.accesses:
                 matrix = given.get(access.array)
                 if matrix is None or len(matrix.shape) != 2 or (line and access.line != line):
@@ -211,10 +214,12 @@ class IndexRules:
                 if right not in sizes.values() or re.search(r"[/%\[]", index):
                     continue
                 factors = {
-                    it[1] or it[2]
-                    for it in re.finditer(r"\b([A-Za-z_]\w*)\b\s*\*|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(])", index)
+                    match[1] or match[2]
+                    for match in re.finditer(
+                        r"\b([A-Za-z_]\w*)\b\s*\*|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(])", index
+                    )
                 }
-                used = {it for it in factors if it in sizes}
+                used = {name for name in factors if name in sizes}
                 if len(used) != 1 or sizes[wrong := used.pop()] == right:
                     continue
                 told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
@@ -224,46 +229,50 @@ class IndexRules:
                 )
 
     def guard(self, line: int, message: str) -> str:
-        """What is wrong with the condition around an access past the end, or that there is none."""
+        """The wrong or missing condition around an access past the end."""
         kernel, said = self.arguments.source.kernel_at(line), message.split("\n")[0]
-        if kernel is None or "behind the end" not in said or "of the shared array" in said:
+        if kernel is None or not _PAST_THE_END.search(said) or "of the shared array" in said:
             return ""
-        here = [it for it in kernel.accesses if it.line == line and re.fullmatch(r"[A-Za-z_]\w*", it.index)]
-        if not here or len({it.index for it in here}) != 1:
+        here = [
+            access
+            for access in kernel.accesses
+            if access.line == line and re.fullmatch(r"[A-Za-z_]\w*", access.index)
+        ]
+        if not here or len({access.index for access in here}) != 1:
             return ""
         name = here[0].index
         if "threadIdx" not in kernel.resolved(name):
             return ""
         compared = [
-            (kernel.line_at(it.start()), it[1], it[2])
-            for it in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])[\s(]*([A-Za-z_][\w.]*)", kernel.body)
+            (kernel.line_at(match.start()), match[1], match[2])
+            for match in re.finditer(rf"\b{name}\s*(<=?|>=?)(?![<>])[\s(]*([A-Za-z_][\w.]*)", kernel.body)
         ]
         compared += [
-            (kernel.line_at(it.start()), it[2].translate(_TURNED), it[1])
-            for it in re.finditer(
+            (kernel.line_at(match.start()), match[2].translate(_TURNED), match[1])
+            for match in re.finditer(
                 rf"(?<![<\w.])([A-Za-z_][\w.]*)\s*(<=?|>=?)(?![<>])\s*{name}\b", kernel.body
             )
         ]
-        compared.sort(key=lambda it: it[0])
-        conditions = [" ".join(it) for _, _, it in kernel.arguments_of("if", "while", "for")]
-        conditions += [it.rpartition("?")[0] for it in re.split(r"[;{}]", kernel.body)]
-        if not compared and any(name in names_in(_without_indices(it)) for it in conditions):
-            return ""  # it is compared in a way that is not understood
+        compared.sort(key=lambda found: found[0])
+        conditions = [" ".join(parts) for _, _, parts in kernel.arguments_of("if", "while", "for")]
+        conditions += [statement.rpartition("?")[0] for statement in re.split(r"[;{}]", kernel.body)]
+        if not compared and any(name in names_in(_without_indices(condition)) for condition in conditions):
+            return ""  # compared in a way that is not understood here
         if not compared:
             return (
-                f"Nothing compares {name} with a size: the last block has threads past the end. Put line {line} under "
-                f"if ({name} < ...)."
+                f"Nothing compares {name} with a size, and the last block has threads past the end. Put line {line} "
+                f"under if ({name} < ...)."
             )
         first, operator, bound = compared[0]
         given = self.arguments.of(kernel)
         size = given[bound].name if bound in given and given[bound].kind is Kind.SIZE else ""
         if first > line and size:
             return (
-                f"Line {line} uses {name} before line {first} asks whether it is below {bound}: the last block has "
-                "threads past the end, and they come here, too. Move it under that condition."
+                f"Line {line} uses {name} before line {first} checks that it is below {bound}: the last block has "
+                f"threads past the end, and they execute line {line} too. Move it under that condition."
             )
-        arrays = [given[it.array] for it in here if it.array in given]
-        fits = any(it.shape == [size] for it in arrays)
+        arrays = [given[access.array] for access in here if access.array in given]
+        fits = any(array.shape == [size] for array in arrays)
         if first <= line and fits and (operator == "<=" or (operator == ">" and "return" in kernel.body)):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
         return ""

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 _RACES = ("shared_race", "global_race", "warp_race")
 _NOT_FINITE = ("nan", "inf", "-inf")
-# Patterns beside which a wrong address explains nothing.
+# Patterns that a wrong address does not explain.
 _RIGHT_PLACES = ("rounding", "rounded_inputs", "factor", "offset", "zeros")
 
 
 class CudaMistakes:
-    """Asks the rules about places, about updates, and about values, in the order in which a mistake explains another."""
+    """Asks the rules about places, updates and values, and gives the first answer: a wrong place explains wrong values,
+    not the other way round."""
 
     def __init__(self, arguments: Arguments) -> None:
         self.arguments = arguments
@@ -41,7 +42,7 @@ class CudaMistakes:
         return cls(Arguments(manifest, source)) if source is not None else None
 
     def suspicions(self) -> list[str]:
-        """What looks wrong in the source by itself, whatever comes of it."""
+        """Whatever looks wrong in the source alone."""
         sayings = [
             self.indices.order_of_solve(),
             self.indices.order_of_launch(),
@@ -50,14 +51,14 @@ class CudaMistakes:
             self.indices.axes_of_blocks(),
             self.indices.step_of_block(),
             next(self.indices.wrong_strides(), ""),
-            *(self.updates.update(it.function, it.access) for it in self.updates.updates()),
+            *(self.updates.update(update.function, update.access) for update in self.updates.updates()),
             next((said for _, _, said in self.values.starts_of_extremes()), ""),
             self.values.unshifted_exponential(),
             self.values.sum_in_half(),
             self.values.variance(),
             self.values.zero_quotient(),
         ]
-        return [it for it in sayings if it]
+        return [saying for saying in sayings if saying]
 
     # Wrong results
 
@@ -89,7 +90,7 @@ class CudaMistakes:
         return said
 
     def _of_places(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
-        """Of elements that are wrong by where they are read or written."""
+        """For elements that are read or written at a wrong place."""
         if said := self.indices.order_of_launch():
             return said
         if mismatch.kind == "unwritten":
@@ -98,7 +99,7 @@ class CudaMistakes:
                 return said
         strides = self.indices.wrong_strides()
         if pattern is not None and pattern.kind == "read_turned":
-            strides = (it for it in strides if f" row of {pattern.names[0]} " in it)
+            strides = (saying for saying in strides if f" row of {pattern.names[0]} " in saying)
         if said := next(strides, ""):
             return said
         if mismatch.kind == "value" and (said := self.indices.block_index() or self.indices.step_of_block()):
@@ -106,9 +107,9 @@ class CudaMistakes:
         if mismatch.kind == "value" and (pattern is None or pattern.kind == "tail"):
             return self.indices.unused_blocks() or next(
                 (
-                    self.updates.update(it.function, it.access)
-                    for it in self.updates.updates()
-                    if it.everywhere
+                    self.updates.update(update.function, update.access)
+                    for update in self.updates.updates()
+                    if update.everywhere
                 ),
                 "",
             )
@@ -179,10 +180,10 @@ class CudaMistakes:
         return ""
 
     def adds_to(self, result: str) -> bool:
-        """Whether a kernel reads it, or an atomic goes there, or something is done with it that is not understood."""
+        """True if a kernel reads it or changes it by an atomic, or the source does something unknown with it."""
         solve = self.arguments.source.solve
-        own = [it.name for it in solve.parameters] if solve is not None else []
-        names = [it.name for it in self.arguments.manifest.args]
+        own = [parameter.name for parameter in solve.parameters] if solve is not None else []
+        names = [argument.name for argument in self.arguments.manifest.args]
         if solve is None or len(own) != len(names) or result not in names:
             return True
         name = own[names.index(result)]
@@ -198,10 +199,10 @@ class CudaMistakes:
 
 
 def _only_stores(kernel: Function, name: str) -> bool:
-    """Whether all that a kernel does with a pointer is to store to what it points at."""
+    """True if the kernel only stores through this pointer."""
     stores = [
-        it
-        for it in kernel.accesses
-        if it.array == name and it.operator == "=" and name not in names_in(it.value)
+        access
+        for access in kernel.accesses
+        if access.array == name and access.operator == "=" and name not in names_in(access.value)
     ]
     return len(stores) == len(re.findall(rf"\b{name}\b", kernel.body))

@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources where threads meet: elements that are changed without an atomic operation."""
+"""Mistakes in CUDA sources where threads meet: elements that several of them change without an atomic operation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from grader.judge.cuda_source import (
 if TYPE_CHECKING:
     pass
 
-# The condition of a statement that begins where the text ends, for one thread.
+# At the end of a text: a condition for one thread, on the statement that follows.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# Calls of which the result depends on the arguments alone.
+# Calls whose result depends on their arguments alone.
 _PLAIN_CALL = re.compile(
     r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
     r"|__float2int_r[dnuz]"
@@ -30,28 +30,35 @@ _PLAIN_CALL = re.compile(
 
 @dataclass(frozen=True)
 class Update:
-    """``meets_by_data``: threads meet where data sends them; ``everywhere``: no condition picks one thread."""
-
     function: Function
     access: Access
+    #: Data decides where threads meet.
     meets_by_data: bool
+    #: No condition picks one thread.
     everywhere: bool
 
 
 @dataclass
 class UpdateRules:
     arguments: Arguments
-    # By function, expression and depth: variables that are given many values of each other are asked again and again.
+    # By function, expression and depth: without it, variables that depend on each other are looked up many times.
     _known_tags: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
 
     def updates(self) -> Iterator[Update]:
-        """Elements that are read, changed and stored without an atomic operation, at places where threads meet."""
+        """Elements that several threads read, change and store without an atomic operation."""
         for function in self.arguments.source.functions.values():
             arrays = self._arrays_of(function)
             scalars = [
-                Access(it.place, it.line, it.name, "", it.operator, it.value)
-                for it in function.assignments
-                if it.name in arrays
+                Access(
+                    assignment.place,
+                    assignment.line,
+                    assignment.name,
+                    "",
+                    assignment.operator,
+                    assignment.value,
+                )
+                for assignment in function.assignments
+                if assignment.name in arrays
             ]
             for access in (*function.accesses, *scalars):
                 if access.array not in arrays or not _changes_itself(access):
@@ -65,18 +72,22 @@ class UpdateRules:
                     "data" not in tags and _GUARD.search(function.body[: access.place][-200:]) is not None
                 )
                 if guarded and arrays[access.array]:
-                    continue  # one thread of the block does it
+                    continue  # only one thread of the block does it
                 yield Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
-        """Arrays that several threads see; whether only those of one block do."""
-        found = {it.name: False for it in function.parameters if it.pointer and function.kernel}
-        for it in re.finditer(r"__shared__\s+[\w:<> ]{1,60}?\s+([^;=]*)", function.body):
-            found |= {name: True for each in split(it[1]) for name in re.findall(r"^\w+", each)}
+        """Arrays that several threads see, and whether these are all in one block."""
+        found = {
+            parameter.name: False
+            for parameter in function.parameters
+            if parameter.pointer and function.kernel
+        }
+        for match in re.finditer(r"__shared__\s+[\w:<> ]{1,60}?\s+([^;=]*)", function.body):
+            found |= {name: True for each in split(match[1]) for name in re.findall(r"^\w+", each)}
         return found
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
-        """What decides an index: the thread, the block, or data that is read."""
+        """What an index depends on: the thread, the block, or data."""
         key = function.name, expression, depth
         if key not in self._known_tags:
             self._known_tags[key] = self._find_tags(function, expression, depth)
@@ -86,12 +97,12 @@ class UpdateRules:
         found: set[str] = set()
         outside = expression
         for _ in range(8):
-            # What is read from an array is data, however its place is made.
+            # A value read from an array is data, whatever its index.
             outside, count = re.subn(r"\b[A-Za-z_]\w*\s*\[[^\[\]]*\]", " DATA ", outside)
             if not count:
                 break
         if function.numbered_by_macro or any(
-            not _PLAIN_CALL.fullmatch(it[1]) for it in _CALL.finditer(outside)
+            not _PLAIN_CALL.fullmatch(match[1]) for match in _CALL.finditer(outside)
         ):
             found.add("unknown")
         for name in names_in(outside):
@@ -101,10 +112,10 @@ class UpdateRules:
                 found.add("thread")
             elif name == "blockIdx":
                 found.add("block")
-            elif any(it.name == name for it in function.parameters):
+            elif any(parameter.name == name for parameter in function.parameters):
                 found |= set() if function.kernel else {"unknown"}
             else:
-                values = [it.value for it in function.assignments if it.name == name]
+                values = [assignment.value for assignment in function.assignments if assignment.name == name]
                 if depth > 3:
                     found.add("unknown")
                     continue
@@ -119,23 +130,23 @@ class UpdateRules:
             f" ({access.array} is {given.name})" if given is not None and given.name != access.array else ""
         )
         return (
-            f"Line {access.line} reads {element}{told}, changes it and stores it: what another thread stores in "
+            f"Line {access.line} reads {element}{told}, changes it and stores it: whatever another thread stores in "
             f"between is lost. No barrier helps, as several threads do this to the same element: {_atomic_for(access)}."
         )
 
     def of_race(self, line: int, message: str) -> str:
-        lines = {line, *(int(it) for it in re.findall(r" in line (\d+)", message.split("\n")[0]))}
+        lines = {line, *(int(number) for number in re.findall(r" in line (\d+)", message.split("\n")[0]))}
         array = re.search(r" of (?:the shared array )?(\w+)(?:,| *$)", message.split(", and ")[0])
-        for it in self.updates():
-            given = self.arguments.of(it.function).get(it.access.array)
-            names = {it.access.array, given.name if given is not None else it.access.array}
-            if it.access.line in lines and (array is None or array[1] in names | {"memory"}):
-                return self.update(it.function, it.access)
+        for update in self.updates():
+            given = self.arguments.of(update.function).get(update.access.array)
+            names = {update.access.array, given.name if given is not None else update.access.array}
+            if update.access.line in lines and (array is None or array[1] in names | {"memory"}):
+                return self.update(update.function, update.access)
         return ""
 
 
 def _changes_itself(access: Access) -> bool:
-    """Whether what is stored comes of what was there, and of no other element of that array."""
+    """True if the new value depends on the element's old one and on no other element of that array."""
     if access.operator in ("++", "--"):
         return True
     others = len(re.findall(rf"\b{access.array}\b", access.value))

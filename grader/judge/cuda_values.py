@@ -30,12 +30,12 @@ _HALF_FRAGMENT = re.compile(
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
 _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
-# exp of more is no float32, and of less than its negative is 0.
+# In float32, exp of more overflows, and exp of less than its negative is 0.
 _EXPONENT = 80.0
 _UNIT = 2.0**-24
-# The square of a row's mean is so many times its variance where float32 loses 4 of 7 digits in their difference.
+# Mean squared over variance of a row at which float32 loses 4 of 7 digits in their difference.
 _CANCELLING = 1e3
-# No factor stands in front, which would be divided, too.
+# Without a factor in front, which would be divided too.
 _QUOTIENT = re.compile(
     r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
 )
@@ -50,23 +50,29 @@ class ValueRules:
     arguments: Arguments
 
     def starts_of_extremes(self) -> Iterator[tuple[bool, Function, str]]:
-        """Maxima and minima that start at 0: whether it is a maximum, where, and the words."""
+        """Maxima (True) and minima that start at 0: their function, and the hint."""
         for function in self.arguments.source.functions.values():
             loops = list(function.loops())
-            for it in function.assignments:
-                if it.operator != "=" or not any(begin <= it.place < end for begin, end, _ in loops):
+            for assignment in function.assignments:
+                if assignment.operator != "=" or not any(
+                    begin <= assignment.place < end for begin, end, _ in loops
+                ):
                     continue
-                taken = _extreme_of(function, it)
-                # Keys that are unsigned have no value below 0.
+                taken = _extreme_of(function, assignment)
+                # Unsigned values are never below 0.
                 unsigned = re.search(
-                    rf"\b(?:unsigned|uint\w*|size_t)\b[\w ]{{0,40}}?\b{it.name}\b", function.body
+                    rf"\b(?:unsigned|uint\w*|size_t)\b[\w ]{{0,40}}?\b{assignment.name}\b", function.body
                 )
-                if taken is None or unsigned or re.search(r"\bf?abs|\b__habs", function.resolved(it.value)):
+                if (
+                    taken is None
+                    or unsigned
+                    or re.search(r"\bf?abs|\b__habs", function.resolved(assignment.value))
+                ):
                     continue
                 started = [
                     one
                     for one in function.assignments
-                    if one.name == it.name and one.place < it.place and one.operator == "="
+                    if one.name == assignment.name and one.place < assignment.place and one.operator == "="
                 ]
                 if started and _ZERO.fullmatch(started[-1].value):
                     value = started[-1].value
@@ -79,8 +85,8 @@ class ValueRules:
                     yield (
                         taken,
                         function,
-                        f"Line {started[-1].line} starts the {word} {it.name} at {value}{smallest}: start at {end}, "
-                        "or at the first value.",
+                        f"Line {started[-1].line} starts the {word} {assignment.name} at {value}{smallest}: start at "
+                        f"{end}, or at the first value.",
                     )
 
     def extreme_of_zero(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> str:
@@ -92,20 +98,20 @@ class ValueRules:
                     else "positive, and 0 is below all of them"
                 )
                 return f"Here all values are {side}. {said}"
-            divides = any(re.search(rf"\b{it}\s*\(", function.body) for it in _EXPONENTIALS)
+            divides = any(re.search(rf"\b{name}\s*\(", function.body) for name in _EXPONENTIALS)
             if maximum and mismatch.kind == "nan" and divides:
                 return (
-                    "Where all values are far below 0, their exponentials relative to 0 are 0, and 0 / 0 is NaN. "
-                    f"{said}"
+                    "If all values are far below 0, their exponentials relative to 0 are 0, and 0 / 0 is "
+                    f"NaN. {said}"
                 )
         return ""
 
     def may_overflow(self, inputs: Mapping[str, torch.Tensor]) -> bool:
-        read = [it for it in inputs.values() if it.is_floating_point() and it.numel()]
-        return len(read) > 1 or any(_largest(it) > _EXPONENT for it in read)
+        read = [tensor for tensor in inputs.values() if tensor.is_floating_point() and tensor.numel()]
+        return len(read) > 1 or any(_largest(values) > _EXPONENT for values in read)
 
     def unshifted_exponential(self) -> str:
-        """Exponentials that are added up, and from which no maximum was subtracted."""
+        """Exponentials that are added up without a maximum subtracted."""
         for function in self.arguments.source.functions.values():
             for place, name, arguments in function.arguments_of(*_EXPONENTIALS):
                 if len(arguments) != 1 or not self._is_added(function, place, name):
@@ -115,7 +121,9 @@ class ValueRules:
                 subtracted = re.search(r"-\s*([A-Za-z_]\w*)\s*$", plain_value(arguments[0]))
                 if subtracted is not None:
                     before = [
-                        it for it in function.assignments if it.name == subtracted[1] and it.place < place
+                        assignment
+                        for assignment in function.assignments
+                        if assignment.name == subtracted[1] and assignment.place < place
                     ]
                     if (
                         before
@@ -125,7 +133,7 @@ class ValueRules:
                     ):
                         return (
                             f"The exponential in line {line} subtracts {subtracted[1]}, which line {before[-1].line} "
-                            f"sets to {before[-1].value}, so it overflows for large inputs, or all of a row is 0: "
+                            f"sets to {before[-1].value}, so it overflows for large inputs, or makes a whole row 0: "
                             "subtract the row's maximum, which changes no quotient."
                         )
                 elif "-" not in exponent and not self._calls_within(exponent):
@@ -136,13 +144,21 @@ class ValueRules:
         return ""
 
     def _is_added(self, function: Function, place: int, name: str) -> bool:
-        """Whether what the call gives is added to a sum."""
-        for it in function.assignments:
-            if it.operator == "+=" and re.search(rf"\b{name}\s*\(", it.value):
+        """True if the call's result is added to a sum."""
+        for assignment in function.assignments:
+            if assignment.operator == "+=" and re.search(rf"\b{name}\s*\(", assignment.value):
                 return True
-        into = next((it for it in function.assignments if re.search(rf"\b{name}\s*\(", it.value)), None)
+        into = next(
+            (
+                assignment
+                for assignment in function.assignments
+                if re.search(rf"\b{name}\s*\(", assignment.value)
+            ),
+            None,
+        )
         return into is not None and any(
-            it.operator == "+=" and into.name in names_in(it.value) for it in function.assignments
+            assignment.operator == "+=" and into.name in names_in(assignment.value)
+            for assignment in function.assignments
         )
 
     def _calls_within(self, expression: str) -> bool:
@@ -152,106 +168,119 @@ class ValueRules:
         for function in self.arguments.source.functions.values():
             if found := _HALF_FRAGMENT.search(function.body):
                 return (
-                    f"The accumulator in line {function.line_at(found.start())} is made of half: its sums round at "
-                    "each step. Let it be of float, and round once, when it is stored."
+                    f"The accumulator in line {function.line_at(found.start())} is half: its sums round at each step. "
+                    "Make it float, and round once, when it is stored."
                 )
             halves = {
                 name
-                for it in _HALF_DECLARED.finditer(function.body)
-                for each in split(it[1])
+                for match in _HALF_DECLARED.finditer(function.body)
+                for each in split(match[1])
                 for name in re.findall(r"^\w+", each)
             }
             sums: list[tuple[int, str, str, str]] = [
-                (it.line, it.name, it.operator, it.value) for it in function.assignments
+                (assignment.line, assignment.name, assignment.operator, assignment.value)
+                for assignment in function.assignments
             ]
-            sums += [(it.line, it.array, it.operator, it.value) for it in function.accesses]
+            sums += [
+                (access.line, access.array, access.operator, access.value) for access in function.accesses
+            ]
             for line, name, operator, value in sums:
                 if name not in halves:
                     continue
                 if operator == "+=" or (operator == "=" and name in names_in(value) and _ADDS.search(value)):
                     return (
                         f"Line {line} adds up in {name}, which has 16 bits: each addition rounds, and a large sum "
-                        "takes up no small terms. Sum in float, and round once, when it is stored."
+                        "loses small terms. Sum in float, and round once, when it is stored."
                     )
         return ""
 
     def rounds_in_half(self, mismatch: Mismatch, case: Case) -> bool:
-        """Whether rounding each step of a sum to 16 bits explains an error."""
+        """True if rounding each step of a sum to 16 bits explains the error."""
         unit = 2.0**-8 if "bfloat" in self.arguments.source.text else 2.0**-11
         share = self._share(mismatch)
         return share is None or share <= unit * max(case.sizes.values(), default=1)
 
     def _share(self, mismatch: Mismatch) -> float | None:
-        """The worst error, relative to the sum of absolute values that the tolerance is relative to."""
-        worst = next((it for it in mismatch.worst if it.error is not None and it.allowed), None)
+        """The worst error, relative to the same sum of absolute values as the tolerance."""
+        worst = next(
+            (element for element in mismatch.worst if element.error is not None and element.allowed), None
+        )
         tolerance = self.arguments.manifest.tolerance
         if worst is None or worst.error is None or not worst.allowed or not tolerance.rtol:
             return None
         return worst.error * tolerance.rtol / max(worst.allowed - tolerance.atol, 1e-300)
 
     def long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
-        """A float32 sum of many terms, one after the other, where that explains the error."""
+        """A float32 sum of many terms, one after the other, if that explains the error."""
         share, allowed = self._share(mismatch), self.arguments.manifest.tolerance.rtol
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
         for function in self.arguments.source.kernels:
             given = self.arguments.of(function)
-            for it in function.assignments:
+            for assignment in function.assignments:
                 declared = re.search(
-                    rf"\bfloat\s+(?:[^;()]{{0,200}},\s*)?{it.name}\b", function.body[: it.place]
+                    rf"\bfloat\s+(?:[^;()]{{0,200}},\s*)?{assignment.name}\b",
+                    function.body[: assignment.place],
                 )
-                if not _adds_to_itself(it) or declared is None or "[" not in function.resolved(it.value):
+                if (
+                    not _adds_to_itself(assignment)
+                    or declared is None
+                    or "[" not in function.resolved(assignment.value)
+                ):
                     continue
                 for begin, end, header in function.loops():
                     size = given.get(_bound_of(header))
-                    if not begin <= it.place < end or size is None or size.kind is not Kind.SIZE:
+                    if not begin <= assignment.place < end or size is None or size.kind is not Kind.SIZE:
                         continue
                     terms = case.sizes.get(size.name, 0)
                     if share > terms * _UNIT:
                         continue
                     off = (
-                        f"The result is off by {share / allowed:.3g} times what is allowed. "
+                        f"The result is off by {share / allowed:.3g} times the allowed error. "
                         if not kind
                         else ""
                     )
                     return (
-                        f"{off}Line {it.line} adds up to {size.name} = {terms:,} terms one after the other in one "
-                        f"float: each addition rounds, and the error grows with the number of terms (here it may be "
-                        f"{terms * _UNIT:.1g} of the sum of their absolute values; allowed is {allowed:.1g}). "
-                        "Add in a tree: each thread a part of them, then the threads' sums in pairs."
+                        f"{off}Line {assignment.line} adds up to {size.name} = {terms:,} terms one after the other in "
+                        "one float: each addition rounds, and the error grows with the number of terms (here it may be "
+                        f"{terms * _UNIT:.1g} of the sum of their absolute values; {allowed:.1g} is allowed). "
+                        "Add in a tree: let each thread add some of them, then add the threads' sums in pairs."
                     )
         return ""
 
     def _dtype_of(self, name: str) -> DType | None:
-        return next((it.dtype for it in self.arguments.manifest.args if it.name == name), None)
+        return next(
+            (argument.dtype for argument in self.arguments.manifest.args if argument.name == name), None
+        )
 
     def variance(self) -> str:
-        """A mean of squares less the square of the mean."""
+        """A mean of squares minus the square of the mean."""
         for function in self.arguments.source.functions.values():
-            for it in _SQUARE_SUBTRACTED.finditer(function.body):
-                mean = it[1] or it[2]
+            for match in _SQUARE_SUBTRACTED.finditer(function.body):
+                mean = match[1] or match[2]
                 value = function.values.get(mean, "")
                 if "/" in value or "*" in value or "mean" in mean.lower() or mean.lower() == "mu":
                     return (
-                        f"Line {function.line_at(it.start())} takes the variance as a mean of squares less the square "
-                        f"of {mean}: where the mean is large, the two are nearly equal, and their difference keeps few "
-                        "digits, or is below 0. Subtract the mean from each value first, then square."
+                        f"Line {function.line_at(match.start())} computes the variance as a mean of squares minus the "
+                        f"square of {mean}: if the mean is large, the two are nearly equal, and their difference keeps "
+                        "few digits, or is below 0. Subtract the mean from each value first, then square."
                     )
         return ""
 
     def zero_quotient(self) -> str:
         """A small integer divided by a size."""
         for function in self.arguments.source.functions.values():
-            for it in _QUOTIENT.finditer(function.body):
-                if function.is_integer(it[2]):
+            for match in _QUOTIENT.finditer(function.body):
+                if function.is_integer(match[2]):
                     return (
-                        f"Line {function.line_at(it.start())} divides the integer {it[1]} by the integer {it[2]}, "
-                        f"which leaves 0 for every {it[2]} above {it[1]}: write {it[1]}.0f / {it[2]}."
+                        f"Line {function.line_at(match.start())} divides the integer {match[1]} by the integer "
+                        f"{match[2]}, which gives 0 for every {match[2]} above {match[1]}: write {match[1]}.0f / "
+                        f"{match[2]}."
                     )
         return ""
 
     def cancels(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> bool:
-        """Whether in a row of an input the mean is large beside the deviations."""
+        """True if the mean of some row of an input is large compared with the deviations."""
         for values in inputs.values():
             row = _row_of(values, mismatch)
             if row is None or row.numel() < 2 or not row.is_floating_point():
@@ -263,14 +292,14 @@ class ValueRules:
         return False
 
 
-def _conditional(function: Function, it: Assignment) -> bool:
-    """Whether an if decides on it."""
-    before = function.body[: it.place].rstrip()
+def _conditional(function: Function, assignment: Assignment) -> bool:
+    """True if it is in an ``if``."""
+    before = function.body[: assignment.place].rstrip()
     return before.endswith(")") or re.search(r"(?:\)|\belse)\s*\{?$", before) is not None
 
 
 def _bound_of(header: str) -> str:
-    """What a loop that goes on by one each time counts up to."""
+    """The bound of a loop that counts up by one."""
     parts = header.split(";")
     if len(parts) != 3 or not re.search(r"\+\+|\+=\s*1\s*$", parts[2]):
         return ""
@@ -278,34 +307,36 @@ def _bound_of(header: str) -> str:
     return plain_value(found[1]) if found else ""
 
 
-def _adds_to_itself(it: Assignment) -> bool:
-    return it.operator == "+=" or (it.operator == "=" and re.match(rf"{it.name}\s*\+", it.value) is not None)
+def _adds_to_itself(assignment: Assignment) -> bool:
+    return assignment.operator == "+=" or (
+        assignment.operator == "=" and re.match(rf"{assignment.name}\s*\+", assignment.value) is not None
+    )
 
 
-def _extreme_of(function: Function, it: Assignment) -> bool | None:
-    """Whether an assignment takes the larger, or the smaller, of what was there and something else."""
-    if found := re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", it.value):
-        return found[1] == "max" if it.name in names_in(it.value) else None
-    if found := re.match(r"[^?]*([<>])=?[^?]*\?", it.value):
-        left = it.name in names_in(it.value.partition(found[1])[0])
-        right = it.name in names_in(it.value.partition(found[1])[2].partition("?")[0])
-        chosen = it.value.partition("?")[2].partition(":")
-        if left == right or it.name not in names_in(chosen[0] + chosen[2]):
+def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
+    """True for a running maximum, False for a minimum, None for anything else."""
+    if found := re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", assignment.value):
+        return found[1] == "max" if assignment.name in names_in(assignment.value) else None
+    if found := re.match(r"[^?]*([<>])=?[^?]*\?", assignment.value):
+        left = assignment.name in names_in(assignment.value.partition(found[1])[0])
+        right = assignment.name in names_in(assignment.value.partition(found[1])[2].partition("?")[0])
+        chosen = assignment.value.partition("?")[2].partition(":")
+        if left == right or assignment.name not in names_in(chosen[0] + chosen[2]):
             return None
-        kept = it.name in names_in(chosen[0])
+        kept = assignment.name in names_in(chosen[0])
         return (found[1] == ">") == (left == kept)
-    before = function.body[: it.place]
+    before = function.body[: assignment.place]
     found = re.search(r"\bif\s*\(([^;{}<>]*)([<>])=?([^;{}<>]*)\)\s*\{?\s*$", before[-300:])
     if found is None:
         return None
-    name = rf"\s*{it.name}\s*"
+    name = rf"\s*{assignment.name}\s*"
     if re.fullmatch(name, found[3]):
         return found[2] == ">"
     return found[2] == "<" if re.fullmatch(name, found[1]) else None
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
-    """The part of an input that the first wrong element is made of: its row, or all of a vector."""
+    """The part of an input that the first wrong element depends on: its row, or all of a vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

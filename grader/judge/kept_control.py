@@ -65,8 +65,8 @@ class KeptControl:
     def rounds(self, challenge: Challenge, workloads: Sequence[Workload]) -> list[Sequence[ControlRound]]:
         """Those of each workload where all are fresh, else none."""
         since = time.monotonic() - FRESH_SECONDS
-        found = [self._rounds.get(_key(challenge, it)) for it in workloads]
-        fresh = [rounds for it in found if it is not None for made, rounds in [it] if made > since]
+        found = [self._rounds.get(_key(challenge, workload)) for workload in workloads]
+        fresh = [rounds for kept in found if kept is not None for made, rounds in [kept] if made > since]
         return fresh if len(fresh) == len(workloads) else []
 
     def forget_rounds(self) -> None:
@@ -82,8 +82,8 @@ class KeptControl:
 def _key(challenge: Challenge, workload: Workload) -> _Key:
     """What a control works on: the buffers of a challenge, in their order, at these sizes."""
     buffers = [
-        (it.name, it.kind, it.dtype, challenge.manifest.shape(it, workload.sizes))
-        for it in challenge.manifest.buffers
+        (argument.name, argument.kind, argument.dtype, challenge.manifest.shape(argument, workload.sizes))
+        for argument in challenge.manifest.buffers
     ]
     return challenge.slug, workload.name, repr(buffers)
 

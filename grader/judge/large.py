@@ -54,7 +54,7 @@ class LargeInputs:
 
     def changed(self, buffers: Mapping[str, Buffer]) -> Mismatch | None:
         """The first of them, in-outs aside, that no longer is what was revealed."""
-        tallies = {name: Tally() for name, it in buffers.items() if it.argument.kind is Kind.INPUT}
+        tallies = {name: Tally() for name, buffer in buffers.items() if buffer.argument.kind is Kind.INPUT}
         for name, first, values in self._all():
             if name in tallies:
                 tallies[name].add(changed_part(buffers[name], values.reshape(-1), first), values.numel())
@@ -62,7 +62,7 @@ class LargeInputs:
 
     def of_piece(self, cut: Cut) -> dict[str, torch.Tensor]:
         """What the reference gets for it. Quick if pieces are asked for in order."""
-        found = {it.arg.name: it.rows(cut.start, cut.length) for it in self._in_parts}
+        found = {argument.arg.name: argument.rows(cut.start, cut.length) for argument in self._in_parts}
         for name, values in self._whole.items():
             dimension = self._dimensions[name]
             found[name] = values if dimension is None else values.narrow(dimension, cut.start, cut.length)
@@ -72,10 +72,10 @@ class LargeInputs:
         """Names and parts, each with the flat place of its first element."""
         for name, values in self._whole.items():
             yield name, 0, values
-        for it in self._in_parts:
+        for argument in self._in_parts:
             first = 0
-            for part in it.parts():
-                yield it.arg.name, first, part
+            for part in argument.parts():
+                yield argument.arg.name, first, part
                 first += part.numel()
 
 
@@ -121,4 +121,4 @@ class LargeQuestion:
 
 
 def _first(tallies: Mapping[str, Tally]) -> Mismatch | None:
-    return next((found for it in tallies.values() if (found := it.mismatch()) is not None), None)
+    return next((found for tally in tallies.values() if (found := tally.mismatch()) is not None), None)

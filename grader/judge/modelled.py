@@ -61,7 +61,7 @@ class Modelled(Timekeeper):
         """There is none."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        return [Half(it, ()) for it in self.fitting()]
+        return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """One counted call of each workload. Raises TimedWrong, HostComputed."""
@@ -85,7 +85,7 @@ class Modelled(Timekeeper):
             timed = Timed(0.0, max(answer.modelled_s, least), 0.0, 0.0)
             found.append(Own([timed], gated=True, profile=answer.profile))
         lines = subject.printed().splitlines()
-        self.silenced = any(it.strip() and not it.startswith(_NOTE) for it in lines)
+        self.silenced = any(line.strip() and not line.startswith(_NOTE) for line in lines)
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
@@ -96,8 +96,11 @@ class Modelled(Timekeeper):
             hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
         )
         found = overlays(challenge, workload)
-        kinds = [[it for it in found if it.counts], [it for it in found if not it.counts]]
-        ahead = [workload_case(challenge, workload, dice.choice(it)) for it in kinds if it]
+        kinds = [
+            [overlay for overlay in found if overlay.counts],
+            [overlay for overlay in found if not overlay.counts],
+        ]
+        ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
         for case in ahead or [workload_case(challenge, workload)]:
             self._call(subject, case, "ahead", count=False)
         plain = workload_case(challenge, workload)
@@ -138,11 +141,13 @@ class Modelled(Timekeeper):
         ]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        missing = [it for it in workloads if "eager" not in self.request.baselines.get(it.name, {})]
+        missing = [
+            workload for workload in workloads if "eager" not in self.request.baselines.get(workload.name, {})
+        ]
         with self.clock("baselines"):
             return {
-                it.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, it), 3)}
-                for it in missing
+                workload.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, workload), 3)}
+                for workload in missing
             }
 
 
@@ -172,7 +177,7 @@ def ceilings() -> dict[str, float]:
         DType.INT8: H200.flops["wgmma s8"],
     }
     cycles = H200.multiprocessors * H200.clock
-    return {"bandwidth": H200.dram, **{f"rate:{it.value}": cycles * rate for it, rate in flops.items()}}
+    return {"bandwidth": H200.dram, **{f"rate:{dtype.value}": cycles * rate for dtype, rate in flops.items()}}
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
@@ -216,8 +221,13 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
     function = challenge.reference.baseline or challenge.reference.compute
     if isinstance(function, BoxedFunction):
         asked = function.operations(arguments)
-        counted = (it for it in asked if not it.name.startswith(_NO_KERNEL))
-        return max(sum(_operation_seconds(it.name, it.reads, it.writes) for it in counted), H200.launch)
+        counted = (operation for operation in asked if not operation.name.startswith(_NO_KERNEL))
+        return max(
+            sum(
+                _operation_seconds(operation.name, operation.reads, operation.writes) for operation in counted
+            ),
+            H200.launch,
+        )
     with torch.no_grad(), Counting() as counting:
         function(**arguments)
     return max(float(counting.seconds), H200.launch)
@@ -225,16 +235,16 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
 
 def _operation_seconds(name: str, args: Any, result: Any) -> float:
     tensors = [*_tensors(args), *_tensors(result)]
-    moved = sum(it.numel() * it.element_size() for it in tensors)
+    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     seconds: float = H200.latency + moved / H200.dram
     if name in _PRODUCTS:
         operands = [*_tensors(args)]
         summed = operands[_PRODUCTS[name]].shape[-1]
-        flops = 2 * summed * sum(it.numel() for it in _tensors(result))
+        flops = 2 * summed * sum(tensor.numel() for tensor in _tensors(result))
         seconds = max(seconds, H200.latency + flops / _flops_a_second(operands[-1]))
     elif "convolution" in name:
         weight = [*_tensors(args)][1]
-        flops = 2 * math.prod(weight.shape[1:]) * sum(it.numel() for it in _tensors(result))
+        flops = 2 * math.prod(weight.shape[1:]) * sum(tensor.numel() for tensor in _tensors(result))
         seconds = max(seconds, H200.latency + flops / _flops_a_second(weight))
     return H200.launch + seconds
 
@@ -250,4 +260,6 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
     if isinstance(values, torch.Tensor):
         return [values]
-    return [found for it in values for found in _tensors(it)] if isinstance(values, (list, tuple)) else []
+    return (
+        [found for value in values for found in _tensors(value)] if isinstance(values, (list, tuple)) else []
+    )

@@ -162,7 +162,7 @@ def _results(
     named = results_of(challenge, case, function, inputs, case.sizes)
     found = {}
     for name, values in named.items():
-        device = next((it.device for it in inputs.values()), values.device)
+        device = next((tensor.device for tensor in inputs.values()), values.device)
         found[name] = (
             room(f"{kind.name} {name}", values.to("meta", dtypes[name]))
             if room is not None

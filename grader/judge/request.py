@@ -66,7 +66,11 @@ class Request:
         if self.timed:
             return list(self.timed)
         on, only = kind_of(self.device).workloads, self.only_workloads
-        return [it for it in self.challenge.manifest.workloads if (it.name in only if only else it.on == on)]
+        return [
+            workload
+            for workload in self.challenge.manifest.workloads
+            if (workload.name in only if only else workload.on == on)
+        ]
 
     def names(self, kind: Kind) -> list[str]:
         return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]

@@ -70,7 +70,7 @@ class Usual:
         control alone counts.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
-        alike = [it for it in self.costs if abs(it - cost) <= _CHANCE * seen]
+        alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]
         if len(alike) < FEWEST:
             return cost, error
         value, known = statistics.fmean(alike), BETWEEN_BOXES_S / math.sqrt(len(alike))
@@ -241,13 +241,13 @@ def _is_possible(cost: float) -> bool:
 
 
 def _microseconds(costs: Iterable[float]) -> list[float]:
-    return [round(it * 1e6, 3) for it in costs]
+    return [round(cost * 1e6, 3) for cost in costs]
 
 
 def _seconds(kept: Any, most: int) -> list[float]:
     if not isinstance(kept, list) or len(kept) > most:
         raise ValueError("it has too many costs")
-    found = [float(it) * 1e-6 for it in kept]
+    found = [float(cost) * 1e-6 for cost in kept]
     if not all(map(_is_possible, found)):
         raise ValueError("it has costs that none can be")
     return found

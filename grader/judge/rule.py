@@ -124,27 +124,31 @@ def settle(
     Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
     other. The interval holds what the rounds, the control's and the boxes' differ by.
     """
-    gate = midmean_interval([it.gate for it in own.rounds])
+    gate = midmean_interval([timed.gate for timed in own.rounds])
 
     def control(part: Callable[[ControlRound], float]) -> _Control:
-        halves = ([part(it) for it in half] for half in (first, second))
-        return _Control(*(_undisturbed(it, noise.disturbed) for it in halves))
+        halves = ([part(pair) for pair in half] for half in (first, second))
+        return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
-    costs = control(lambda it: it[0].gate - it[1])
+    costs = control(lambda pair: pair[0].gate - pair[1])
     # As nothing is known yet but that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
     most = noise.most * (gate.value - fixed)
-    before = _side([it.before for it in own.rounds], control(lambda it: it[0].before), noise.before, most)
-    after = _side([it.after for it in own.rounds], control(lambda it: it[0].after), noise.after, most)
+    before = _side(
+        [timed.before for timed in own.rounds], control(lambda pair: pair[0].before), noise.before, most
+    )
+    after = _side(
+        [timed.after for timed in own.rounds], control(lambda pair: pair[0].after), noise.after, most
+    )
     sides = (before, after)
-    charged = sum(it.charged for it in sides)
-    errors = [error * Z95, *(it.error * Z95 for it in sides if it.charged)]
+    charged = sum(side.charged for side in sides)
+    errors = [error * Z95, *(side.error * Z95 for side in sides if side.charged)]
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
-        host=statistics.median([it.host for it in own.rounds]),
+        host=statistics.median([timed.host for timed in own.rounds]),
         charged=charged,
         fixed=fixed,
         cost=cost,
@@ -153,7 +157,7 @@ def settle(
         beyond=(before.beyond, after.beyond),
         noise=_noise_told(sides),
         gated=own.gated,
-        uneven=_uneven([it.gate for it in own.rounds], noise.disturbed),
+        uneven=_uneven([timed.gate for timed in own.rounds], noise.disturbed),
         gpu=own.gpu,
     )
 
@@ -161,14 +165,14 @@ def settle(
 def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
     """Those that are not slower by so much than the quickest quarter."""
     quick = sorted(rounds)[len(rounds) // 4]
-    return [it for it in rounds if it <= quick + disturbed]
+    return [seconds for seconds in rounds if seconds <= quick + disturbed]
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
     """The share of an own call's rounds that something else slowed, as it seems. They count all the same, unless the
     next measurement has none: which rounds count must not be a submission's choice."""
     quick = sorted(gates)[len(gates) // 4]
-    return sum(it > quick + max(disturbed, UNEVEN * quick) for it in gates) / len(gates)
+    return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
@@ -217,11 +221,11 @@ class _Side:
 
 def _noise_told(sides: Sequence[_Side]) -> float:
     """One figure for both sides: more than it is charged only where one of them is plainly no noise."""
-    if plain := [it.noise for it in sides if it.is_plain]:
+    if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
-    if slight := [it.noise for it in sides if it.charged]:
+    if slight := [side.noise for side in sides if side.charged]:
         return sum(slight)
-    return max(sides, key=lambda it: it.beyond / it.noise).noise
+    return max(sides, key=lambda side: side.beyond / side.noise).noise
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
@@ -240,5 +244,5 @@ def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimat
     widened = (*errors, BETWEEN_BOXES * value)
     low = value - math.hypot(gate.value - gate.interval[0], *widened)
     high = value + math.hypot(gate.interval[1] - gate.value, *widened)
-    value, low, high = (max(SHORTEST_S, it) for it in (value, low, high))
+    value, low, high = (max(SHORTEST_S, seconds) for seconds in (value, low, high))
     return Estimate(value, (low, high))

@@ -478,7 +478,7 @@ class RunnerClient:
         marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
         # One that was only late, on a host that stood still, says that the next are worth waiting for.
         self._marks_come = self._marks_come or bool(marks)
-        late = [it.end() for it in marks if int(it[1]) <= self._last_read < number]
+        late = [mark.end() for mark in marks if int(mark[1]) <= self._last_read < number]
         self._last_read = number
         start = late[-1] if late else 0
         return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)

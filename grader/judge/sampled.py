@@ -89,10 +89,10 @@ class LargeBuffer(Buffer):
         import torch
 
         overlays = []
-        for it in pattern.overlays:
-            value = torch.tensor([it.value], dtype=torch.float64).to(self.dtype)
+        for overlay in pattern.overlays:
+            value = torch.tensor([overlay.value], dtype=torch.float64).to(self.dtype)
             bits = int.from_bytes(value.view(torch.uint8).numpy().tobytes(), "little")
-            overlays.append((it.first, it.step, bits))
+            overlays.append((overlay.first, overlay.step, bits))
         self._fill(pattern.values, overlays)
 
     def _fill(self, values: torch.Tensor, overlays: Sequence[tuple[int, int, int]]) -> None:
@@ -104,7 +104,7 @@ class LargeBuffer(Buffer):
             "pattern": self._pattern_at,
             "period": data.numel(),
             "element": self.argument.dtype.itemsize,
-            "overlays": [list(it) for it in overlays],
+            "overlays": [list(overlay) for overlay in overlays],
             "drawn": self._drawn_at,
             "targets": self.targets,
             "seed": self._seed,
@@ -134,8 +134,8 @@ class LargeArena(Arena):
         self.manifest, self.sizes = manifest, dict(case.sizes)
         self.scalars = scalar_values(manifest, case)
         self.poison = Poison.NAN
-        large = [it for it in manifest.buffers if is_large(manifest, it, case.sizes)]
-        self.inputs = draw_inputs(manifest, case, seed, without=[it.name for it in large])
+        large = [argument for argument in manifest.buffers if is_large(manifest, argument, case.sizes)]
+        self.inputs = draw_inputs(manifest, case, seed, without=[argument.name for argument in large])
         self.patterns: dict[str, Pattern] = {}
         self.buffers = {}
         for arg in manifest.buffers:
@@ -176,7 +176,7 @@ def _targets(count: int, seed: int) -> list[int]:
     found += [dice.randrange(count) for _ in range(_DRAWN)]
     if count > BEYOND:
         found += [dice.randrange(BEYOND, count) for _ in range(_DRAWN_BEYOND)]
-    return [it for it in dict.fromkeys(found) if it < count]
+    return [place for place in dict.fromkeys(found) if place < count]
 
 
 _IN_64_BITS = (
@@ -449,15 +449,17 @@ def _left_out_of(
     targets, beyond = _targets_of(manifest, arena, buffer)
     if places.numel() and beyond < buffer.count and int(places[-1]) >= beyond:
         return None
-    wanted = torch.tensor(sorted(it for it in targets if it < beyond))
+    wanted = torch.tensor(sorted(place for place in targets if place < beyond))
     in_order = float(torch.isin(wanted, places).double().mean()) >= _IN_ORDER
     if in_order and beyond < buffer.count:
         detail = f"Element {beyond:,} of {arg.name} and what follows was never {verb}."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
     # Of several launches it is not known which one does it: no less is left out than the largest of these factors says.
-    factor = max((it.blocks / it.ran for it in sampled.launches if it.ran), default=0.0)
+    factor = max((launch.blocks / launch.ran for launch in sampled.launches if launch.ran), default=0.0)
     share = places.numel() * factor / buffer.count
-    most = max((it.blocks / it.fair if it.fair else math.inf for it in sampled.launches), default=0.0)
+    most = max(
+        (launch.blocks / launch.fair if launch.fair else math.inf for launch in sampled.launches), default=0.0
+    )
     if not places.numel() or places.numel() * most / buffer.count < _FAIR_SHARE:
         part = f"about {share:.2%}" if share else "nothing"
         detail = f"{part} of {arg.name} is {verb} by all blocks of its grid together."
@@ -475,7 +477,10 @@ def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[
         return buffer.targets, BEYOND
     # A small result of large inputs: the elements that belong to theirs.
     assert manifest.pieces is not None
-    large = max((it for it in arena.buffers.values() if isinstance(it, LargeBuffer)), key=lambda it: it.count)
+    large = max(
+        (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),
+        key=lambda buffer: buffer.count,
+    )
     each = elements_along(manifest, arena.sizes)
     own = max(1, buffer.count // arena.sizes[manifest.pieces.along])
-    return sorted({it // each * own for it in large.targets}), -(-BEYOND // each) * own
+    return sorted({place // each * own for place in large.targets}), -(-BEYOND // each) * own

@@ -208,7 +208,7 @@ class Session:
             time.sleep(_INTERRUPTED_EVERY)
         # How much it was is not said: that would be a number of the submission's choice, from hidden cases too.
         log.info("memory_kept", lacked=lacked)
-        cases = [it for it in self._reports if not it.hidden]
+        cases = [case for case in self._reports if not case.hidden]
         kept = self._report(Verdict.MEMORY_LIMIT, cases=cases, detail=_KEPT_MEMORY, hint=_KEEP_LESS)
         return Outcome(report=kept)
 
@@ -239,9 +239,9 @@ class Session:
             found.append(_TOO_FAST.format(name))
         found += self._lacking
         found += [
-            f"Case {it.name}: {it.detail}"
-            for it in self._reports
-            if it.verdict is CaseVerdict.NOT_COVERED and not it.hidden
+            f"Case {case.name}: {case.detail}"
+            for case in self._reports
+            if case.verdict is CaseVerdict.NOT_COVERED and not case.hidden
         ]
         found += self.remarks
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
@@ -404,20 +404,20 @@ class Session:
     def _accepted(
         self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient | None
     ) -> Outcome:
-        fresh = self._timekeeper.baselines([it.workload for it in timed], control)
+        fresh = self._timekeeper.baselines([reading.workload for reading in timed], control)
         frozen = self.request.baselines
-        self.measured = {it.workload.name: it.measured for it in timed}
+        self.measured = {reading.workload.name: reading.measured for reading in timed}
         reports = [
             workload_report(
                 self.request.challenge.manifest,
                 TimedWorkload(
-                    it.workload,
-                    it.measured,
-                    {**frozen.get(it.workload.name, {}), **fresh.get(it.workload.name, {})},
+                    reading.workload,
+                    reading.measured,
+                    {**frozen.get(reading.workload.name, {}), **fresh.get(reading.workload.name, {})},
                 ),
                 self.device,
             )
-            for it in timed
+            for reading in timed
         ]
         left_out = [workload for workload in self.request.workloads if workload.name not in self.measured]
         plan, challenge = self.device.memory_plan, self.request.challenge

@@ -67,7 +67,7 @@ class _Trial:
             self.client = self.suite.start()
         trial = replace(
             self.suite,
-            cases=[it for it in self.suite.cases if it.name in names],
+            cases=[case for case in self.suite.cases if case.name in names],
             told_sizes=lambda sizes: {name: sizes[order[name]] for name in sizes},
             on_case=lambda *_: None,
             fresh_boxes=0,
@@ -95,7 +95,7 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
         listed = ", ".join(order[name] for name in names)
         return (
             f"The kernel takes the sizes in another order: called with {listed} in place of {', '.join(names)}, it "
-            f"passes the cases {' and '.join(it.name for it in tried)}. {signature}"
+            f"passes the cases {' and '.join(case.name for case in tried)}. {signature}"
         )
     if mixed := _mixed_up(names, cases):
         listed = f"{', '.join(mixed[:-1])} and {mixed[-1]}"
@@ -108,15 +108,17 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
     """The smallest cases whose sizes all differ, where nearly all of these that ran fail, and many others."""
-    differ = [it for it in cases if _tells_orders_apart(manifest, it)]
-    failing = [it for it in differ if it.verdict in _FAILED]
-    left = [it for it in differ if it.verdict is CaseVerdict.NOT_RUN]
+    differ = [case for case in cases if _tells_orders_apart(manifest, case)]
+    failing = [case for case in differ if case.verdict in _FAILED]
+    left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
     if not failing or len(failing) < _SHARE * (len(differ) - len(left)):
         return []
-    if sum(it.verdict in _FAILED for it in cases) < _FEWEST:
+    if sum(case.verdict in _FAILED for case in cases) < _FEWEST:
         return []
     # What was not run comes last: an order must pass at least one that failed.
-    ordered = [sorted(each, key=lambda it: math.prod((it.sizes or {}).values())) for each in (failing, left)]
+    ordered = [
+        sorted(each, key=lambda case: math.prod((case.sizes or {}).values())) for each in (failing, left)
+    ]
     return [*ordered[0], *ordered[1]][:_TRIED_CASES]
 
 
@@ -133,7 +135,7 @@ def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Pass
     """The order by which the cases pass. Those are tried first that exchange two sizes."""
     orders = [dict(zip(names, order, strict=True)) for order in permutations(names)]
     orders.sort(key=lambda order: sum(name != value for name, value in order.items()))
-    cases = [it.name for it in tried]
+    cases = [case.name for case in tried]
     # The first is the signature's own.
     return next((order for order in orders[1 : 1 + limits.SIZE_ORDERS] if passes(cases, order)), None)
 
@@ -141,7 +143,9 @@ def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Pass
 def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str]:
     """Sizes that have to be equal for a case to pass, as few as decide it; empty where none do."""
     for number in range(2, len(names) + 1):
-        found = {name for it in combinations(names, number) if _must_agree(it, cases) for name in it}
+        found = {
+            name for chosen in combinations(names, number) if _must_agree(chosen, cases) for name in chosen
+        }
         if found:
             return [name for name in names if name in found]
     return ()

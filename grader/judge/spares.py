@@ -85,7 +85,9 @@ class Spares:
         """How many seconds without a submission show that there is time to start boxes."""
         if self._device.on_processor:
             return 0.0
-        return _NEXT_WITH_SPARE_SECONDS if all(it.ready() for it in self._pools.values()) else _NEXT_SECONDS
+        return (
+            _NEXT_WITH_SPARE_SECONDS if all(pool.ready() for pool in self._pools.values()) else _NEXT_SECONDS
+        )
 
     def refill(self) -> None:
         """Nothing is judged: start what will be needed, and end what will not."""
@@ -100,7 +102,7 @@ class Spares:
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
-        came = sum(it > since for it in self._came[language])
+        came = sum(arrival > since for arrival in self._came[language])
         # What imports torch is not ready in time for one that comes right behind the first.
         ahead = 1 if came and language.torch else 0
         return max(self._least, min(self._most, came + ahead))

@@ -104,8 +104,8 @@ class Timekeeper:
         from right behind another submission will do."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
-            return [Half(it, rounds) for it, rounds in zip(workloads, known, strict=True)]
-        return [Half(it, self._control(control, it, "before")) for it in workloads]
+            return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
+        return [Half(workload, self._control(control, workload, "before")) for workload in workloads]
 
     def fitting(self) -> list[Workload]:
         """The workloads that fit this device."""
@@ -155,7 +155,7 @@ class Timekeeper:
         if not self.device.confirms:
             return []
         # The control's half from before the submission ever lived: the other may be slow by what that left behind.
-        return [half for it, half in zip(timed, halves, strict=True) if it.measured.doubtful]
+        return [half for reading, half in zip(timed, halves, strict=True) if reading.measured.doubtful]
 
     def confirmed(
         self,
@@ -165,11 +165,11 @@ class Timekeeper:
         subject: RunnerClient,
     ) -> list[Reading]:
         """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
-        log.info("timed_again", workloads=[it.workload.name for it in doubted])
+        log.info("timed_again", workloads=[half.workload.name for half in doubted])
         own = self.own(subject, doubted, ", again")
         subject.close()
-        again = {it.workload.name: it for it in self.settled(own, doubted, control, ", again")}
-        return [again.get(it.workload.name, it) for it in timed]
+        again = {reading.workload.name: reading for reading in self.settled(own, doubted, control, ", again")}
+        return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
@@ -180,7 +180,11 @@ class Timekeeper:
         """
         found: Baselines = {}
         for mode in self.device.baselines:
-            missing = [it for it in workloads if mode not in self.request.baselines.get(it.name, {})]
+            missing = [
+                workload
+                for workload in workloads
+                if mode not in self.request.baselines.get(workload.name, {})
+            ]
             if not missing:
                 continue
             with self.clock("baselines"):

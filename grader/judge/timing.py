@@ -136,8 +136,8 @@ class Stopwatch:
         text = f"{self.case.name}:{part}:dice".encode()
         self._dice = random.Random(hmac.digest(seed_key, text, hashlib.sha256))  # noqa: S311 - its seed is secret
         found = overlays(challenge, workload)
-        self._rare = [workload_case(challenge, workload, it) for it in found if it.counts]
-        self._special = [it for it in found if not it.counts]
+        self._rare = [workload_case(challenge, workload, overlay) for overlay in found if overlay.counts]
+        self._special = [overlay for overlay in found if not overlay.counts]
         self._workload = workload
         self._ranked = is_ranked(challenge.manifest, workload, device)
         self._drawn = 0
@@ -284,7 +284,7 @@ class Stopwatch:
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
         """Also by the interval that is published, which is wider where rounds are few."""
-        gates = [it.gate for it, _ in rounds]
+        gates = [timed.gate for timed, _ in rounds]
         steady = Z95 * midmean_error(gates) <= self.plan.enough * midmean(gates)
         return steady and midmean_interval(gates).within(KNOWN_WITHIN / 2)
 
@@ -304,10 +304,10 @@ class Stopwatch:
         enough where rounds are too short to be ranked.
         """
         while True:
-            asked = not kept or midmean([it.gate for it, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
+            asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
             specials = [
-                (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, it))
-                for it in (drawn_specials(self._special, self._dice) if asked else ())
+                (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, overlay))
+                for overlay in (drawn_specials(self._special, self._dice) if asked else ())
             ]
             for place, case in enumerate(self._series(fewest)):
                 yield from ((special, False) for at, special in specials if at == place)

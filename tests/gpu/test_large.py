@@ -159,6 +159,6 @@ def test_a_compilation_that_is_too_long_is_named(
     kernel = "a kernel of mine" if source is LIAR else "one_block for BLOCK=524288, num_warps=16"
     assert (found.verdict, found.detail) == (
         CaseVerdict.TIME_LIMIT,
-        f"Compiling {kernel} took longer than the 12 s for that.",
+        f"Compiling {kernel} took longer than the 12 s for compiling.",
     )
     assert time.perf_counter() - began < 45

@@ -155,7 +155,7 @@ def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
         Case("large", Category.LARGE, {"n": 5000}),
         [],
     )
-    assert finding.detail == "1,200 elements of the input x were changed, and put back; inputs are read-only."
+    assert finding.detail == "1,200 elements of the input x were changed and restored; inputs are read-only."
 
 
 def test_what_is_late_is_explained() -> None:
@@ -164,7 +164,7 @@ def test_what_is_late_is_explained() -> None:
     )
     finding = of_mismatch(mismatch, Case("large", Category.LARGE, {"n": 9}), [])
     assert finding.verdict is CaseVerdict.WRONG_ANSWER
-    assert finding.detail == "out[7] was not yet written when the call was done; expected 1."
+    assert finding.detail == "out[7] was not written yet when the call was done; expected 1."
     assert "has to be joined" in finding.hint
 
 
@@ -272,7 +272,7 @@ def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
     basic = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 3}), []).hint
     assert "Where the kernel adds to out (atomicAdd, tl.atomic_add, +=): out is not cleared for you" in basic
     nan = of_mismatch(mismatch, Case("nan", Category.NAN, {"n": 3}), []).hint
-    assert nan == "What the PyTorch reference does with NaN and infinity is the rule here too."
+    assert nan == "Treat NaN and infinity as the PyTorch reference does."
 
 
 @pytest.mark.parametrize(

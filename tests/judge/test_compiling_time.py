@@ -80,8 +80,8 @@ def test_what_is_compiled_is_no_time_of_the_call() -> None:
 @pytest.mark.parametrize(
     ("of_call", "left", "said"),
     [
-        (0.5, 10.0, f"Compiling {KERNEL} took longer than the 0 s for that."),
-        (10.0, 0.5, f"Compiling {KERNEL} took longer than the 0 s that were left of 900 for that."),
+        (0.5, 10.0, f"Compiling {KERNEL} took longer than the 0 s for compiling."),
+        (10.0, 0.5, f"Compiling {KERNEL} took longer than the 0 s that were left of 900 for compiling."),
     ],
 )
 def test_one_that_takes_too_long_is_named(

@@ -71,7 +71,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
     ("does", "verdict", "words"),
     [
         (ENDS, Verdict.RUNTIME_ERROR, "exit"),
-        (HANGS, Verdict.TIME_LIMIT, "did not come back"),
+        (HANGS, Verdict.TIME_LIMIT, "did not return"),
         (LIES, Verdict.RUNTIME_ERROR, "while solve was timed"),
     ],
     ids=["ends", "hangs", "lies"],

@@ -97,7 +97,7 @@ class CudaMemories:
         self.page = int(check(cu.cuMemGetAllocationGranularity(self.properties, least)))
 
     def make(self, name: str, size: int) -> CudaMemory:
-        found = next((it for it in self._shelf if it.key == (name, size)), None)
+        found = next((memory for memory in self._shelf if memory.key == (name, size)), None)
         if found is None:
             return self._make(name, size)
         self._shelf.remove(found)
@@ -115,7 +115,7 @@ class CudaMemories:
     @property
     def kept_bytes(self) -> int:
         """How much is kept now."""
-        return sum(it.key[1] for it in self._shelf)
+        return sum(memory.key[1] for memory in self._shelf)
 
     def take_back(self, memory: CudaMemory) -> None:
         self._shelf.append(memory)
@@ -139,7 +139,7 @@ class Staging:
     @property
     def kept_bytes(self) -> int:
         """How much is kept now."""
-        return sum(it.numel() for it in self._kept.values())
+        return sum(tensor.numel() for tensor in self._kept.values())
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
         """Memory of ``like``'s shape and dtype; what it held for this role before is lost."""

@@ -56,13 +56,13 @@ def summary(samples: Sequence[Sample], repeated: int = 0) -> GpuState | None:
     """What a report keeps of ``samples``; None where there are none."""
     if not samples:
         return None
-    heat = [it.temperature_c for it in samples if it.temperature_c is not None]
-    seen = {event for it in samples for event in it.events}
+    heat = [sample.temperature_c for sample in samples if sample.temperature_c is not None]
+    seen = {event for sample in samples for event in sample.events}
     return GpuState(
         samples=len(samples),
-        sm_mhz=_spread(it.sm_mhz for it in samples),
-        memory_mhz=_spread(it.memory_mhz for it in samples),
-        power_w=_spread(it.power_w for it in samples),
+        sm_mhz=_spread(sample.sm_mhz for sample in samples),
+        memory_mhz=_spread(sample.memory_mhz for sample in samples),
+        power_w=_spread(sample.power_w for sample in samples),
         temperature_c=max(heat, default=None),
         events=[event for event in ClockEvent if event in seen],
         repeated=repeated,
@@ -170,7 +170,7 @@ class NvmlRecord:
     def warmed(self, rounds: int) -> bool:
         """See ``DeviceRecord``. Products of matrices take 0.5 % longer at 56 than at 42 degrees Celsius, which a GPU is
         after a second of them."""
-        heat = [it.temperature_c for it in self.samples[-rounds:] if it.temperature_c is not None]
+        heat = [sample.temperature_c for sample in self.samples[-rounds:] if sample.temperature_c is not None]
         return bool(heat) and heat[-1] - heat[0] > WARMER_C
 
     def state(self) -> GpuState | None:

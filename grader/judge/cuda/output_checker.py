@@ -30,14 +30,19 @@ class CudaOutputChecker:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
         self._snapshots = {
-            it.argument.name: staging.room(f"snapshot {it.argument.name}", it.values).view(it.shape)
-            for it in self._results
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.values).view(
+                buffer.shape
+            )
+            for buffer in self._results
         }
-        self._spots = {it.argument.name: Spots(it, self._snapshots[it.argument.name]) for it in self._results}
+        self._spots = {
+            buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
+            for buffer in self._results
+        }
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
-            for it in self._results
-            for count, spots in ((self._spots[it.argument.name].count, True), (it.count, False))
+            for buffer in self._results
+            for count, spots in ((self._spots[buffer.argument.name].count, True), (buffer.count, False))
         ]
         # Written each time, by every block: one more atomic addition a wrong block would be time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
@@ -109,8 +114,8 @@ class Forbidden:
         self._arena = arena
         self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
         self._inputs = arena.of_kind(Kind.INPUT)
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [it.count for it in self._inputs]
-        blocks = [kernels.check_blocks(it) for it in sizes]
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer in self._inputs]
+        blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
 
@@ -128,9 +133,9 @@ class Forbidden:
         return trespass(self._arena, question) or self._summary()
 
     def _summary(self) -> Mismatch:
-        owners = [(it, "out_of_bounds") for it, _, _ in self._guards]
-        owners += [(it, "input_changed") for it in self._inputs]
-        numbers = [int(it.sum()) for it in self._shares]
+        owners = [(buffer, "out_of_bounds") for buffer, _, _ in self._guards]
+        owners += [(buffer, "input_changed") for buffer in self._inputs]
+        numbers = [int(share.sum()) for share in self._shares]
         buffer, kind, wrong = next(
             (*owner, number) for owner, number in zip(owners, numbers, strict=True) if number
         )

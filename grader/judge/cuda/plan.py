@@ -23,10 +23,10 @@ def workload_bytes(challenge: Challenge, workload: Workload) -> int:
     the oracle in float64. Of all that a round may draw, what takes most counts. Raises ChallengeInvalid."""
     fillings = [
         challenge.inputs,
-        *(challenge.inputs | dict(it.inputs) for it in overlays(challenge, workload)),
+        *(challenge.inputs | dict(overlay.inputs) for overlay in overlays(challenge, workload)),
     ]
     manifest, sizes = challenge.manifest, workload.sizes
-    drawing = max(_drawing(challenge, sizes, it) for it in fillings)
+    drawing = max(_drawing(challenge, sizes, filling) for filling in fillings)
     return _copies(manifest, sizes) + max(_oracle(manifest, sizes), drawing)
 
 
@@ -43,9 +43,13 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
         return _copies(manifest, sizes) + max(
             _oracle(manifest, sizes), _drawing(challenge, sizes, case.inputs)
         )
-    whole = [it for it in manifest.buffers if it.name in challenge.readable - names_in_parts(manifest, case)]
+    whole = [
+        argument
+        for argument in manifest.buffers
+        if argument.name in challenge.readable - names_in_parts(manifest, case)
+    ]
     beside = dict(_beside(challenge, sizes, case.inputs))
-    drawing = max((beside[it.name] for it in whole), default=0)
+    drawing = max((beside[argument.name] for argument in whole), default=0)
     return own_bytes(manifest, sizes) + _bytes(whole, manifest, sizes) + max(_PIECES_BYTES, drawing)
 
 
@@ -55,13 +59,18 @@ def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    return sum(it.dtype.itemsize * math.prod(manifest.shape(it, sizes)) for it in args)
+    return sum(argument.dtype.itemsize * math.prod(manifest.shape(argument, sizes)) for argument in args)
 
 
 def kept_bytes(challenge: Challenge) -> int:
     """What the rounds of a challenge's workloads keep in their place: arena, question and snapshot of each."""
     manifest = challenge.manifest
-    buffers = [(arg, it.sizes) for it in manifest.workloads if it.on == "gpu" for arg in manifest.buffers]
+    buffers = [
+        (arg, workload.sizes)
+        for workload in manifest.workloads
+        if workload.on == "gpu"
+        for arg in manifest.buffers
+    ]
     return sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
 
 
@@ -82,7 +91,7 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
     """Beside the inputs themselves, of which one is drawn at a time."""
-    return max((it for _, it in _beside(challenge, sizes, fillings)), default=0)
+    return max((needed for _, needed in _beside(challenge, sizes, fillings)), default=0)
 
 
 def _beside(
