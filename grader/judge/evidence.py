@@ -318,8 +318,8 @@ def _tail(result: Wrong) -> Pattern | None:
 def answers_another(
     result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
 ) -> Pattern | None:
-    """The question that the result answers instead. With ``rounding`` (small errors), only inputs in lower precision are
-    tried, else other uses of the arguments."""
+    """The question that the result answers instead. ``rounding``: errors are small, so only inputs in lower precision
+    are tried, else other uses of the arguments."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
     if not result.want.is_floating_point() and result.want.numel() < _FEWEST:

@@ -45,7 +45,9 @@ class BoxKilled(Exception):
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
-_KILLED_ITSELF = "Do not kill the process. If the whole machine runs out of memory, the operating system kills processes too."
+_KILLED_ITSELF = (
+    "Do not kill the process. (If the whole machine runs out of memory, its kernel kills processes too.)"
+)
 _LESS = "Allocate less, or free sooner."
 # Signals for mistakes with memory or numbers.
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
@@ -313,8 +315,8 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
         )
     if mismatch.kind == "not_cleared" and adds:
         return (
-            f"The kernel computed with the values that {mismatch.argument} held before the call. {mismatch.argument} is "
-            f"not cleared for you: {_CLEAR}. {COMING}"
+            f"The kernel computed with the old values of {mismatch.argument}. {mismatch.argument} is not cleared for "
+            f"you: {_CLEAR}. {COMING}"
         )
     if mismatch.kind == "out_of_bounds":
         return "A store without a mask, or a mask that compares with the wrong size, causes this."

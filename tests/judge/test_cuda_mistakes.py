@@ -32,7 +32,7 @@ JUDGED: dict[str, tuple[str, str, str]] = {
     "shared_bins": (
         "histogram",
         "basic",
-        "Line 11 reads local[values[place]], changes it and stores it: whatever another thread stores in between is lost.",
+        "Line 11 reads local[values[place]], changes it and stores it: whatever another thread stores in between",
     ),
     "argmax_from_zero": (
         "argmax_rows",

@@ -308,7 +308,7 @@ def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
     report = cuda(catalogue, boxes, printing.replace("SIZE", str(largest)), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.remarks == [
-        "What it printed while its work was counted is not shown; what it prints in a case is."
+        "Output printed while the work was counted is not shown; output of cases is."
     ]
     assert [it.output for it in report.cases] == [""] * len(report.cases)
     shown = cuda(catalogue, boxes, printing.replace("SIZE", "0"), timing=False)

@@ -45,7 +45,7 @@ def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.Monk
     verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))
     assert verdict is CaseVerdict.TIME_LIMIT
     assert "s of processor time, while solve ran" in detail
-    assert "waiting or sleeping" in hint
+    assert "waited or slept" in hint
 
 
 def test_a_box_that_has_used_up_all_its_time_gets_none(
