@@ -1,4 +1,4 @@
-"""Puts a report together from what judging found."""
+"""Puts a report together from the findings of judging."""
 
 from __future__ import annotations
 
@@ -29,15 +29,12 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
-# Measured ceilings are good to a few percent; beyond this, staff should check.
+# Measured ceilings are accurate to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
 
 class Found(TypedDict, total=False):
-    """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
-    whose result the host takes part where only the device's work has a time; ``too_fast``: less work was counted than a
-    workload needs. ``crowded_out``: workloads that count and lacked memory, though not for good. ``left_out``: public
-    cases for which the device lacks memory."""
+    """Parts of a report that exist only if judging got that far."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -45,11 +42,16 @@ class Found(TypedDict, total=False):
     library_ops: Sequence[str]
     detail: str
     hint: str
+    #: The compiler's.
     log: str
     remarks: Sequence[str]
+    #: The workload whose result the host computes in part, although only the device's work has a time.
     on_host: str
+    #: Less work was counted than a workload needs.
     too_fast: bool
+    #: Workloads that count but lacked memory for the moment.
     crowded_out: Sequence[str]
+    #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
 
 
@@ -88,17 +90,15 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 @dataclass(frozen=True)
 class TimedWorkload:
-    """One workload's measurement and the baselines (microseconds; none: too short to measure) that it is compared
-    with."""
-
     workload: Workload
     measured: Measured
+    #: Microseconds; None: too short to measure.
     baselines: Mapping[str, float | None]
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The verdict of the first public case that failed; accepted where no case did. Who fails hidden cases alone has a
-    wrong answer, whatever they failed by: a submission chooses that, and its author may not read their data from it."""
+    """The verdict of the first public case that failed, or accepted. If only hidden cases failed, it is always a wrong
+    answer: a submission could choose how it fails, and so tell its author about their data."""
     failed = [
         case
         for case in cases
@@ -147,8 +147,7 @@ def flags_of(
     on_host: bool = False,
     too_fast: bool = False,
 ) -> list[Flag]:
-    """``library_ops``: torch's own operations that the runner said it saw; ``too_fast``: less work was counted than a
-    workload needs."""
+    """``library_ops``: torch's own operations, as the runner reports; ``too_fast``: see ``Found``."""
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if on_host:
         found.append(Flag.HOST_COMPUTED)
@@ -157,7 +156,7 @@ def flags_of(
         for workload in workloads
     ):
         found.append(Flag.ABOVE_ROOFLINE)
-    # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
+    # If E is slightly above its noise, as sometimes happens to everyone, less than the noise is charged.
     if any(workload.charged_us > workload.noise_us for workload in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
@@ -166,8 +165,8 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: the cases there are, also where judging ended before it came to them; those that were not covered do
-    not count. ``unranked``: why no score is made of the times."""
+    """``total``: all cases, even if judging ended before them, except those not covered. ``unranked``: why the times
+    make no score."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
     ranked = [workload for workload in workloads if workload.ranked]
@@ -189,14 +188,14 @@ def score_of(
 
 
 _ON_HOST = (
-    "It is right, and has no time here: when the work of workload '{}' was counted, its result came out wrong, because "
-    "there the host sees noise, or only a few bytes, of the arrays. On this board only kernels may compute the result."
+    "It is right but has no time here: when the work of workload '{}' was counted, its result was wrong, because then "
+    "the host sees only noise, or a few bytes, of the arrays. On this board only kernels may compute the result."
 )
 
 
 _CROWDED_OUT = (
-    "Workload {} was not timed: something else held the GPU's memory. The other sizes alone make no rank; submit "
-    "again, and tell staff if it stays so."
+    "Workload {} was not timed: something else held the GPU's memory. The other sizes alone are not ranked; submit "
+    "again, and tell staff if it happens again."
 )
 
 
@@ -206,9 +205,9 @@ def _why_unranked(
     library_ops: Sequence[str],
     crowded_out: Sequence[str],
 ) -> str:
-    """A sentence where times that count make no rank, else nothing."""
+    """Why the times are not ranked, or an empty text."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
-        return "It calls a library's kernel, and this challenge ranks only kernels of your own."
+        return "It calls a library's kernel, but this challenge ranks only your own kernels."
     if any(workload.ranked and workload.company for workload in workloads):
         return COMPANY
     if crowded_out:

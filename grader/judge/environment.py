@@ -1,4 +1,4 @@
-"""What a report says about the machine that it was made on."""
+"""The part of a report about the judging machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.device_kinds import kind_of
 
 @functools.cache
 def cpu_model() -> str:
-    """The processor's own name, or its architecture where the system does not say."""
+    """The processor's name, or its architecture if the system does not tell the name."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -39,7 +39,7 @@ def driver_environment(board: str) -> dict[str, str]:
 
 @functools.cache
 def machine_environment() -> dict[str, str]:
-    """The same of a process that has no torch."""
+    """The same for a process without torch."""
     return {
         "grader": __version__,
         "judge_python": platform.python_version(),

@@ -1,8 +1,8 @@
-"""Cases for a GPU alone on the emulated one: large arrays whose pages are filled when they are touched, sampled blocks.
+"""Cases for GPUs alone on the emulated one: a sample of blocks, on large arrays whose pages are filled when touched.
 
 The emulated GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``). An index
-that leaves its array is a fault there. What the blocks wrote is compared here with the reference, computed for just
-these places. If they did not write the chosen elements, the kernel leaves some out.
+outside its array is a fault there. Elements that the blocks wrote are compared here with the reference, computed for
+just these places. If the blocks did not write the chosen elements, the kernel leaves some out.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
 
 # Indices that 32 bits cannot hold begin here.
 BEYOND = 1 << 31
-# Elements of which it is seen whether they were written: drawn among all, and among those beyond 32 bits.
+# Number of chosen elements: drawn among all, and among those beyond 32 bits.
 _DRAWN, _DRAWN_BEYOND = 10, 6
-# Of the chosen elements below 2^31 so many were written where blocks take the elements in their order.
+# If blocks take the elements in order, at least this share of the chosen elements below 2^31 is written.
 _IN_ORDER = 0.75
-# Blocks that write less than this share of what is theirs leave something out, also if those at the edges of the grid
-# have nothing to do: threads that each take the same whole number of elements leave up to half of all blocks idle.
+# Blocks that write less than this share of their elements leave some out, even if blocks at the edges of the grid are
+# idle: threads that each take the same whole number of elements leave up to half of all blocks idle.
 _FAIR_SHARE = 0.5
 
 
 class LargeBuffer(Buffer):
-    """See ``Buffer``. One piece of memory holds the array, the pattern that its pages are filled with, and a byte for
-    each page that was filled. There are no guard zones: the emulated GPU refuses what is outside."""
+    """See ``Buffer``. One piece of memory holds the array, the pattern that fills its pages, and a byte for each filled
+    page. There are no guard zones: the emulated GPU refuses accesses outside."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
         import torch
@@ -85,7 +85,7 @@ class LargeBuffer(Buffer):
         self._fill(self.poison_elements(PAGE // self.argument.dtype.itemsize), ())
 
     def hold(self, pattern: Pattern) -> None:
-        """Have it filled with this."""
+        """Fill it with this pattern."""
         import torch
 
         overlays = []
@@ -111,7 +111,7 @@ class LargeBuffer(Buffer):
         }
 
     def touched(self) -> torch.Tensor:
-        """Flat indices of all elements on pages that were filled, in ascending order."""
+        """Flat indices of all elements on filled pages, in ascending order."""
         import torch
 
         drawn = self._everything[self._drawn_at : self._drawn_at + self._pages]
@@ -127,7 +127,7 @@ class LargeBuffer(Buffer):
 
 
 class LargeArena(Arena):
-    """See ``Arena``. ``inputs``: of those that are filled as usual, what they hold; ``patterns``: of the large ones."""
+    """See ``Arena``. ``inputs`` has the values of ordinary inputs, ``patterns`` those of large ones."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int) -> None:
         manifest = challenge.manifest
@@ -154,13 +154,13 @@ class LargeArena(Arena):
         return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
 
     def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:
-        """What an input or in-out held before the call, at these flat places."""
+        """The values of an input or in-out before the call, at these flat places."""
         if name in self.patterns:
             return self.patterns[name].at(places)
         return self.inputs[name].reshape(-1)[places]
 
     def touched(self, name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """Flat places of a buffer that a kernel may have written, in ascending order, and what they hold now."""
+        """Flat places of a buffer that a kernel may have written, in ascending order, and their values now."""
         import torch
 
         buffer = self.buffers[name]
@@ -169,7 +169,7 @@ class LargeArena(Arena):
 
 
 def _targets(count: int, seed: int) -> list[int]:
-    """Elements of a large array whose blocks shall run."""
+    """Elements of a large array whose blocks should run."""
     dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
     # 2^29 and 2^30: where offsets in bytes of 4-byte elements no longer fit 31 and 32 bits.
     found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
@@ -180,7 +180,7 @@ def _targets(count: int, seed: int) -> list[int]:
 
 
 _IN_64_BITS = (
-    "An index of 32 bits ends at 2,147,483,647, and a product of two may go beyond: compute it in 64 bits "
+    "A 32-bit index ends at 2,147,483,647, and a product of two may exceed that: compute it in 64 bits "
     "(long long or size_t in CUDA, .to(tl.int64) in Triton)."
 )
 _WHOLE_GRID = (
@@ -189,24 +189,24 @@ _WHOLE_GRID = (
 )
 
 
-_DISTANCE = re.compile(r"([\d,]+) bytes (before|behind)")
+_DISTANCE = re.compile(r"([\d,]+) bytes (before|behind|past)")
 _FAR_BYTES = 1 << 28
 
 
 def _is_far(message: str) -> bool:
-    """Whether an access out of bounds lies where an index that overflows leads."""
+    """True if an access out of bounds is where an overflowing index leads."""
     found = _DISTANCE.search(message)
     return found is not None and (found[2] == "before" or int(found[1].replace(",", "")) >= _FAR_BYTES)
 
 
 def not_covered(why: str) -> CaseFault:
-    return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A card runs this case as a whole.")
+    return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A real GPU runs this case in full.")
 
 
 def examine(
     challenge: Challenge, case: Case, arena: LargeArena, answer: Answer, memory_bytes: int
 ) -> tuple[CaseFault | None, Mismatch | None]:
-    """What is wrong with a call of which a sample ran, as far as that can be told."""
+    """The fault of a call of which a sample ran, as far as the sample shows it."""
     sampled, failure = answer.sampled or Sampled(), answer.failure
     if failure is not None and failure.kind == "checker":
         fault = of_exception(failure, "solve ran", memory_bytes)
@@ -214,7 +214,7 @@ def examine(
             fault = replace(fault, hint=_IN_64_BITS)
         return fault, None
     if failure is not None and (sampled.incomplete or failure.kind == "memory"):
-        return not_covered(sampled.incomplete or "it takes more memory than there is here"), None
+        return not_covered(sampled.incomplete or "it needs more memory than there is here"), None
     if failure is not None:
         return of_exception(failure, "solve ran", memory_bytes), None
     mismatch = broken_guard(arena) or _changed_input(arena)
@@ -231,26 +231,24 @@ def examine(
     else:
         finding = _left_out(challenge.manifest, arena, written, sampled)
     if finding is not None and (sampled.guessed or sampled.combined):
-        return not_covered("what several of its blocks or launches put together needs all of them"), None
+        return not_covered("a result that several blocks or launches combine needs all of them"), None
     return finding, mismatch
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """A call of which a sample ran and that did not come back. On a card it might have: there the host can use the
-    arrays, and there is more time and memory. Raises BoxKilled."""
+    """A sampled call that did not return. On a real GPU it might have: there the host can use the arrays, and there is
+    more time and memory. Raises BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
-        return not_covered(
-            "solve uses the arrays itself beside its kernels, by torch's operations for instance"
-        )
+        return not_covered("solve uses the arrays outside its kernels, for example in torch's operations")
     if found.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT):
         return not_covered(found.detail.partition("\n")[0].rstrip("."))
     return found
 
 
 def _changed_input(arena: LargeArena) -> Mismatch | None:
-    """The first input that does not hold what it held, where it was touched."""
+    """The first input that was changed, looking only at touched pages."""
     import torch
 
     for buffer in arena.of_kind(Kind.INPUT):
@@ -275,7 +273,7 @@ def _changed_input(arena: LargeArena) -> Mismatch | None:
 
 
 def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tensor]:
-    """Flat places of a result that were written, and what they hold. Of an in-out: those that changed."""
+    """Flat places of a result that were written (of an in-out: that changed), and their values."""
     import torch
 
     places, values = arena.touched(arg.name)
@@ -289,14 +287,14 @@ def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tens
 
 
 def _along(manifest: Manifest, arg: Argument) -> int | None:
-    """The dimension along which pieces of ``arg`` are cut; None: it has none."""
+    """The dimension along which pieces of ``arg`` are cut, or None."""
     assert manifest.pieces is not None
     along = manifest.pieces.along
     return next((place for place, text in enumerate(arg.shape) if along in parse(text).names), None)
 
 
 def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
-    """At most so many of them, evenly spread, the first and the last among them."""
+    """At most ``most`` of them, evenly spread, including the first and the last."""
     import torch
 
     if values.numel() <= most:
@@ -305,10 +303,10 @@ def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
 
 
 class _Asked:
-    """Places along the size that pieces are cut along, put together to one piece: what the reference says of them."""
+    """Joins the wanted places along the size of ``[pieces]`` to one piece, and asks the reference for it."""
 
     def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
-        """``wanted``: in ascending order, each once."""
+        """``wanted``: distinct, in ascending order."""
         import torch
 
         manifest = challenge.manifest
@@ -343,7 +341,7 @@ class _Asked:
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """What is right, and the scale of errors, at flat places of a result; each of one that was wanted."""
+        """The right values, and the scale of errors, at flat places of a result that belong to wanted ones."""
         import torch
 
         stride = math.prod(shape[along + 1 :])
@@ -363,7 +361,7 @@ def _wrong(
     arena: LargeArena,
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
 ) -> Mismatch | None:
-    """The first result that differs where it was written; of very many places, those of some are looked at."""
+    """The first result that differs where it was written. Of very many places, only some are checked."""
     import torch
 
     manifest = challenge.manifest
@@ -388,7 +386,7 @@ def _wrong(
 
 
 def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
-    """The wrong elements that lie side by side with the first one."""
+    """The wrong elements adjacent to the first one."""
     import torch
 
     first = int(compared.wrong.nonzero()[0])
@@ -412,9 +410,9 @@ def _left_out(
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
     sampled: Sampled,
 ) -> CaseFault | None:
-    """Whether elements were never written, of blocks that ran or that the grid does not have."""
+    """Finds elements that were never written, by blocks that ran or that the grid does not have."""
     for arg in manifest.results:
-        # Of an in-out nobody can tell what was written and holds what it held: there, what was touched.
+        # In an in-out, a write of the same value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
         finding = _left_out_of(manifest, arena, arg, places, sampled)
         if finding is not None:
@@ -423,7 +421,7 @@ def _left_out(
 
 
 def _unread(manifest: Manifest, arena: LargeArena, sampled: Sampled) -> CaseFault | None:
-    """Whether elements of an input were never read, where the result depends on all of them."""
+    """Finds elements of an input that were never read, although the result depends on all of them."""
     for arg in manifest.buffers:
         if arg.name in arena.patterns:
             places = arena.touched(arg.name)[0]
@@ -442,7 +440,7 @@ def _left_out_of(
     *,
     verb: str = "written",
 ) -> CaseFault | None:
-    """Whether elements of an array are left out. ``places``: those that were ``verb``, in ascending order."""
+    """Finds elements of an array that are left out. ``places``: those that were ``verb``, in ascending order."""
     import torch
 
     buffer = arena.buffers[arg.name]
@@ -452,9 +450,9 @@ def _left_out_of(
     wanted = torch.tensor(sorted(place for place in targets if place < beyond))
     in_order = float(torch.isin(wanted, places).double().mean()) >= _IN_ORDER
     if in_order and beyond < buffer.count:
-        detail = f"Element {beyond:,} of {arg.name} and what follows was never {verb}."
+        detail = f"Element {beyond:,} of {arg.name} and those after it were never {verb}."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
-    # Of several launches it is not known which one does it: no less is left out than the largest of these factors says.
+    # With several launches, it is unknown which one does the work: the largest factor is the safe choice.
     factor = max((launch.blocks / launch.ran for launch in sampled.launches if launch.ran), default=0.0)
     share = places.numel() * factor / buffer.count
     most = max(
@@ -462,20 +460,20 @@ def _left_out_of(
     )
     if not places.numel() or places.numel() * most / buffer.count < _FAIR_SHARE:
         part = f"about {share:.2%}" if share else "nothing"
-        detail = f"{part} of {arg.name} is {verb} by all blocks of its grid together."
+        detail = f"{part} of {arg.name} is {verb} by all blocks of the grid together."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail[0].upper() + detail[1:], _WHOLE_GRID)
     if beyond < buffer.count:
         return not_covered(
-            f"none of the blocks that ran works on element {beyond:,} of {arg.name} or a later one"
+            f"none of the blocks that ran works on element {beyond:,} of {arg.name} or later ones"
         )
     return None
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Elements of a result that blocks ran for, and the first that needs an index of more than 32 bits in an array."""
+    """Elements of a result for which blocks ran, and the first whose work needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
-    # A small result of large inputs: the elements that belong to theirs.
+    # A small result of large inputs: the elements that correspond to the inputs' targets.
     assert manifest.pieces is not None
     large = max(
         (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),

@@ -1,7 +1,7 @@
-"""One extra call of a finished submission, outside all timing: what the runner says that torch did by itself in it.
+"""One extra call of a finished submission, outside all timing: the runner reports which operations torch itself ran.
 
-It raises a flag for staff and names a few operations; no verdict and no time depends on it, because the process that
-reports it is the submission's own.
+It can raise a flag for staff that names a few operations. No verdict and no time depends on it, because the
+submission's own process reports it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.schemas.hardware import KernelUsage, Witness
 
 @dataclass(frozen=True)
 class Survey:
-    """Names of torch's own operations that ran in ``solve``, and what Triton's kernels take."""
+    """Names of torch's own operations that ran in ``solve``, and the resources of Triton's kernels."""
 
     library_ops: Sequence[str] = ()
     kernels: Sequence[KernelUsage] = ()
@@ -33,8 +33,8 @@ class Survey:
 def survey(
     client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
 ) -> Survey:
-    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is compiled and tuned by
-    then. A box that fails here has been judged already, so nothing comes of it."""
+    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is already compiled and
+    tuned. If the box fails here, it has been judged, so that has no effect."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:

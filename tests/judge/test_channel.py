@@ -125,7 +125,7 @@ def test_a_message_that_is_said_again_is_not_the_next_one() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(message(op="queued", round=1) * 2)
         judge.expect(Queued, soon())
-        with pytest.raises(BoxLied, match="queued came where returned was due"):
+        with pytest.raises(BoxLied, match="queued came instead of returned"):
             judge.expect(Returned, soon())
 
 
