@@ -1,8 +1,8 @@
-"""Times by the emulated GPU's model: counted work in place of rounds by a clock, so nothing needs a control.
+"""Times by the emulated GPU's model: work is counted, no clock is used, and no control is needed.
 
-A submission's time is what the model makes of one counted call on inputs that nobody could foresee, with its outputs
-checked. Where the work does not depend on the inputs' values, every grading gives the same time on every machine. The
-baseline is modelled too: each operation of PyTorch's as one kernel that is as good as the card allows.
+A submission's time is the model's time of one counted call on unpredictable inputs, with its outputs checked. If the
+work does not depend on the inputs' values, every grading gives the same time on every machine. The baseline is modelled
+too: each operation of PyTorch as one kernel that is as fast as the card allows.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     import torch
 
-# What the emulated GPU's own lines begin with among what a submission printed (``sandbox/runner/emulated_loader.py``).
+# Prefix of the emulated GPU's own lines in a submission's output (``sandbox/runner/emulated_loader.py``).
 _NOTE = b"[emulated GPU] "
-# Operations that PyTorch answers without a kernel, beside views.
+# Operations without a kernel, in addition to views.
 _NO_KERNEL = (
     "empty",
     "new_empty",
@@ -49,7 +49,7 @@ _NO_KERNEL = (
     "set_",
     "detach",
 )
-# Multiply-adds of a matrix product: its operations, by the position of the operand whose last size is summed over.
+# Matrix products, with the position of the operand whose last size is summed over.
 _PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
 _TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 
@@ -58,14 +58,14 @@ class Modelled(Timekeeper):
     """See ``Timekeeper``; ``Timed.gate`` is the model's time."""
 
     def control(self) -> None:
-        """There is none."""
+        """None is needed."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
         return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """One counted call of each workload. Raises TimedWrong, HostComputed."""
-        subject.printed()  # what a case printed and nobody read
+        subject.printed()  # discard output of cases
         found = []
         self.too_fast = []
         for number, half in enumerate(halves):
@@ -89,8 +89,8 @@ class Modelled(Timekeeper):
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
-        """Calls ahead of the counted one, on other data, show what only works once; and parts that are left out, and
-        special values (see ``grader.challenge.overlays``): each of these that the dice say."""
+        """Calls before the counted one use other data: they reveal kernels that work only once, omitted work, and
+        missed special values, by randomly chosen ``grader.challenge.overlays``."""
         challenge = self.request.challenge
         dice = random.Random(  # noqa: S311 - its seed is secret
             hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
@@ -107,14 +107,14 @@ class Modelled(Timekeeper):
         try:
             return self._call(subject, plain, "counted", count=True)
         except WrongInTiming as error:
-            # On the same data it is right if only it is not counted: then it needs what the host may not see there.
-            # Twice, because every second call may be an empty one.
+            # If it is right on the same data without counting, the host must have seen data that it may not see when
+            # counting. Twice, because every second call may be an empty one.
             for _ in range(2):
                 self._call(subject, plain, "counted", count=False)
             raise HostComputed(workload) from error
 
     def _call(self, subject: RunnerClient, case: Case, data: str, *, count: bool) -> Answer:
-        """``data``: what its inputs are drawn by. Raises WrongInTiming, or a ChannelError."""
+        """``data`` goes into the seed of its inputs. Raises WrongInTiming, or a ChannelError."""
         challenge = self.request.challenge
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
@@ -168,7 +168,7 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def ceilings() -> dict[str, float]:
-    """What the modelled card reaches at most, as ``grader.judge.roofline`` wants it."""
+    """The modelled card's ceilings, for ``grader.judge.roofline``."""
     flops = {
         DType.FLOAT64: H200.flops["f64"],
         DType.FLOAT32: H200.flops["wgmma tf32"],
@@ -181,16 +181,15 @@ def ceilings() -> dict[str, float]:
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """Seconds that no kernel can be below: it reads its inputs and writes its outputs, and computes at the highest
-    rate."""
+    """The least seconds of any kernel: reading inputs, writing outputs, computing at the highest rate."""
     cost = light_cost(challenge.manifest, workload, ceilings())
     assert cost.rate is not None
     return least_seconds(cost.bytes, cost.flops, cost.rate)
 
 
 def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
-    """What the reference would take on the modelled card, in the types of its arguments: each operation a launch, that
-    reads what it is given and writes what it gives at the speed of memory, or of arithmetic if that takes longer."""
+    """The reference's time on the modelled card, in the types of its arguments: each operation is a launch that reads
+    its operands and writes its results at the speed of memory, or of arithmetic if that takes longer."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -201,7 +200,7 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """What torch asks of a mode. Skipping would import torch.compile's whole machinery: a second."""
+            """Torch asks every mode. Skipping would import torch.compile, which takes a second."""
             return False
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -172,9 +172,9 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time the reference for every baseline that is not frozen yet. Runs only after the submission's box is gone.
 
-        An unknown or doubtful time is measured up to twice more: a GPU that was idle still changes its clocks. "Too short
-        to measure" is frozen too. A time that is unknown for another reason, or measured while something else used the
-        GPU, is left to the next grading: a frozen time stays forever.
+        An unknown or doubtful time is measured up to twice more: a GPU that was idle still changes its clocks. "Too
+        short to measure" is frozen too. A time that is unknown for another reason, or measured while something else
+        used the GPU, is left to the next grading: a frozen time stays forever.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
