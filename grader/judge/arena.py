@@ -87,8 +87,6 @@ def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
 
 
 class Memory(Protocol):
-    """One piece of shared memory."""
-
     bytes: torch.Tensor
     #: For the runner.
     descriptor: int
@@ -106,8 +104,6 @@ class MemoryMaker(Protocol):
 
 
 class HostMemory:
-    """A sealed ``memfd``."""
-
     number = 0
 
     def __init__(self, name: str, size: int) -> None:
@@ -127,8 +123,6 @@ class HostMemory:
 
 
 class HostMemories:
-    """See ``MemoryMaker``."""
-
     page = PAGE
 
     def make(self, name: str, size: int) -> HostMemory:
@@ -139,8 +133,6 @@ HOST = HostMemories()
 
 
 class Buffer:
-    """One argument's memory."""
-
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self.argument = argument
         self.shape = shape
@@ -176,7 +168,6 @@ class Buffer:
         return self._guard.repeat(-(-size // ALIGNMENT))[:size]
 
     def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """The bytes before and after the array, each with their untouched content."""
         return self._guards
 
     def guards_intact(self) -> bool:
@@ -307,8 +298,7 @@ def _with_highest_bit(value: int, width: int) -> int:
 class InputWriter(Protocol):
     """Inputs that are never whole in memory."""
 
-    def write_to(self, buffers: Mapping[str, Buffer]) -> None:
-        """Put them all where the runner sees them."""
+    def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
 
 
 # By name, or written a piece at a time.
@@ -337,7 +327,6 @@ class Arena:
         }
 
     def entries(self) -> list[dict[str, Any]]:
-        """The binding for the runner, in signature order."""
         return [self._entry(arg) for arg in self.manifest.args]
 
     def _entry(self, arg: Argument) -> dict[str, Any]:

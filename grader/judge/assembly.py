@@ -56,7 +56,6 @@ class Found(TypedDict, total=False):
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
-    """The report on ``request``, with flags and score."""
     cases, workloads = found.get("cases", ()), found.get("workloads", ())
     library_ops, on_host = found.get("library_ops", ()), found.get("on_host", "")
     crowded_out = found.get("crowded_out", ())

@@ -152,8 +152,6 @@ def _compiles_here(request: Request) -> bool:
 
 
 class _CompiledAhead:
-    """Compiles on a separate thread."""
-
     def __init__(self, request: Request, boxes: BoxMaker) -> None:
         architecture = kind_of(request.device).architecture
         plain = request_of(request.challenge, request.language, request.source, architecture)
@@ -184,7 +182,6 @@ class _CompiledAhead:
         return self._result
 
     def stop(self) -> None:
-        """Stop, because its box must not outlive us."""
         self._stopped.set()
         self._thread.join()
 

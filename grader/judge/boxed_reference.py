@@ -69,7 +69,7 @@ class ReferenceBox:
         return found[0] if len(found) == 1 else found
 
     def operations(self, function: str, arguments: Mapping[str, Any]) -> list[Operation]:
-        """The operations of torch that it uses. Raises as ``call``."""
+        """Raises as ``call``."""
         message, _ = self._ask(function, arguments, count=True)
         try:
             return [
@@ -158,7 +158,6 @@ class ReferenceBox:
         return message
 
     def _whole(self) -> dict[str, Any] | None:
-        """Take the next message if it is complete."""
         length = int.from_bytes(self._pending[:_LENGTH_BYTES], "little")
         if len(self._pending) < _LENGTH_BYTES + length or len(self._pending) < _LENGTH_BYTES:
             return None
@@ -249,8 +248,6 @@ def _shape(shape: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class BoxedFunction:
-    """A function of ``reference.py`` that is called in the box."""
-
     box: ReferenceBox
     name: str
 
@@ -262,14 +259,11 @@ class BoxedFunction:
         return self.box.call(self.name, arguments)
 
     def operations(self, arguments: Mapping[str, Any]) -> list[Operation]:
-        """The operations of torch that it uses on these arguments."""
         return self.box.operations(self.name, arguments)
 
 
 @dataclass(frozen=True)
 class BoxedChallenge(Challenge):
-    """An uploaded challenge whose reference is called in ``box``."""
-
     box: ReferenceBox | None = None
 
     @functools.cached_property
@@ -280,7 +274,6 @@ class BoxedChallenge(Challenge):
 
 
 def boxed(challenge: Challenge, box: ReferenceBox) -> BoxedChallenge:
-    """The challenge with its reference in ``box``."""
     return BoxedChallenge(
         challenge.slug, challenge.manifest, challenge.folder, challenge.reference_folder, box
     )

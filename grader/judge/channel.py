@@ -35,7 +35,7 @@ class ChannelError(Exception):
 
 
 class BoxGone(ChannelError):
-    """The connection ended."""
+    pass
 
 
 class BoxSilent(ChannelError):

@@ -220,7 +220,6 @@ class JudgeServer:
         return outcome
 
     def _boxed(self, challenge: Challenge) -> Challenge:
-        """The uploaded challenge with a box for its reference."""
         spec = self.device.box_spec(BoxPurpose.BASELINE, self._language, limits.BOX_MEMORY_BYTES)
         self.reference_box = ReferenceBox(
             WatchedBoxes(self.spares.boxes, metrics.box_started),

@@ -81,7 +81,6 @@ class Tally:
 
 
 def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question) -> Wrong:
-    """The whole of a result that ``compare`` found to differ."""
     buffer = arena.buffers[name]
     found = _compare(arena, buffer.argument, snapshot, question)
     return Wrong(
@@ -354,7 +353,6 @@ def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
 
 
 def _largest(suspects: Suspects) -> float | None:
-    """The largest error among pairs of finite numbers."""
     errors = suspects.errors()[suspects.comparable()]
     return float(errors.max()) if errors.numel() else None
 

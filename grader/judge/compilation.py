@@ -27,8 +27,6 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    """Compiles sources to libraries."""
-
     #: Takes a manifest, a source and an architecture; adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
@@ -57,25 +55,21 @@ COMPILERS = {
 
 
 def compiler_of(language: Language) -> SourceCompiler:
-    """The compiler of a compiled language."""
     assert language.compiler is not None
     return COMPILERS[language.compiler]
 
 
 def request_of(challenge: Challenge, language: Language, source: str, architecture: str) -> CompileRequest:
-    """The source to compile, with a check of its signature."""
     return compiler_of(language).request(challenge.manifest, source, architecture)
 
 
 def compile_source(
     boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
 ) -> CompileResult:
-    """Compile in a box of ``boxes``, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
     return COMPILERS[request.compiler].run(boxes, request, interrupt)
 
 
 def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
-    """This machine's ``result`` for ``request``, ready to send."""
     assert result.artefact is not None
     return Artefact(
         key=request.key(),

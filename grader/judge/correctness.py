@@ -29,8 +29,6 @@ from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 
 @dataclass
 class Suite:
-    """The cases of one submission."""
-
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
@@ -61,7 +59,6 @@ class Suite:
 
     @property
     def passed(self) -> bool:
-        """True if no case has failed so far."""
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
@@ -245,7 +242,6 @@ class Suite:
             return client.printed()
 
     def _seconds(self) -> float:
-        """The time limit of the next call."""
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
         tried_out = self.told_sizes is not None

@@ -63,7 +63,6 @@ class IndexRules:
         )
 
     def order_of_launch(self) -> str:
-        """Arguments that a launch passes crosswise: each has the name of another parameter."""
         for launch in self.arguments.source.launches:
             if len(self.arguments.source.launches_of(launch.kernel)) > 1:
                 continue
@@ -115,7 +114,6 @@ class IndexRules:
         return ""
 
     def unused_blocks(self) -> str:
-        """A grid of several blocks along an axis that the kernel never uses."""
         for launch in self.arguments.source.launches:
             kernel = launch.kernel
             if self._calls_own_function(kernel) or not re.search(r"\bthreadIdx\b", kernel.body):

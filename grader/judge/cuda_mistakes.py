@@ -42,7 +42,6 @@ class CudaMistakes:
         return cls(Arguments(manifest, source)) if source is not None else None
 
     def suspicions(self) -> list[str]:
-        """Whatever looks wrong in the source alone."""
         sayings = [
             self.indices.order_of_solve(),
             self.indices.order_of_launch(),
@@ -90,7 +89,6 @@ class CudaMistakes:
         return said
 
     def _of_places(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
-        """For elements that are read or written at a wrong place."""
         if said := self.indices.order_of_launch():
             return said
         if mismatch.kind == "unwritten":

@@ -62,8 +62,6 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Access:
-    """An element of ``array``."""
-
     place: int
     line: int
     array: str
@@ -155,7 +153,6 @@ class Function:
         return {name: values[0] for name, values in found.items() if len(values) == 1 and name not in counted}
 
     def is_integer(self, name: str) -> bool:
-        """True if the name is declared as an integer, here or as a parameter."""
         types = [parameter.type for parameter in self.parameters if parameter.name == name]
         types += [match[1] for match in re.finditer(rf"([\w ]+?)\s+{name}\s*[=;,)]", self.body)]
         return bool(types) and all(_INTEGER.fullmatch(kind.strip()) for kind in types)
@@ -235,7 +232,6 @@ class CudaSource:
         return self._partners.get(place, -1)
 
     def kernel_at(self, line: int) -> Function | None:
-        """The function that contains a line."""
         for function in self.functions.values():
             if self.line_at(function.begin) <= line <= self.line_at(function.begin + len(function.body)):
                 return function
@@ -328,7 +324,6 @@ class Arguments:
 
 
 def read(text: str) -> CudaSource | None:
-    """None if the source is too long."""
     if len(text) > _MOST_CHARS:
         return None
     plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
@@ -358,7 +353,6 @@ def _partners(text: str) -> dict[int, int]:
 
 
 def split(text: str) -> list[str]:
-    """Split at commas outside brackets."""
     parts, depth, begin = [], 0, 0
     for place, mark in enumerate(text):
         if mark in _OPENING:
@@ -394,7 +388,6 @@ def _parameter(text: str) -> Parameter:
 
 
 def plain_value(text: str) -> str:
-    """The expression on one line, without casts and outer brackets."""
     text = " ".join(_CAST.sub("", text).split())
     while text.startswith("(") and _partners(text).get(0) == len(text) - 1:
         text = text[1:-1].strip()

@@ -111,7 +111,6 @@ class ValueRules:
         return len(read) > 1 or any(_largest(values) > _EXPONENT for values in read)
 
     def unshifted_exponential(self) -> str:
-        """Exponentials that are added up without a maximum subtracted."""
         for function in self.arguments.source.functions.values():
             for place, name, arguments in function.arguments_of(*_EXPONENTIALS):
                 if len(arguments) != 1 or not self._is_added(function, place, name):
@@ -144,7 +143,6 @@ class ValueRules:
         return ""
 
     def _is_added(self, function: Function, place: int, name: str) -> bool:
-        """True if the call's result is added to a sum."""
         for assignment in function.assignments:
             if assignment.operator == "+=" and re.search(rf"\b{name}\s*\(", assignment.value):
                 return True
@@ -195,7 +193,6 @@ class ValueRules:
         return ""
 
     def rounds_in_half(self, mismatch: Mismatch, case: Case) -> bool:
-        """True if rounding each step of a sum to 16 bits explains the error."""
         unit = 2.0**-8 if "bfloat" in self.arguments.source.text else 2.0**-11
         share = self._share(mismatch)
         return share is None or share <= unit * max(case.sizes.values(), default=1)
@@ -254,7 +251,6 @@ class ValueRules:
         )
 
     def variance(self) -> str:
-        """A mean of squares minus the square of the mean."""
         for function in self.arguments.source.functions.values():
             for match in _SQUARE_SUBTRACTED.finditer(function.body):
                 mean = match[1] or match[2]
@@ -268,7 +264,6 @@ class ValueRules:
         return ""
 
     def zero_quotient(self) -> str:
-        """A small integer divided by a size."""
         for function in self.arguments.source.functions.values():
             for match in _QUOTIENT.finditer(function.body):
                 if function.is_integer(match[2]):
@@ -293,7 +288,6 @@ class ValueRules:
 
 
 def _conditional(function: Function, assignment: Assignment) -> bool:
-    """True if it is in an ``if``."""
     before = function.body[: assignment.place].rstrip()
     return before.endswith(")") or re.search(r"(?:\)|\belse)\s*\{?$", before) is not None
 

@@ -76,8 +76,6 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class TimingPlan:
-    """How many rounds a workload gets."""
-
     #: Always made.
     rounds: int = 15
     #: Made while the time is not known to ``enough`` (a share of it) and ``seconds`` are not over.
@@ -149,11 +147,9 @@ class OutputChecker(Protocol):
         """Snapshot and compare. Both take as long for a wrong answer as for a right one, so a control, which computes
         nothing, calibrates them. On a GPU they only enqueue."""
 
-    def suspicious(self) -> bool:
-        """True if something may be wrong."""
+    def suspicious(self) -> bool: ...
 
-    def explain(self, question: Question) -> Mismatch | None:
-        """The first thing that was seen wrong, or None."""
+    def explain(self, question: Question) -> Mismatch | None: ...
 
     def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         """After the window: a write around a buffer or, with ``inputs``, into an input."""
@@ -168,8 +164,7 @@ class DeviceRecord(Protocol):
     def warmed(self, rounds: int) -> bool:
         """True if the device warmed up so much over its last ``rounds`` rounds that the earlier ones don't count."""
 
-    def state(self) -> GpuState | None:
-        """The part that a report keeps."""
+    def state(self) -> GpuState | None: ...
 
 
 class MemoryPlan(Protocol):
@@ -184,8 +179,7 @@ class MemoryPlan(Protocol):
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
         """True if the workload surely fits as soon as nothing but a judge uses the device's memory."""
 
-    def has_room(self, challenge: Challenge, case: Case) -> bool:
-        """True if there is memory for such a case now."""
+    def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
     def make_room(self) -> None:
         """Give unused memory back to the driver, for the submission."""
@@ -212,8 +206,7 @@ class Staging(Protocol):
 class Stream(Protocol):
     """The work enqueued on a device. A device without one has finished whatever a call returned from."""
 
-    def settle(self) -> None:
-        """Wait for everything that was enqueued."""
+    def settle(self) -> None: ...
 
     def before_round(self) -> None:
         """Finish all work and bring the device into the same state for everyone; then the call is queued."""
@@ -223,15 +216,12 @@ class Stream(Protocol):
 
 
 class Hardware(Protocol):
-    """What a device is."""
-
     @property
     def name(self) -> str:
         """Names its board: "cpu", "h200"."""
 
     @property
-    def model(self) -> str:
-        """The hardware's own name."""
+    def model(self) -> str: ...
 
     @property
     def on(self) -> str:
@@ -253,8 +243,6 @@ class Hardware(Protocol):
 
 
 class BoxDevice(Hardware, Protocol):
-    """A device for boxes and the calls in them."""
-
     #: The folder of compiled Python that boxes with torch read, see ``grader.sandbox.bytecode``.
     bytecode: str
 
@@ -288,8 +276,6 @@ class ArrayDevice(Hardware, Protocol):
 
 
 class CaseDevice(ArrayDevice, Protocol):
-    """A device for cases."""
-
     @property
     def passing_memories(self) -> MemoryMaker:
         """For a case that is for GPUs alone; nothing of it is kept for the next use."""
@@ -300,8 +286,6 @@ class CaseDevice(ArrayDevice, Protocol):
 
 
 class RatedDevice(Hardware, Protocol):
-    """A device with known limits of speed."""
-
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         """Use these. With none, a device that can measure them does so when asked."""
 
@@ -310,8 +294,6 @@ class RatedDevice(Hardware, Protocol):
 
 
 class TimedDevice(ArrayDevice, RatedDevice, Protocol):
-    """A device for rounds."""
-
     @property
     def plan(self) -> TimingPlan: ...
 
@@ -334,8 +316,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
     def staging(self) -> Staging | None:
         """None if questions stay where they were drawn."""
 
-    def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """See ``BoxDevice``."""
+    def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None: ...
 
     def watch(self, arena: Arena) -> OutputChecker: ...
 

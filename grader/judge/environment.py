@@ -24,7 +24,6 @@ def cpu_model() -> str:
 
 @functools.cache
 def judge_environment() -> dict[str, str]:
-    """Versions and machine, as text."""
     import torch
 
     return {**machine_environment(), "judge_torch": str(torch.__version__)}

@@ -54,7 +54,6 @@ class Wrong:
     tolerance: Tolerance
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
-        """True if every element of ``got`` passes for ``want``."""
         import torch
 
         scale = None
@@ -76,7 +75,6 @@ class Pattern:
 
 
 def pattern_of(result: Wrong) -> Pattern | None:
-    """The first that fits."""
     for find in (
         _unwritten,
         _zeros,
@@ -199,7 +197,6 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _shifted(result: Wrong) -> Pattern | None:
-    """By one or two places, or a row."""
     total = result.got.numel()
     row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):
@@ -259,7 +256,6 @@ def _offset(result: Wrong) -> Pattern | None:
 
 
 def _rounding(result: Wrong) -> Pattern | None:
-    """Errors that are small compared with their scale."""
     import torch
 
     if not result.want.is_floating_point():
@@ -299,7 +295,6 @@ def _typical(values: torch.Tensor) -> torch.Tensor:
 
 
 def _tail(result: Wrong) -> Pattern | None:
-    """Right up to an element, and wrong from there on."""
     import torch
 
     places = torch.nonzero(result.wrong).reshape(-1)

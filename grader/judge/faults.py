@@ -23,8 +23,6 @@ from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 @dataclass(frozen=True)
 class CaseFault:
-    """Why a case, or the loading of a submission, failed."""
-
     verdict: CaseVerdict
     detail: str
     hint: str = ""
@@ -343,14 +341,12 @@ def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
 
 
 def not_run_behind(endless: str) -> CaseFault:
-    """``endless``: the case that did not end."""
     return CaseFault(
         CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in time, which stops the judging."
     )
 
 
 def of_slow_rounds(error: TooSlow) -> CaseFault:
-    """A submission that could not make the fewest timed rounds."""
     rounds = f"{error.fewest} timed calls"
     if error.in_calls:
         each = error.limit / error.fewest

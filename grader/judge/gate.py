@@ -19,8 +19,6 @@ LOOKS_BETWEEN_CHECKS = 100_000
 
 @dataclass(frozen=True)
 class Window:
-    """One round, in seconds."""
-
     #: From the reveal to the opening.
     before: float
     #: From the opening to the end of the gate, see ``check_now``.

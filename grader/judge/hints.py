@@ -43,12 +43,10 @@ _FOLDERS = re.compile(
 
 
 def hint_of(failure: Failure) -> str:
-    """The runner's hint and ours."""
     said = f"{failure.type}: {failure.message}"
     known = next((hint for pattern, hint in _HINTS if pattern.search(said)), "")
     return " ".join(part for part in (failure.hint, known) if part)
 
 
 def message_of(failure: Failure) -> str:
-    """The exception's message, without folders that mean nothing to its reader."""
     return _FOLDERS.sub("", failure.message)

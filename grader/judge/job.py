@@ -13,8 +13,6 @@ from grader.schemas.submission import ProgressView, State
 
 
 class Job(Strict):
-    """One submission to judge."""
-
     submission: str
     catalogue: str
     challenge: str
@@ -42,8 +40,6 @@ class Job(Strict):
 
 
 class JudgingProgress(Strict):
-    """The state of judging, and the progress within it."""
-
     state: State
     progress: ProgressView
 

@@ -48,7 +48,6 @@ class LargeInputs:
         self._dimensions = {arg.name: dimension_of(arg, manifest.pieces) for arg in manifest.buffers}
 
     def write_to(self, buffers: Mapping[str, Buffer]) -> None:
-        """Put them all where the runner sees them."""
         for name, first, values in self._all():
             buffers[name].write(values, first)
 
@@ -69,7 +68,6 @@ class LargeInputs:
         return found
 
     def _all(self) -> Iterator[tuple[str, int, torch.Tensor]]:
-        """Names and parts, each with the flat place of its first element."""
         for name, values in self._whole.items():
             yield name, 0, values
         for argument in self._in_parts:

@@ -139,7 +139,6 @@ class Launcher:
         return self._trusted(BoxPurpose.BASELINE, message)
 
     def end_submissions(self) -> None:
-        """End only the submission's boxes. Harmless when called again."""
         for client in self._submissions:
             client.close()
 

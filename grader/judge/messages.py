@@ -91,8 +91,6 @@ class Queued(OfCall):
 
 
 class SeenKernel(Message):
-    """Resources of a compiled Triton kernel, as the runner reports them."""
-
     name: Name
     registers: Small
     shared_bytes: Small

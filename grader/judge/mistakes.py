@@ -49,8 +49,6 @@ class Reading(Protocol):
 
 @dataclass
 class Mistakes:
-    """Of one submission."""
-
     challenge: Challenge
     language: Language
     source: str

@@ -168,7 +168,6 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def ceilings() -> dict[str, float]:
-    """The modelled card's ceilings, for ``grader.judge.roofline``."""
     flops = {
         DType.FLOAT64: H200.flops["f64"],
         DType.FLOAT32: H200.flops["wgmma tf32"],

@@ -51,7 +51,6 @@ class KindOfResult:
     put: Put = _rounded_to
 
     def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:
-        """``values`` in the dtype that is kept for ``arg``."""
         import torch
 
         dtype = getattr(torch, self.dtype(arg).value)
@@ -247,5 +246,4 @@ def find_case(challenge: Challenge, name: str) -> Case:
 
 
 def readable(manifest: Manifest) -> set[str]:
-    """Names of the buffers that a submission must leave unchanged."""
     return {arg.name for arg in manifest.args if arg.kind is Kind.INPUT}

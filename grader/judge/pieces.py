@@ -39,8 +39,6 @@ class Cut:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some elements of one result."""
-
     arg: Argument
     #: The right values.
     want: torch.Tensor
@@ -116,7 +114,6 @@ def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
 
 
 def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
-    """The dimension of ``arg`` along which pieces are cut, or None."""
     found = (place for place, text in enumerate(arg.shape) if pieces.along in parse(text).names)
     return next(found, None)
 
@@ -129,8 +126,6 @@ def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
 
 @dataclass
 class _Joined:
-    """Joins the results of pieces."""
-
     manifest: Manifest
     pieces: Pieces
     #: Of results that are not cut.

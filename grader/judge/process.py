@@ -38,7 +38,7 @@ _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
 class Cancelled(Exception):
-    """The submission was cancelled while it was judged."""
+    pass
 
 
 class JsonStream:
@@ -71,7 +71,6 @@ class JsonStream:
 
 
 def _failure(reported: dict[str, str]) -> GraderError:
-    """The error that the child reported."""
     kind = BoxUnavailable if reported.get("code") == BoxUnavailable.code else JudgeFailure
     return kind(reported["message"], reported["hint"])
 
@@ -104,7 +103,6 @@ class JudgeProcess:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, if there is a child."""
         return self._child.pid if self._child is not None else None
 
     @property
@@ -120,7 +118,6 @@ class JudgeProcess:
 
     @property
     def architecture(self) -> str:
-        """The architecture that nvcc compiles for."""
         self._lines()
         return self._ready["architecture"]
 

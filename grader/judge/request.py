@@ -62,7 +62,6 @@ class Request:
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads to time."""
         if self.timed:
             return list(self.timed)
         on, only = kind_of(self.device).workloads, self.only_workloads

@@ -111,7 +111,6 @@ class RoundCosts:
 
     @property
     def strays(self) -> int:
-        """How many of the last timings in a row were outside the known range."""
         return len(self._strays)
 
     def usual(self, workload: str) -> Usual | None:

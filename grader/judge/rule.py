@@ -36,8 +36,6 @@ ControlRound = tuple[Timed, float]
 
 @dataclass(frozen=True)
 class Own:
-    """The rounds of a submission or baseline."""
-
     rounds: Sequence[Timed]
     #: Its calls queued behind the closed gate.
     gated: bool

@@ -75,8 +75,6 @@ class Timed:
 
 @dataclass(frozen=True)
 class Answer:
-    """A call that returned."""
-
     #: Since the gate opened.
     seconds: float
     failure: Failure | None
@@ -158,7 +156,6 @@ class RunnerClient:
         clocked.live_for(seconds)
 
     def gone(self) -> bool:
-        """True if the connection has ended, and the box with it."""
         return self._channel.gone()
 
     @property
@@ -168,7 +165,6 @@ class RunnerClient:
 
     @property
     def interprets(self) -> bool:
-        """True if kernels run in Triton's interpreter."""
         return self.on_processor and not self._device.modelled
 
     def hello(self) -> None:
@@ -206,7 +202,6 @@ class RunnerClient:
         return self._channel.expect(Loaded, self._processor(limits.LOAD_SECONDS)).error
 
     def bind(self, arena: Arena) -> None:
-        """Give the runner the buffers for the next calls."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
             if self._stream is not None:

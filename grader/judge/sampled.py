@@ -85,7 +85,6 @@ class LargeBuffer(Buffer):
         self._fill(self.poison_elements(PAGE // self.argument.dtype.itemsize), ())
 
     def hold(self, pattern: Pattern) -> None:
-        """Fill it with this pattern."""
         import torch
 
         overlays = []
@@ -154,7 +153,6 @@ class LargeArena(Arena):
         return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
 
     def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:
-        """The values of an input or in-out before the call, at these flat places."""
         if name in self.patterns:
             return self.patterns[name].at(places)
         return self.inputs[name].reshape(-1)[places]
@@ -169,7 +167,6 @@ class LargeArena(Arena):
 
 
 def _targets(count: int, seed: int) -> list[int]:
-    """Elements of a large array whose blocks should run."""
     dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
     # 2^29 and 2^30: where offsets in bytes of 4-byte elements no longer fit 31 and 32 bits.
     found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
@@ -194,7 +191,6 @@ _FAR_BYTES = 1 << 28
 
 
 def _is_far(message: str) -> bool:
-    """True if an access out of bounds is where an overflowing index leads."""
     found = _DISTANCE.search(message)
     return found is not None and (found[2] == "before" or int(found[1].replace(",", "")) >= _FAR_BYTES)
 

@@ -70,13 +70,11 @@ _INTERRUPTED_EVERY = 0.05
 
 
 class OutOfTime(Exception):
-    """Judging one submission took longer than limits.JUDGING_CLOCK_SECONDS."""
+    pass
 
 
 @dataclass
 class Session:
-    """Judges one submission."""
-
     request: Request
     device: Device
     boxes: BoxMaker
@@ -154,7 +152,6 @@ class Session:
         return self._timekeeper.taken
 
     def run(self) -> Outcome:
-        """``judge``, then ``close``."""
         try:
             return self.judge()
         finally:
@@ -358,7 +355,6 @@ class Session:
                         time.sleep(min(left, _INTERRUPTED_EVERY))
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
-        """The outcome of a submission without a final time."""
         verdict = verdict_of(cases)
         detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
@@ -453,7 +449,6 @@ class Session:
 
     @cached_property
     def _total(self) -> int:
-        """Number of steps: public cases, timed workloads, and one for the hidden cases."""
         timed = self._timekeeper.fitting() if self.request.timing else []
         return len(self._public) + len(timed) + bool(self._hidden)
 

@@ -76,7 +76,6 @@ class Spares:
                 pool.hold()
 
     def release(self) -> None:
-        """Nothing is timed any more."""
         for pool in self._all:
             pool.release()
 

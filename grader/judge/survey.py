@@ -24,8 +24,6 @@ from grader.schemas.hardware import KernelUsage, Witness
 
 @dataclass(frozen=True)
 class Survey:
-    """Names of torch's own operations that ran in ``solve``, and the resources of Triton's kernels."""
-
     library_ops: Sequence[str] = ()
     kernels: Sequence[KernelUsage] = ()
 

@@ -30,22 +30,17 @@ Clock = Callable[[str], AbstractContextManager[None]]
 
 
 def costs_name(challenge: Challenge, workload: Workload) -> str:
-    """The workload's key in ``RoundCosts``."""
     return f"{challenge.slug} {challenge.manifest.version}: {workload.name}"
 
 
 @dataclass(frozen=True)
 class Half:
-    """A workload with the first half of the control's rounds."""
-
     workload: Workload
     rounds: Sequence[ControlRound]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One workload's measurement, with its own rounds and the control's before and after it."""
-
     workload: Workload
     measured: Measured
     own: Own
@@ -106,7 +101,6 @@ class Timekeeper:
         return [Half(workload, self._control(control, workload, "before")) for workload in workloads]
 
     def fitting(self) -> list[Workload]:
-        """The workloads that fit this device."""
         plan, challenge = self.device.memory_plan, self.request.challenge
         return [
             workload

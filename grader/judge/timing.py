@@ -312,7 +312,6 @@ class Stopwatch:
                 yield case, True
 
     def _series(self, fewest: int) -> list[Case]:
-        """The cases of ``fewest`` rounds that count, shuffled."""
         counts = rare_counts(fewest, len(self._rare))
         series = [case for case, times in zip(self._rare, counts, strict=True) for _ in range(times)]
         series += [self.case] * (fewest - len(series))
@@ -345,7 +344,6 @@ class Stopwatch:
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
     def _ask(self, case: Case) -> Asked:
-        """The kept question, else a new one of ``case``."""
         staging = self.device.staging
         asked = self._kept or self._draw(case, staging)
         if staging is None:

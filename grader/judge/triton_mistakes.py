@@ -49,7 +49,6 @@ class TritonMistakes:
         return cls(manifest, source) if source is not None else None
 
     def suspicions(self) -> list[str]:
-        """Whatever looks wrong in the source alone."""
         rules = (
             self._result_not_written,
             self._grid_too_small,
@@ -117,7 +116,6 @@ class TritonMistakes:
         return ""
 
     def _parameter_of(self, argument: str) -> str:
-        """The name that ``solve`` gives to an argument of the challenge."""
         names = [given.name for given in self.manifest.args]
         solve = self.source.solve
         own = [parameter.arg for parameter in solve.args.args] if solve is not None else []
@@ -431,7 +429,6 @@ class TritonMistakes:
         return ""
 
     def _mask_of(self, access: Access, kernel: Kernel) -> str:
-        """The wrong or missing mask of an access."""
         what = f"tl.{access.operation} in line {access.line}"
         if access.mask is None:
             return (
@@ -469,7 +466,6 @@ class TritonMistakes:
         )
 
     def _overlap(self, kernel: Kernel, accesses: list[Access]) -> str:
-        """Several programs store to one address."""
         stores = [access for access in kernel.accesses if access.operation == "store"]
         here = [
             access for access in stores if access.parameter in {each.parameter for each in accesses}
@@ -641,7 +637,6 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _is_one(grid: ast.expr) -> bool:
-    """A grid of one program."""
     parts = grid.elts if isinstance(grid, ast.Tuple) else [grid]
     return all(isinstance(part, ast.Constant) and part.value == 1 for part in parts)
 
@@ -745,7 +740,6 @@ def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
 
 
 def _program_names(kernel: Kernel) -> set[str]:
-    """Names whose values depend on program_id."""
     found: set[str] = set()
     for _ in range(4):
         for name, value in kernel.assigned.items():
@@ -755,7 +749,6 @@ def _program_names(kernel: Kernel) -> set[str]:
 
 
 def _loop_around(access: Access, kernel: Kernel) -> str:
-    """The variable of the loop around an access, or ""."""
     for node in walk(*kernel.node.body):
         match node:
             case ast.For(target=ast.Name(id=name)) if (

@@ -27,8 +27,6 @@ class Access:
 
 @dataclass
 class Kernel:
-    """A function under ``triton.jit``."""
-
     node: ast.FunctionDef
     accesses: list[Access] = field(default_factory=list)
     #: Axes that it uses program_id of; None for one that is not a literal.
@@ -47,7 +45,6 @@ class Kernel:
 
     @property
     def constants(self) -> set[str]:
-        """Parameters that are compile-time constants."""
         arguments = self.node.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         return {
@@ -87,7 +84,6 @@ class Kernel:
 
     @property
     def used(self) -> set[str]:
-        """Names that its body reads."""
         return {
             node.id
             for node in walk(*self.node.body)
@@ -121,7 +117,6 @@ class TritonSource:
     tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
 
     def kernel_at(self, line: int) -> Kernel | None:
-        """The kernel that contains a line."""
         return next(
             (
                 kernel
@@ -138,7 +133,6 @@ class TritonSource:
 
 
 def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """In the order of the text."""
     pending = list(reversed(nodes))
     while pending:
         node = pending.pop()
@@ -158,13 +152,11 @@ def operation_of(call: ast.AST) -> str:
 
 
 def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """The argument of a call at that place, or by that name."""
     named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
     return named if named is not None else call.args[place] if len(call.args) > place else None
 
 
 def read(source: str) -> TritonSource | None:
-    """None if it is not Python, or too long."""
     if len(source) > _MOST_CHARS:
         return None
     try:

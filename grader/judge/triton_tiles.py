@@ -28,8 +28,6 @@ _NEUTRAL = {
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a tile."""
-
     #: The vector of indices along it.
     name: str = ""
     #: The program ids in these indices.

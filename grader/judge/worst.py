@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suspects:
-    """A flat result with the right one."""
-
     got: torch.Tensor
     want: torch.Tensor
     #: True for each wrong element.
@@ -29,7 +27,6 @@ class Suspects:
     magnitude: torch.Tensor | None = None
 
     def errors(self) -> torch.Tensor:
-        """|got - want| (float64, flat)."""
         return (self.got.double() - self.want.double()).abs()
 
     def comparable(self) -> torch.Tensor:

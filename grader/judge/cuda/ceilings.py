@@ -30,7 +30,6 @@ def measure_ceilings(index: int) -> Mapping[str, float]:
 
 
 def copy_bandwidth() -> float:
-    """Bytes/s (read and written) of the best copy."""
     return _bandwidths()["copy"]
 
 

@@ -124,7 +124,6 @@ class CudaGate(HostGate):
         check(api().cuStreamWriteValue32(stream, page.device + word * _WORD_BYTES, self.round, 0))
 
     def _enqueue_wait(self, page: _Registered, word: int) -> None:
-        """Hold the stream until the word is this round's number or a later one."""
         cu, stream = api(), self._stream.cuda_stream
         reached = int(cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_GEQ)
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))

@@ -21,8 +21,6 @@ KEPT_SHARE = 0.2
 
 
 class _Pointer:
-    """Device memory that torch takes without a copy."""
-
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
             "shape": (size,),

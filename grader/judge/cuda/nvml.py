@@ -157,7 +157,6 @@ class NvmlRecord:
     repeated: int = 0
 
     def round_counts(self) -> bool:
-        """See ``DeviceRecord``."""
         sample = self.monitor.sample()
         if sample is None:
             return True

@@ -156,7 +156,6 @@ class Spots:
         self.taken = torch.empty(self.count, dtype=snapshot.dtype, device="cuda")
 
     def draw(self) -> None:
-        """Draw the places of the next spot check. Enqueues."""
         within = torch.randint(self._part, self._first.shape, generator=self._chance, device="cuda")
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 

@@ -53,7 +53,6 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
 
 
 def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """The kernel's arrays."""
     return _bytes(manifest.buffers, manifest, sizes)
 
 
