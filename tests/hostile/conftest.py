@@ -23,9 +23,11 @@ def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambd
     """One for each entry. What tries another one's mechanism, and what ``matrix`` says, is left to the full matrix."""
     return [
         pytest.param(
-            it, id=f"{it.surface}-{it.name}", marks=[pytest.mark.matrix] if it.like or matrix(it) else []
+            entry,
+            id=f"{entry.surface}-{entry.name}",
+            marks=[pytest.mark.matrix] if entry.like or matrix(entry) else [],
         )
-        for it in entries
+        for entry in entries
     ]
 
 

@@ -42,7 +42,7 @@ CHARGED = "charged"
 _FIELD = re.compile(r"^(?P<name>[A-Z][a-z]+): (?P<value>.*(?:\n[ \t]+.*)*)", re.M)
 _NEEDED = ("Mechanism", "Surface", "Gain", "Challenge", "Defence")
 _NEEDED_OF_CONTROL = ("Looks", "Challenge")
-_LANGUAGES = {it.suffix: it for it in Language}
+_LANGUAGES = {language.suffix: language for language in Language}
 
 
 @dataclass(frozen=True)
@@ -123,19 +123,19 @@ def load(only: tuple[str, ...] = ()) -> list[Entry]:
 
     Raises HeaderInvalid.
     """
-    files = [(it, path) for it in SURFACES for path in _sources(ATTACKS / it)]
+    files = [(surface, path) for surface in SURFACES for path in _sources(ATTACKS / surface)]
     files += [(CONTROL, path) for path in _sources(CONTROLS)]
     entries = [read(path, surface) for surface, path in files]
-    return [it for it in entries if not only or it.surface in only or it.name.startswith(only)]
+    return [entry for entry in entries if not only or entry.surface in only or entry.name.startswith(only)]
 
 
 def read(path: Path, surface: str) -> Entry:
     """One file of the suite. Raises HeaderInvalid."""
     source, language = path.read_text(), _LANGUAGES[path.suffix]
     header = (ast.get_docstring(ast.parse(source)) or "") if language is Language.TRITON else _comment(source)
-    fields = {it["name"]: " ".join(it["value"].split()) for it in _FIELD.finditer(header)}
+    fields = {match["name"]: " ".join(match["value"].split()) for match in _FIELD.finditer(header)}
     needed = _NEEDED_OF_CONTROL if surface == CONTROL else _NEEDED
-    if missing := [it for it in needed if not fields.get(it)]:
+    if missing := [name for name in needed if not fields.get(name)]:
         raise HeaderInvalid(f"{path.name}: its header lacks {', '.join(missing)}")
     return Entry(path.stem, surface, language, source, header.partition("\n")[0].rstrip("."), fields)
 

@@ -29,7 +29,7 @@ UNKNOWN = {
 
 def timed(catalogue: Catalogue, measured: Measured) -> WorkloadReport:
     challenge = catalogue.load("twice")
-    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    workload = next(workload for workload in challenge.manifest.workloads if workload.on == "cpu")
     return workload_report(
         challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice()
     )

@@ -137,7 +137,7 @@ def test_a_baseline_is_not_frozen_while_something_else_uses_the_gpu(
     timekeeper = Timekeeper(request, device, launcher, lambda *_: None, lambda _: nullcontext())
     left = list(company_s)
     monkeypatch.setattr(
-        timekeeper, "_control_rounds", lambda *_: [(it, CONTROL_S) for it in rounds(CONTROL_S, left[0])]
+        timekeeper, "_control_rounds", lambda *_: [(timed, CONTROL_S) for timed in rounds(CONTROL_S, left[0])]
     )
 
     def stopwatch(*_: object) -> Any:

@@ -105,7 +105,7 @@ FRAMES = st.one_of(
 )
 # Lengths that lie: more than follows, less, nothing, more than is ever read.
 TORN = st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=64)).map(
-    lambda it: struct.pack("<I", it[0]) + it[1]
+    lambda pair: struct.pack("<I", pair[0]) + pair[1]
 )
 SPEECH = st.one_of(FRAMES, TORN, st.binary(max_size=20), st.just(frame(b"")))
 # Each utterance with a number of descriptors that ride along.

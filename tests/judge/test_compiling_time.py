@@ -42,7 +42,9 @@ def client_of(
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, end=lambda: None)
     gate = HostGate()
-    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None)
+    device: Any = SimpleNamespace(
+        make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None
+    )
     client = RunnerClient(box, device, compiling=compiling)
     gate.next_round()
     over = threading.Event()

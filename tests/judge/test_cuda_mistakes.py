@@ -193,7 +193,7 @@ def _said(text: str, slug: str, ending: Failure | Wrong) -> str:
 
 
 def test_every_kernel_is_in_a_table() -> None:
-    assert {it.stem for it in KERNELS.glob("*.cu")} == {*JUDGED, *READ}
+    assert {path.stem for path in KERNELS.glob("*.cu")} == {*JUDGED, *READ}
 
 
 @pytest.mark.parametrize("name", READ)
@@ -299,7 +299,7 @@ def test_the_sources_of_right_kernels_look_right() -> None:
         assert mistakes is not None
         said[str(path.relative_to(ROOT))] = mistakes.suspicions()
     assert len(said) > 100
-    assert {path: it for path, it in said.items() if it} == {}
+    assert {path: suspicions for path, suspicions in said.items() if suspicions} == {}
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_session_leaves_box_and_rounds_to_the_next(
     monkeypatch.setattr(Stopwatch, "control", counted)
     monkeypatch.setattr(kept_control, "FRESH_SECONDS", 600.0)
     challenge, kept, counting = catalogue.load("twice"), KeptControl(), Counting(boxes)
-    frozen = {it.name: {"eager": None} for it in challenge.manifest.workloads}
+    frozen = {workload.name: {"eager": None} for workload in challenge.manifest.workloads}
     for key in (bytes(32), bytes(31) + b"1"):
         request = Request(challenge, Language.TRITON, RIGHT, CPU, key, challenge.cases[:1], baselines=frozen)
         session = Session(request, HostDevice(), counting, lambda _: None, nobody, kept_control=kept)

@@ -63,7 +63,7 @@ def test_a_large_case_is_judged_piece_by_piece(catalogue: Catalogue, boxes: BoxM
     assert judged(catalogue, boxes, RIGHT, Card()).verdict is Verdict.ACCEPTED
     wrong = with_solve("    torch.mul(x, 2, out=out)\n    if n > 2000:\n        out[1027] = 5")
     report = judged(catalogue, boxes, wrong, Card())
-    (found,) = [it for it in report.cases if it.name == "large"]
+    (found,) = [case for case in report.cases if case.name == "large"]
     assert found.verdict is CaseVerdict.WRONG_ANSWER
     assert found.mismatch is not None
     assert (found.mismatch.index, found.mismatch.wrong, found.mismatch.total) == ([1027], 1, 3001)
@@ -82,7 +82,7 @@ def test_what_the_memory_leaves_out_is_named_and_of_hidden_cases_counted(
     catalogue: Catalogue, boxes: BoxMaker
 ) -> None:
     report = judged(catalogue, boxes, RIGHT, Card("large", "secret_large"))
-    assert (report.verdict, [it.name for it in report.cases]) == (Verdict.ACCEPTED, ["basic"])
+    assert (report.verdict, [case.name for case in report.cases]) == (Verdict.ACCEPTED, ["basic"])
     assert report.left_out == ["large"]
     assert report.remarks == [
         "Without case large: too large.",

@@ -31,7 +31,9 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()
-    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None)
+    device: Any = SimpleNamespace(
+        make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None
+    )
     client = RunnerClient(box, device)
     number = gate.next_round()
     gate._words[DONE_WORD] = number
@@ -130,5 +132,5 @@ def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: boo
     client.unbind()
     assert bool(ended) is not returns
     assert time.perf_counter() - began < 5.0
-    for it in (ours, theirs, gate):
-        it.close()
+    for end in (ours, theirs, gate):
+        end.close()

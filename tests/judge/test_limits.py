@@ -77,7 +77,7 @@ def test_what_does_not_end_ends_the_judging(judge: Judge) -> None:
     assert first.verdict is CaseVerdict.TIME_LIMIT
     assert "1.5 s of processor time" in first.detail
     assert rest
-    assert {it.verdict for it in rest} == {CaseVerdict.NOT_RUN}
+    assert {case.verdict for case in rest} == {CaseVerdict.NOT_RUN}
     assert f"'{first.name}' did not end" in rest[0].detail
 
 

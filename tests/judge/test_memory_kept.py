@@ -55,7 +55,7 @@ class Shared(Plenty):
         return isinstance(error, torch.OutOfMemoryError)
 
     def free_bytes(self) -> int:
-        alive = any(it.end() is None for it in self._boxes.started)
+        alive = any(box.end() is None for box in self._boxes.started)
         return 100 * GIB - (self._kept if alive else 0)
 
     def may_keep(self, kept: int) -> bool:
@@ -74,8 +74,8 @@ def test_who_keeps_the_devices_memory_has_a_verdict(catalogue: Catalogue) -> Non
     assert report.verdict is Verdict.MEMORY_LIMIT
     assert "kept so much" in report.detail
     assert report.score.time_us is None
-    assert {it.name for it in report.cases} == {
-        it.name for it in catalogue.load("twice").cases if not it.hidden
+    assert {case.name for case in report.cases} == {
+        case.name for case in catalogue.load("twice").cases if not case.hidden
     }
 
 

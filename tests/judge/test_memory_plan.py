@@ -42,14 +42,14 @@ class Height(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        for it in tree_leaves(made):
-            if isinstance(it, torch.Tensor):
-                storage = it.untyped_storage()
+        for leaf in tree_leaves(made):
+            if isinstance(leaf, torch.Tensor):
+                storage = leaf.untyped_storage()
                 self._alive[storage._cdata] = (
                     StorageWeakRef(storage),  # type: ignore[no-untyped-call]
                     storage.nbytes(),
                 )
-        self._alive = {key: it for key, it in self._alive.items() if not _gone(it[0])}
+        self._alive = {key: pair for key, pair in self._alive.items() if not _gone(pair[0])}
         self.most = max(self.most, sum(size for _, size in self._alive.values()))
         return made
 
@@ -70,12 +70,12 @@ def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("slug", CATALOGUE.slugs())
 def test_no_round_takes_more_to_draw_than_its_recipes_say(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
-    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    workload = next(workload for workload in challenge.manifest.workloads if workload.on == "cpu")
     for overlay in (None, *overlays(challenge, workload)):
         case = workload_case(challenge, workload, overlay)
         with Height() as height:
             drawn = draw_inputs(challenge.manifest, case, 5)
-        inputs = sum(it.nbytes for it in drawn.values())
+        inputs = sum(tensor.nbytes for tensor in drawn.values())
         assert height.most <= inputs + max(_beside(challenge, case).values()) + SMALL, case.name
         assert inputs + max(_beside(challenge, case).values()) <= workload_bytes(challenge, workload)
 
@@ -177,7 +177,7 @@ def test_what_a_gpu_has_room_for_when_nothing_else_uses_it(monkeypatch: pytest.M
     """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
     plan = CudaMemoryPlan.__new__(CudaMemoryPlan)
     challenge = CATALOGUE.load("vector_add")
-    largest = next(it for it in challenge.manifest.workloads if it.name == "2^28")
+    largest = next(workload for workload in challenge.manifest.workloads if workload.name == "2^28")
     for total, alone in ((24, False), (39, True), (80, True)):
-        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda it=total: (GIB, it * GIB))
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda gib=total: (GIB, gib * GIB))
         assert plan.fits_alone(challenge, largest) == alone

@@ -38,7 +38,7 @@ def made(
             "version": 1,
             "languages": ["triton"],
             "args": [
-                *(dict(zip(("name", "kind", "dtype", "shape"), it, strict=True)) for it in buffers),
+                *(dict(zip(("name", "kind", "dtype", "shape"), buffer, strict=True)) for buffer in buffers),
                 {"name": "rows", "kind": "size"},
                 {"name": "n", "kind": "size"},
             ],

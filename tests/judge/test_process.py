@@ -54,7 +54,7 @@ def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
     heard: list[JudgingProgress] = []
     outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
-    assert {it.state for it in heard} == {State.TESTING, State.TIMING}
+    assert {progress.state for progress in heard} == {State.TESTING, State.TIMING}
 
 
 def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: JudgeProcess) -> None:

@@ -62,7 +62,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
         device=CPU,
         seed_key=bytes(32),
         cases=challenge.cases[:1],
-        baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads},
+        baselines={workload.name: {"eager": 1.0} for workload in challenge.manifest.workloads},
     )
     return Session(request, Device(), boxes, lambda _: None, lambda: None).run().report
 

@@ -141,7 +141,7 @@ def test_right_kernels_pass_and_wrong_ones_do_not(boxes: BoxMaker) -> None:
     session = Session(request, make_device(EMULATED), boxes, lambda _: None, lambda: None)
     report = session.run().report
     assert report.verdict in (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR), report
-    found = {it.name: it for it in report.cases}
+    found = {case.name: case for case in report.cases}
     for name in RIGHT:
         assert found[name].verdict is CaseVerdict.ACCEPTED, found[name]
         assert found[name].checked is Checked.SAMPLE
@@ -195,7 +195,7 @@ def test_a_pattern_is_its_recipe() -> None:
     arg: Argument = manifest.buffers[0]
     pattern = draw_pattern(manifest, case, arg, 42)
     length = pattern.values.numel()
-    assert all(length % it for it in range(2, 1000)), "a step of a wrong index is no multiple of it"
+    assert all(length % number for number in range(2, 1000)), "a step of a wrong index is no multiple of it"
     places = torch.tensor([7, 8, 8 + length, 8 + 1000 * length, n - 1])
     values = pattern.at(places)
     assert values.isnan().tolist() == [True, False, False, False, True]
@@ -215,7 +215,7 @@ class _Other:
 def test_which_cases_are_sampled() -> None:
     catalogue = find_catalogue()
     found = {
-        slug: [it.name for it in challenge.cases if it.on and can_be_sampled(challenge.manifest, it)]
+        slug: [case.name for case in challenge.cases if case.on and can_be_sampled(challenge.manifest, case)]
         for slug in catalogue.slugs()
         for challenge in [catalogue.load(slug)]
     }

@@ -45,7 +45,9 @@ class Copies:
         return torch.empty(like.shape, dtype=like.dtype)
 
     def stage(self, question: Question) -> Question:
-        copied = Question(*({name: it.clone() for name, it in part.items()} for part in _parts(question)))
+        copied = Question(
+            *({name: tensor.clone() for name, tensor in part.items()} for part in _parts(question))
+        )
         self.staged.append(copied)
         return copied
 
@@ -92,10 +94,10 @@ def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launche
     # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
     # So does a round with special values.
     assert len(device.staging.staged) == QUESTIONS + 3
-    inputs = [it.inputs["x"] for it in device.staging.staged]
+    inputs = [question.inputs["x"] for question in device.staging.staged]
     ahead = QUESTIONS - ROUNDS + 2
     assert len(drawn) == len(set(drawn)) == 1 + len(inputs[ahead:])
-    assert all(torch.equal(it, inputs[0]) for it in inputs[:ahead])
+    assert all(torch.equal(tensor, inputs[0]) for tensor in inputs[:ahead])
     assert not any(torch.equal(one, other) for one, other in pairwise(inputs[ahead - 1 :]))
 
 
@@ -124,13 +126,14 @@ def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, 
     assert len(device.staging.staged) == QUESTIONS
     first = device.staging.staged[0].inputs["x"]
     assert all(
-        torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staging.staged[1:]
+        torch.equal(question.inputs["x"], first) and question.inputs["x"] is not first
+        for question in device.staging.staged[1:]
     )
 
 
 def test_a_control_can_run_in_the_submissions_box_ahead_of_it(launcher: Launcher) -> None:
     rounds = []
-    client = launcher.submission(lambda it: rounds.extend(_watch(launcher, Staging()).control(it)))
+    client = launcher.submission(lambda client: rounds.extend(_watch(launcher, Staging()).control(client)))
     assert len(rounds) == ROUNDS
     assert len(_watch(launcher, Staging()).own(client).rounds) == ROUNDS
 
@@ -201,7 +204,7 @@ def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launche
     own = _watch(launcher, Staging()).own(client)
     assert not own.gated
     assert len(own.rounds) == ROUNDS
-    assert all(it.host == 0.0 for it in own.rounds)
+    assert all(timed.host == 0.0 for timed in own.rounds)
 
 
 class Waiting(RunnerClient):
@@ -234,9 +237,9 @@ class Longer(Staging):
 def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
     device = Longer()
     _watch(launcher, device).own(launcher.submission())
-    drawn = [it.inputs["x"] for it in device.staging.staged]
-    assert sum(bool(((it >= 7.0) & it.isfinite()).any()) for it in drawn) > 0
-    assert sum(bool(it.isnan().any()) for it in drawn) == 1
+    drawn = [question.inputs["x"] for question in device.staging.staged]
+    assert sum(bool(((values >= 7.0) & values.isfinite()).any()) for values in drawn) > 0
+    assert sum(bool(values.isnan().any()) for values in drawn) == 1
     # What is special is drawn in a round of its own.
     assert len(drawn) == QUESTIONS + ROUNDS + 3
 
@@ -283,9 +286,9 @@ def test_rounds_from_before_the_device_was_warm_do_not_count(
 def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
     steady = [100.0 + number % 3 for number in range(30)]
     assert not timing.drifted(steady, 0.001)
-    assert timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.001)
-    assert not timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.03)
-    assert not timing.drifted([*steady[:15], *(it + 0.5 for it in steady[15:])], 0.001)
+    assert timing.drifted([*steady[:15], *(seconds + 2.0 for seconds in steady[15:])], 0.001)
+    assert not timing.drifted([*steady[:15], *(seconds + 2.0 for seconds in steady[15:])], 0.03)
+    assert not timing.drifted([*steady[:15], *(seconds + 0.5 for seconds in steady[15:])], 0.001)
 
 
 def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
@@ -300,7 +303,7 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
     assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
     own = _watch(launcher, HostDevice()).own(launcher.submission())
     names = own.drawn[: HostDevice.plan.rounds]
-    assert sum("outliers in x" in it for it in names) == 3
+    assert sum("outliers in x" in name for name in names) == 3
 
 
 @pytest.mark.parametrize(("gate", "asked"), [(1e-3, [1, 1, 1]), (0.3e-3, [1, 0, 0])])

@@ -166,7 +166,7 @@ def test_a_box_that_fails_then_changes_nothing(catalogue: Catalogue) -> None:
     kernel = {"name": "twice", "registers": 32, "shared_bytes": 0, "local_bytes": 8}
     found, box = ask(catalogue, Seen.model_validate({"kernels": [kernel]}), None)
     assert found.library_ops == ()
-    assert [it.name for it in found.kernels] == ["twice"]
+    assert [kernel.name for kernel in found.kernels] == ["twice"]
     assert (found.kernels[0].said_by, found.kernels[0].stack_bytes) == ("runner", 8)
     assert box.bound == 0
 

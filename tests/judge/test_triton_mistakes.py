@@ -141,7 +141,7 @@ def judge(local_boxes: BoxMaker) -> Iterator[CaseJudge]:
 
 
 def test_every_kernel_is_in_the_table() -> None:
-    assert {it.stem for it in KERNELS.glob("*.py")} == set(TABLE)
+    assert {path.stem for path in KERNELS.glob("*.py")} == set(TABLE)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -250,7 +250,7 @@ def test_advice_needs_its_evidence(
 RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.py"), *ROOT.glob("benchmarks/variants/*/*.py")])
 
 
-@pytest.mark.parametrize("path", RIGHT, ids=lambda it: f"{it.parts[-3]}-{it.parent.name}-{it.stem}")
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: f"{path.parts[-3]}-{path.parent.name}-{path.stem}")
 def test_the_source_of_a_right_kernel_looks_right(path: Path) -> None:
     """Rules that look at the source alone find nothing in it, whatever the numbers may be."""
     slug = path.parts[-3] if path.parent.name == "staff" else path.parent.name
