@@ -23,7 +23,8 @@ from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
-from grader.judge.sampled import LargeArena, examine, of_lost_box
+from grader.judge.sampled import examine, of_lost_box
+from grader.judge.sampled_arena import LargeArena
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.challenge.catalogue import Catalogue
-from grader.judge.device import Device, EmulatedDevice, HostDevice, TimingPlan
+from grader.judge.device import Device, TimingPlan
+from grader.judge.host_device import EmulatedDevice, HostDevice
 from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request

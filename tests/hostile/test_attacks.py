@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.signature import cuda_footer
-from grader.judge.device import EmulatedDevice
+from grader.judge.host_device import EmulatedDevice
 from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker

@@ -9,7 +9,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import TimedWorkload, report, workload_report
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import Measured
 from grader.languages import Language
@@ -71,7 +71,7 @@ def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(catalogue: 
     assert flagged.flags == unranked.flags == [Flag.LIBRARY_KERNEL]
     assert (flagged.score.time_us, flagged.score.unranked) == (pytest.approx(2000.0), "")
     assert (unranked.score.time_us, unranked.score.speedup) == (None, None)
-    assert "ranks only kernels of your own" in unranked.score.unranked
+    assert "ranks only your own kernels" in unranked.score.unranked
     # The time itself is nobody's secret.
     assert unranked.workloads[0].time_us == 2000.0
     assert judged(catalogue, workload, "unranked").score.time_us == pytest.approx(2000.0)

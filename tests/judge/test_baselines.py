@@ -11,7 +11,7 @@ import pytest
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.model import Workload
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import Request
 from grader.judge.round_costs import RoundCosts
 from grader.judge.rule import Measured, Own

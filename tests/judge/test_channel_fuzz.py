@@ -27,7 +27,7 @@ from grader.judge import channel as channel_module
 from grader.judge import runner_client as remote_module
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.messages import Bound, Hello, Loaded, Message, Queued, Returned
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.sandbox.box import BoxEnd, EndReason

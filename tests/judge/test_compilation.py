@@ -22,7 +22,7 @@ from grader.judge.compilation import (
     request_of,
     result_of,
 )
-from grader.judge.device import EmulatedDevice, HostDevice
+from grader.judge.host_device import EmulatedDevice, HostDevice
 from grader.judge.job import Job, JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session

@@ -11,7 +11,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import verdict_of
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.job import JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session

@@ -10,7 +10,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict

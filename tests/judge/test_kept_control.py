@@ -10,7 +10,7 @@ import pytest
 from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.judge import kept_control
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.kept_control import KeptControl
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound

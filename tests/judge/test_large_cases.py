@@ -12,7 +12,7 @@ from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Pieces
 from grader.judge import pieces
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.languages import Language

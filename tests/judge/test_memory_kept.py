@@ -8,7 +8,8 @@ import torch
 from grader.challenge.catalogue import Catalogue
 from grader.errors import JudgeFailure
 from grader.judge import session
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session

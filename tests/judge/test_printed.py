@@ -13,7 +13,7 @@ from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.judge import runner_client
 from grader.judge.correctness import COUNTS, WARM_UP, printed_text
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge.catalogue import Catalogue
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.job import JudgingProgress, Outcome
 from grader.judge.process import JudgeProcess
 from grader.judge.request import Request

@@ -6,8 +6,9 @@ import pytest
 
 from grader import limits
 from grader.challenge.catalogue import find_catalogue
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
 from grader.judge.gate import HostGate
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language

@@ -12,7 +12,8 @@ from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge import timekeeper
-from grader.judge.device import HostDevice, Noise, TimingPlan
+from grader.judge.device import Noise, TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session

@@ -15,7 +15,7 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
 from grader.languages import Language

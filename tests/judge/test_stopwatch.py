@@ -15,7 +15,8 @@ from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.judge import timing
 from grader.judge.arena import Arena, Poison
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.messages import Failure
 from grader.judge.oracle import Question

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.channel import BoxLied
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.messages import Returned, Seen
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import RunnerClient

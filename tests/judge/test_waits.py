@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.correctness import Suite
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient
