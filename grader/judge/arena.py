@@ -66,8 +66,6 @@ class Poison(Enum):
 
 @dataclass(frozen=True)
 class BufferLayout:
-    """The place of an array in its mapping; ``mapped`` is a multiple of a page."""
-
     nbytes: int
     mapped: int
     offset: int
@@ -191,7 +189,7 @@ class Buffer:
         return places
 
     def write(self, values: torch.Tensor, first: int = 0) -> None:
-        """Put ``values`` (of this buffer's dtype) where the runner sees them, from the flat place ``first`` on."""
+        """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
         part = values.numel() != self.count
@@ -245,7 +243,7 @@ class Buffer:
         return self.argument.dtype.floating and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """A private copy in this buffer's shape and dtype, which cannot change during the comparison."""
+        """A private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:

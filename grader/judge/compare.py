@@ -61,14 +61,13 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 class Tally:
-    """Sums up the pieces of one array: the first mismatch, and the number of wrong elements."""
+    """The first mismatch in pieces of one array, and the number of wrong elements."""
 
     def __init__(self) -> None:
         self._found: Mismatch | None = None
         self._wrong = self._total = 0
 
     def add(self, found: Mismatch | None, total: int) -> None:
-        """``found``: the mismatch of the next piece, which has ``total`` elements."""
         self._total += total
         if found is not None:
             self._found = self._found or found
@@ -96,8 +95,8 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """As ``compare``, on the arena itself: a private copy of one piece after the other, because a copy of a large
-    result takes too much memory. The first wrong piece is explained; ``wrong`` counts all elements."""
+    """As ``compare``, copying one piece at a time: a whole copy takes too much memory. The first wrong piece is
+    explained; ``wrong`` counts all elements."""
     for arg in arena.manifest.results:
         tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
@@ -117,7 +116,6 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatch | None:
-    """Compares a private copy of that piece of ``buffer`` as it is now."""
     want = piece.want.reshape(-1)
     scale = None if piece.scale is None else piece.scale.reshape(-1)
     number, along = want.numel(), piece.dimension
@@ -184,7 +182,7 @@ def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """True if two tensors of one dtype agree bit for bit, as most right answers do: one pass shows it."""
+    """As most right answers agree: one pass shows it."""
     import torch
 
     word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[got.element_size()]
@@ -221,7 +219,6 @@ def wrong_in(
     scale: torch.Tensor | None,
     first: int = 0,
 ) -> Compared:
-    """Compares flat elements of a result from the flat place ``first`` on."""
     poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
     wrong = wrong_elements(got, want, tolerance, scale)
     if poisoned is not None and buffer.holds_nan:

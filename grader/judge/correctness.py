@@ -63,8 +63,8 @@ class Suite:
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Judge ``cases`` (default: all), beginning with ``client`` or in a fresh box. Returns the box if the last case
-        left it usable. May be called again for further cases; the number of fresh boxes is for all calls together."""
+        """Judge ``cases`` (default: all), beginning with ``client`` or in a fresh box. Returns the box if it is still
+        usable. The number of fresh boxes is for all calls together."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -105,7 +105,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
-        """Judge one case. Returns True if the box may go on."""
+        """Returns True if the box may go on."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -220,7 +220,7 @@ class Suite:
     def _poison(self, case: Case) -> Poison:
         """Always the same for a case, so a challenge's cases together have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
-        # Basic cases hold NaN: there, adding to it is told from writing nothing.
+        # Basic cases hold NaN, which distinguishes adding to it from writing nothing.
         others = [
             case.name for case in every if case.category is not Category.BASIC and all(case.sizes.values())
         ]

@@ -168,7 +168,7 @@ class MemoryPlan(Protocol):
 
 
 class Staging(Protocol):
-    """Memory where a workload's questions always are. A question drawn long ago is then as good as a new one."""
+    """Fixed memory for a workload's questions: then a question drawn long ago is as good as a new one."""
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
         """Memory for ``role``: answers computed there need not be copied."""
@@ -178,7 +178,7 @@ class Staging(Protocol):
 
 
 class Stream(Protocol):
-    """The work enqueued on a device. A device without one has finished whatever a call returned from."""
+    """The work enqueued on a device."""
 
     def settle(self) -> None: ...
 
@@ -236,8 +236,6 @@ class BoxDevice(Hardware, Protocol):
 
 
 class ArrayDevice(Hardware, Protocol):
-    """A device for arrays: the judge's own and those that it shares with a runner."""
-
     @property
     def torch_device(self) -> str: ...
 

@@ -75,7 +75,7 @@ class Launcher:
         return client
 
     def load(self, client: RunnerClient) -> None:
-        """Load the submission into its box, replacing what is loaded. Raises LoadFailed."""
+        """Load the submission into its box. Raises LoadFailed."""
         manifest = self.request.challenge.manifest
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
@@ -95,7 +95,7 @@ class Launcher:
             raise _not_loaded(failure, client.memory_bytes)
 
     def load_control(self, client: RunnerClient) -> None:
-        """Load the control into a submission's box, replacing what is loaded. Raises JudgeFailure."""
+        """Load the control into a submission's box. Raises JudgeFailure."""
         self._load_trusted(client, BoxPurpose.RUN, self._control_message)
 
     @property

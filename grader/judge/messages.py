@@ -27,7 +27,7 @@ class Message(BaseModel):
 class Failure(Message):
     """An exception, as the runner describes it: shown to its author, never trusted."""
 
-    #: ``ours``: our program beside the submission failed (only emulated devices have one).
+    #: ``ours``: the emulated GPU's program failed, not the submission.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
     type: Word
     message: Text

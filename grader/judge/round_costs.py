@@ -93,7 +93,7 @@ class RoundCosts:
             self.keep_in(folder)
 
     def keep_in(self, folder: Path) -> None:
-        """Load what the data folder ``folder`` has of this GPU, and keep new costs there."""
+        """Load this GPU's costs from the data folder, and keep new ones there."""
         self.file = folder / FOLDER / f"{self.machine.uuid}.json"
         self._load(self.file)
 
@@ -195,7 +195,7 @@ class RoundCosts:
             self._each[name] = _seconds(costs, KEPT_EACH)
 
     def _save(self) -> None:
-        """Write all or nothing. A failure is logged but fails no submission."""
+        """Atomic. A failure is logged but fails no submission."""
         if self.file is None:
             return
         kept = {

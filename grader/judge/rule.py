@@ -78,7 +78,7 @@ class Measured:
 
     @property
     def plainly_charged(self) -> bool:
-        """True if more was charged than the small excess over noise that sometimes happens to everyone."""
+        """More than the small excess over noise that sometimes happens to everyone."""
         return self.charged > self.noise
 
     @property
@@ -124,8 +124,7 @@ def settle(
 
     ``usual``: costs of such rounds in earlier timings, which give a better c than these rounds alone.
 
-    Before and after are compared with the control's separately: speed in one does not make up for the other. The
-    interval covers the differences among the rounds, the control's rounds, and boxes.
+    Before and after are compared with the control's separately: speed in one does not make up for the other.
     """
     gate = midmean_interval([timed.gate for timed in own.rounds])
 
@@ -180,8 +179,7 @@ def _uneven(gates: Sequence[float], disturbed: float) -> float:
 
 @dataclass(frozen=True)
 class _Control:
-    """One figure of the control's rounds, before the submission lived and after it was gone, without disturbed
-    rounds."""
+    """One figure of the control's undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -201,7 +199,7 @@ class _Control:
 
 @dataclass(frozen=True)
 class _Side:
-    """Time on one side of the gate ``beyond`` the control's, its standard error, and the part that means nothing."""
+    """Time on one side of the gate ``beyond`` the control's, its standard error, and its noise."""
 
     beyond: float
     error: float
@@ -241,7 +239,7 @@ def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) ->
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
-    """``gate`` moved by ``shift``, its interval widened by ``errors`` and the difference of boxes, in squares."""
+    """Widens the interval by ``errors`` and the difference of boxes, in squares."""
     value = gate.value + shift
     widened = (*errors, BETWEEN_BOXES * value)
     low = value - math.hypot(gate.value - gate.interval[0], *widened)

@@ -1,5 +1,4 @@
-"""Drives the runner in a box: load, bind, call. Answers of a submission's process are only hints; what counts is in the
-arena and on the judge's clock."""
+"""Drives the runner in a box. A submission's answers are only hints; the arena and the judge's clock count."""
 
 from __future__ import annotations
 
@@ -114,7 +113,7 @@ class CompilingTime:
 
 
 class Ungated(Exception):
-    """The call did not queue behind a closed gate. It was let through, but not timed: time it ungated."""
+    """The call did not queue behind a closed gate, so it was not timed: time it ungated."""
 
 
 class RunnerClient:
@@ -178,22 +177,18 @@ class RunnerClient:
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
-        """For work on the host's processor, with any device. A waiting GPU serves no one else: there the clock is less
-        patient."""
+        """For work on the host's processor. A GPU that waits serves no one else: there the clock is less patient."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
     def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
-        """For a call: processor time if calls run on the host's processor, else the clock."""
         if not self.on_processor:
             return Allowance(seconds)
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """Load a submission (source, or a compiled artefact), reference or control. Returns the failure, or None.
-
-        The artefact is sent as a sealed ``memfd``, because anyone could manipulate a path.
-        """
+        """Load a submission, reference or control. Returns the failure, or None. The artefact is sent as a sealed
+        ``memfd``, because anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -270,13 +265,12 @@ class RunnerClient:
         *,
         gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, wait for done, then spot check and full check (snapshot and compare) within the
-        window.
+        """One round: reveal, open, wait for done, then both checks within the window.
 
         If not ``gated``, the gate is open before the call is requested, so its host time counts too.
         Raises Ungated if a gated call does not queue, and a ChannelError if the box fails.
         """
-        # Created here, because asking for used time may be slow; asked again only if the call is late.
+        # Here, because it may be slow; asked again only if the call is late.
         allowance = self._allow(seconds, exact=True)
         # First of all: the longer a runner's stream is blocked at the gate, the more slowly it polls.
         with phase("settle"):
@@ -347,7 +341,7 @@ class RunnerClient:
         self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
-        """Request the next round's call. Returns the seconds until the runner reports that it waits at the gate."""
+        """Request the next round's call. Returns the seconds until it waits at the gate."""
         start = time.perf_counter()
         self._ask(marked=False)
         try:
@@ -405,8 +399,7 @@ class RunnerClient:
                 return
 
     def _said_of_call(self, deadline: Allowance) -> Queued | Compiling | Compiled:
-        """The next message of the current call. A runner that keeps sending messages gets no more time than a silent
-        one."""
+        """A runner that keeps sending messages gets no more time than a silent one."""
         said = self._channel.expect(OfCall, deadline)
         if said.round != self._gate.round:
             raise BoxLied("it reported another round than the requested one")
@@ -461,9 +454,8 @@ class RunnerClient:
     def printed(self) -> bytes:
         """The box's output in the calls since the last ``printed``.
 
-        Output and answers come on different channels, so the runner prints a mark after each call. Output that comes
-        after its reader gave up is dropped: it must not be taken for the next call's. A submission that closed its
-        output loses only that."""
+        Output and answers come on different channels, so the runner prints a mark after each call. Output after its
+        reader gave up is dropped: it must not be taken for the next call's."""
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
         deadline = _within(_MARK_SECONDS)

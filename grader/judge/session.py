@@ -1,4 +1,4 @@
-"""Judges one submission from start to report: compiles, tests every case, times every workload, writes the report."""
+"""Judges one submission from start to report."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Session:
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
-        """Drop large cases for which this GPU lacks memory. The report names the public ones and counts the hidden."""
+        """The report names the public large cases for which this GPU lacks memory, and counts the hidden ones."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         if plan is None:
             return
@@ -148,7 +148,6 @@ class Session:
 
     @property
     def readings(self) -> Sequence[Reading]:
-        """Every reading of the submission with its rounds, including those that were measured again."""
         return self._timekeeper.taken
 
     def run(self) -> Outcome:
@@ -319,7 +318,7 @@ class Session:
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
-        """Run the public cases. Returns a living box that may go on, if there is one."""
+        """Returns a living box that may go on, if there is one."""
         with self._clock("cases"):
             last = suite.run(client, self._public)
         self._launcher.needs_open_gate = suite.needs_open_gate
@@ -367,8 +366,6 @@ class Session:
         control: RunnerClient | None,
         halves: Sequence[Half],
     ) -> Outcome:
-        """Time every workload and judge the hidden cases; then, with the submission gone, time the control's other
-        half, doubtful workloads again, and missing baselines."""
         try:
             own = self._timekeeper.own(subject, halves)
         except TimedWrong as wrong:
@@ -442,7 +439,6 @@ class Session:
             return self._launcher.submission()
 
     def _survey(self, subject: RunnerClient, workloads: Sequence[Workload]) -> None:
-        """After all timing: ask which part of the work torch's own kernels do."""
         with self._clock("survey"):
             found = survey(subject, self.request, workloads, self.device)
         self.library_ops, self.kernels = found.library_ops, found.kernels

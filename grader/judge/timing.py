@@ -1,4 +1,4 @@
-"""Makes a workload's rounds, one call each, by the judge's clocks; grader/judge/rule.py computes a time from them."""
+"""Makes a workload's rounds, one call each. grader/judge/rule.py computes a time from them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ _FEW_RECIPES = 2
 _SHORT_WARM_UPS = 3
 # Share of the rounds that count that also check inputs for writes.
 _INPUTS_SHARE = 0.5
-# Rounds of a control or a baseline, however slow: an interval needs them. A submission makes all of the plan's, or is
-# too slow.
+# Rounds of a control or a baseline, however slow: an interval needs them.
 _FEWEST_ROUNDS = 3
 
 # Halves of a series that differ by more standard errors come from different states of the device.
@@ -54,8 +53,7 @@ def drifted(gates: Sequence[float], share: float) -> bool:
     """True if the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
 
     A GPU that multiplies matrices takes 0.4 % longer once it is warm. Then the earlier half is dropped and more rounds
-    are made, else the time would depend on the number of rounds. A submission can provoke that but gains nothing: later
-    questions are of the same kind, and by then its time is known to ``enough``.
+    are made, else the time would depend on the number of rounds. A submission gains nothing by provoking that.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -77,8 +75,8 @@ class WrongInTiming(Exception):
 
 
 class TooSlow(Exception):
-    """A submission's fewest rounds took more than ``limit`` seconds, in its calls or between them (while the judge
-    waited for it). ``made`` of the ``fewest`` were done by then."""
+    """A submission's ``fewest`` rounds took more than ``limit`` seconds, in or between its calls; ``made`` were
+    done."""
 
     def __init__(self, *, in_calls: bool, limit: float, fewest: int, made: int) -> None:
         super().__init__(f"{made} of {fewest} rounds within {limit:g} s")
@@ -99,8 +97,7 @@ def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """How many of the ``fewest`` rounds hold outliers of each recipe. They are counted and shuffled: random choice
-    alone would sometimes leave a recipe out of so few rounds."""
+    """How many of the ``fewest`` rounds hold outliers of each recipe. Random choice alone might leave a recipe out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -109,8 +106,6 @@ def rare_counts(fewest: int, recipes: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Asked:
-    """The question of a round, and how to draw it again."""
-
     case: Case
     seed: int
     question: Question
@@ -162,8 +157,8 @@ class Stopwatch:
             return self._rounds(client, rounds, rounds, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
-        """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
-        returns its result). Raises WrongInTiming, TooSlow, or a ChannelError if the box fails."""
+        """The rounds of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a ChannelError
+        if the box fails."""
         # Before the rounds that count, the question is always the same: drawing takes longer than a round.
         self._kept = self._draw(self.case)
         with self._bound(client):
@@ -202,7 +197,7 @@ class Stopwatch:
             client.unbind()
 
     def _warm_up(self, subject: RunnerClient) -> bool:
-        """Let the subject compile and allocate at these sizes. Returns True if its call queues behind the gate."""
+        """Returns True if its call queues behind the gate."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
@@ -229,11 +224,8 @@ class Stopwatch:
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
-        to ``most`` while they differ too much and there is time. An unranked workload makes only the fewest.
-
-        A submission (``checked``) always makes the fewest: with fewer, it could choose to gamble.
-        """
+        """``fewest`` rounds, and up to ``most`` while they differ too much and there is time. An unranked workload
+        makes only the fewest. A submission (``checked``) never makes fewer, else it could choose to gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))

@@ -23,13 +23,13 @@ from grader.sandbox.image import NOBODY, REPOSITORY
 from grader.sandbox.parent import own_mark
 from tests.images.made import TEST_IMAGES
 
-# Attacks put this word into the names of what they leave, so that it is found wherever it lies.
+# Attacks put this word into the names of everything that they leave behind.
 MARK = "hostile"
-# And this number is the key of whatever they make of System V: the letters "host".
+# Their System V objects have this key: the letters "host".
 MARK_KEY = 0x686F7374
 SHARED_PLACES = tuple(Path(folder) for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
 SYSTEM_V = tuple(Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg"))
-# A container is removed by a thread of its own, after the verdict: so long it may take on a busy host.
+# A separate thread removes a container after the verdict, which takes up to this long on a busy host.
 SETTLE_SECONDS = 20.0
 _READING_SECONDS = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
@@ -37,7 +37,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True)
 class HostState:
-    """Names of what there is. A file's name carries its size and time of change: written over is changed too."""
+    """Names of existing things. A file's name includes its size and time of change, so overwriting shows too."""
 
     processes: frozenset[str]
     descriptors: frozenset[str]

@@ -39,10 +39,10 @@ NOT_RUN = "NOT RUN"
 WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
 
-# Errors of an attack that names what the runner no longer has: it ends before it tries anything.
+# Errors of an attack on names that the runner no longer has: it ends before it tries anything.
 _OUT_OF_DATE = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "StopIteration")
 
-# How many times a submission is judged whose time is not known, as on a CPU that is busy.
+# How many times a submission is judged if its time stays unknown, as on a busy CPU.
 TRIES_TO_TIME = 3
 
 # Seconds of a report are rounded.
@@ -50,14 +50,14 @@ _ROUNDED_S = 0.01
 
 
 class QuickHost(HostDevice):
-    """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
+    """The host with few rounds: these tests need a time's content, not its precision."""
 
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1, between_seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one entry. ``by``: what ended it. ``host``: what it changed of the host, by kind."""
+    """The result of one entry. ``by``: the defence that ended it. ``host``: its changes of the host, by kind."""
 
     name: str
     surface: str
@@ -140,7 +140,7 @@ class Range:
         )
 
     def _device(self, entry: Entry) -> Device:
-        """What runs only on a GPU is judged on an emulated one where there is no other."""
+        """Languages for GPUs are judged on an emulated one if there is no other."""
         return self.device if entry.language in self.device.languages() else EmulatedDevice()
 
     def _take(self) -> HostState | None:
