@@ -98,7 +98,7 @@ class MemoryMaker(Protocol):
     page: int
 
     def make(self, name: str, size: int) -> Memory:
-        """Shared memory of ``size`` bytes, a multiple of ``page``. It is zero after the device has settled."""
+        """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
 
 class HostMemory:
@@ -259,7 +259,6 @@ class Buffer:
         return bits == self._integers(self.poison_elements(bits.numel(), first))
 
     def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
-        """The content of ``count`` elements from ``first`` on before they are written, flat."""
         import torch
 
         elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)

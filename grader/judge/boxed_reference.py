@@ -37,7 +37,7 @@ _ANSWER_BYTES = 64 * limits.GIB
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of torch. Its tensors are on the device ``meta``, without contents."""
+    """Tensors are on the device ``meta``, without contents."""
 
     name: str
     reads: list[torch.Tensor]

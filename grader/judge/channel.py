@@ -31,11 +31,11 @@ Deadline = float | Allowance
 
 
 class ChannelError(Exception):
-    """Base: the box did not send the expected message."""
+    """The box did not send the expected message."""
 
 
 class BoxGone(ChannelError):
-    pass
+    """The connection ended."""
 
 
 class BoxSilent(ChannelError):
@@ -107,7 +107,7 @@ class Channel:
         return message
 
     def gone(self) -> bool:
-        """True if the other end has closed, even with unread bytes before the end (cheap; consumes nothing)."""
+        """True even with unread bytes before the end. Cheap; consumes nothing."""
         try:
             return bool(self._events(select.POLLRDHUP, 0.0))
         except BoxGone:

@@ -56,8 +56,6 @@ class Stopped(Exception):
 
 
 class JudgeServer:
-    """Serves jobs until the worker closes the connection."""
-
     def __init__(
         self,
         connection: socket.socket,

@@ -140,8 +140,6 @@ def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatc
 
 
 def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
-    """The mismatch of a piece, with its places in the whole."""
-
     def moved(index: Sequence[int]) -> list[int]:
         return [at + by if place == dimension else at for place, at in enumerate(index)]
 
@@ -190,7 +188,6 @@ def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
 
 
 def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """As ``_same_bits``, for flat tensors of any size, without copies."""
     if got.is_cuda and got.nbytes > _PIECE_BYTES:
         from grader.judge.cuda.kernels import same_bits
 
@@ -232,7 +229,6 @@ def trespass(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def changed_input(arena: Arena, question: Question) -> Mismatch | None:
-    """The first input that differs from the revealed one in any bit."""
     found = (
         changed_part(buffer, question.inputs[buffer.argument.name].reshape(-1))
         for buffer in arena.of_kind(Kind.INPUT)
@@ -241,7 +237,6 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:
-    """The change of an input from the flat place ``first`` on, if any."""
     part = buffer.values[first : first + revealed.numel()]
     if _same_in_place(part, revealed):
         return None
@@ -274,7 +269,6 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
 
 
 def broken_guard(arena: Arena) -> Mismatch | None:
-    """The first buffer with a write around it."""
     for buffer in arena.buffers.values():
         if not buffer.guards_intact():
             outside = buffer.written_outside()

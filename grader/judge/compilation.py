@@ -162,7 +162,6 @@ def compile_error(
 
 
 def _first_error(log: str) -> str:
-    """The compiler's first error line, which is usually the one to fix."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line]
     return next(iter([*errors, *lines]), "It does not compile.")

@@ -145,7 +145,6 @@ class Function:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """Values of variables that are assigned exactly once."""
         counted = {match[1] or match[2] for match in _COUNTED.finditer(self.body)}
         found: dict[str, list[str]] = {}
         for assignment in self.assignments:
@@ -158,7 +157,6 @@ class Function:
         return bool(types) and all(_INTEGER.fullmatch(kind.strip()) for kind in types)
 
     def resolved(self, expression: str) -> str:
-        """The expression with its variables replaced by their values, two deep."""
         for _ in range(2):
             if len(expression) > _EXPRESSION_CHARS:
                 break
@@ -169,7 +167,6 @@ class Function:
         return expression
 
     def arguments_of(self, *names: str) -> Iterator[tuple[int, str, list[str]]]:
-        """Each call of one of ``names``: its place, the name and the arguments."""
         for match in re.finditer(rf"\b({'|'.join(names)})\s*\(", self.body):
             close = self.source.partner(self.begin + match.end() - 1) - self.begin
             if close > match.end():
@@ -228,7 +225,6 @@ class CudaSource:
         return bisect_right(self._lines, place) + 1
 
     def partner(self, place: int) -> int:
-        """The place where the bracket at ``place`` is closed, or -1."""
         return self._partners.get(place, -1)
 
     def kernel_at(self, line: int) -> Function | None:
@@ -342,7 +338,7 @@ def _numbering_macros(text: str) -> frozenset[str]:
 
 
 def _partners(text: str) -> dict[int, int]:
-    """Place of each opening bracket -> place where it is closed."""
+    """Opening bracket -> closing one."""
     found, opened = {}, []
     for match in re.finditer(r"[()\[\]{}]", text):
         if match[0] in _OPENING:

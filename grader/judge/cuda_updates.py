@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from grader.judge.cuda_source import (
     Access,
@@ -14,9 +13,6 @@ from grader.judge.cuda_source import (
     names_in,
     split,
 )
-
-if TYPE_CHECKING:
-    pass
 
 # At the end of a text: a condition for one thread, on the statement that follows.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")

@@ -38,7 +38,6 @@ def driver_environment(board: str) -> dict[str, str]:
 
 @functools.cache
 def machine_environment() -> dict[str, str]:
-    """The same for a process without torch."""
     return {
         "grader": __version__,
         "judge_python": platform.python_version(),

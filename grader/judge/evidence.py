@@ -39,8 +39,6 @@ _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Wrong:
-    """One result that differs. Tensors are flat."""
-
     argument: Argument
     shape: tuple[int, ...]
     got: torch.Tensor
@@ -138,7 +136,6 @@ def _zeros(result: Wrong) -> Pattern | None:
 
 
 def _matrix(result: Wrong, values: torch.Tensor) -> torch.Tensor | None:
-    """The last two dimensions as rows and columns."""
     if len(result.shape) < 2 or values.numel() != math.prod(result.shape) or min(result.shape[-2:]) < 2:
         return None
     return values.reshape(-1, *result.shape[-2:])

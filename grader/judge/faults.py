@@ -135,7 +135,6 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def amount(size: int) -> str:
-    """Bytes in words, such as ``4 GiB`` or ``512 MiB``."""
     return f"{size / limits.GIB:.3g} GiB" if size >= limits.GIB else f"{size / limits.MIB:.3g} MiB"
 
 
@@ -332,7 +331,6 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
 
 
 def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
-    """``limit``: number of fresh boxes; ``ended``: the cases that used up one each."""
     names = ", ".join(f"'{name}'" for name in ended)
     return CaseFault(
         CaseVerdict.NOT_RUN,

@@ -55,5 +55,4 @@ class Outcome(Strict):
 
 
 def counted(number: int, total: int, what: str) -> str:
-    """``2 of 3 workloads``."""
     return f"{number} of {total} {what}{'' if total == 1 else 's'}"

@@ -52,7 +52,6 @@ class KeptControl:
         return client
 
     def new(self) -> None:
-        """The next box to be given back is a new one."""
         self._uses, self._made = 1, time.monotonic()
 
     def give_back(self, client: RunnerClient) -> None:
@@ -62,7 +61,6 @@ class KeptControl:
         self._rounds[_key(challenge, workload)] = (time.monotonic(), rounds)
 
     def rounds(self, challenge: Challenge, workloads: Sequence[Workload]) -> list[Sequence[ControlRound]]:
-        """The rounds of each workload if all are fresh, else an empty list."""
         since = time.monotonic() - FRESH_SECONDS
         found = [self._rounds.get(_key(challenge, workload)) for workload in workloads]
         fresh = [rounds for kept in found if kept is not None for made, rounds in [kept] if made > since]

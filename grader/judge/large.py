@@ -52,7 +52,6 @@ class LargeInputs:
             buffers[name].write(values, first)
 
     def changed(self, buffers: Mapping[str, Buffer]) -> Mismatch | None:
-        """The first input (not in-out) that is no longer as revealed."""
         tallies = {name: Tally() for name, buffer in buffers.items() if buffer.argument.kind is Kind.INPUT}
         for name, first, values in self._all():
             if name in tallies:
@@ -60,7 +59,7 @@ class LargeInputs:
         return _first(tallies)
 
     def of_piece(self, cut: Cut) -> dict[str, torch.Tensor]:
-        """The reference's inputs for a piece. Fast if pieces are asked for in order."""
+        """Fast if pieces are asked for in order."""
         found = {argument.arg.name: argument.rows(cut.start, cut.length) for argument in self._in_parts}
         for name, values in self._whole.items():
             dimension = self._dimensions[name]
@@ -96,7 +95,6 @@ class LargeQuestion:
         return _first(tallies)
 
     def right(self) -> Iterator[Piece]:
-        """The right results in pieces, in the dtypes that a comparison needs."""
         challenge = self._challenge
         compute, magnitude = challenge.reference.compute, challenge.reference.magnitude
         for piece in right_in_pieces(

@@ -33,8 +33,6 @@ _SLOW_TO_LOAD = (
 
 
 class LoadFailed(Exception):
-    """The submission could not be loaded, or ended its box during loading."""
-
     def __init__(self, verdict: Verdict, detail: str, hint: str, log: str) -> None:
         super().__init__(detail)
         self.verdict, self.detail, self.hint, self.log = verdict, detail, hint, log
@@ -133,7 +131,6 @@ class Launcher:
             self._control = None
 
     def reference(self, mode: str) -> RunnerClient:
-        """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
         return self._trusted(BoxPurpose.BASELINE, message)

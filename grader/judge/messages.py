@@ -46,8 +46,6 @@ class Starting(Message):
 
 
 class Imported(Starting):
-    """Everything that needs no GPU is done."""
-
     op: Literal["imported"]
 
 
@@ -70,8 +68,6 @@ class Bound(Message):
 
 
 class OfCall(Message):
-    """Sent between a call's request and its being queued."""
-
     round: Small
 
 

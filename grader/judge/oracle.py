@@ -47,7 +47,7 @@ _COUNTED = 1 << 53
 class KindOfResult:
     name: str
     dtype: Callable[[Argument], DType]
-    #: Writes values to the memory where they are kept.
+    #: Writes values to their memory.
     put: Put = _rounded_to
 
     def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:

@@ -38,12 +38,10 @@ _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
 class Cancelled(Exception):
-    pass
+    """The submission was cancelled while it was judged."""
 
 
 class JsonStream:
-    """JSON lines over a stream socket, for either side."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._pending = bytearray()
@@ -76,8 +74,6 @@ def _failure(reported: dict[str, str]) -> GraderError:
 
 
 class JudgeProcess:
-    """One judge child. A dead one is replaced for the next submission."""
-
     def __init__(
         self,
         box_kind: str,

@@ -37,7 +37,6 @@ def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float
 
 
 def light_cost(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """As ``cost_of``, at the highest rate."""
     return _cost(manifest, workload, ceilings, _light_rate)
 
 

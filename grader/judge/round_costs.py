@@ -99,7 +99,6 @@ class RoundCosts:
 
     @property
     def known_range(self) -> tuple[float, float] | None:
-        """The usual range of costs; None while there are too few timings."""
         if len(self.costs) < FEWEST:
             return None
         return self.median * (1 - WITHIN), self.median * (1 + WITHIN)
@@ -121,14 +120,12 @@ class RoundCosts:
         return Usual(tuple(found)) if len(found) >= FEWEST else None
 
     def is_usual(self, cost: float) -> bool:
-        """True if ``cost`` is within the known range, or no range is known."""
         self._heed_reset()
         known = self.known_range
         return known is None or known[0] <= cost <= known[1]
 
     def note(self, workload: str, cost: float) -> None:
-        """Keep the cost of a timing's rounds. Costs outside the range count only after many in a row, alike, over a
-        long time."""
+        """Costs outside the range count only after many in a row, alike, over a long time."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)

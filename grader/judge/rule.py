@@ -165,7 +165,6 @@ def settle(
 
 
 def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
-    """Rounds that are at most ``disturbed`` slower than the fastest quarter."""
     quick = sorted(rounds)[len(rounds) // 4]
     return [seconds for seconds in rounds if seconds <= quick + disturbed]
 

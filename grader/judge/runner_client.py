@@ -60,8 +60,6 @@ _LATE_LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Timed:
-    """One round by the judge's clocks, in seconds."""
-
     #: The parts of its window, see ``grader.judge.gate``.
     before: float
     gate: float
@@ -100,8 +98,7 @@ class Answer:
 
     @property
     def may_have_waited(self) -> bool:
-        """True if its fault may come from a left-out wait. Its process can go on, so it can be called again with the
-        gate open."""
+        """True if a left-out wait may explain its fault, and its process can be called again with the gate open."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
@@ -117,8 +114,6 @@ class Ungated(Exception):
 
 
 class RunnerClient:
-    """One box and the runner inside it. ``memory_bytes``: host memory that the box may use."""
-
     def __init__(
         self,
         box: Box,
@@ -205,8 +200,8 @@ class RunnerClient:
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """Have the runner release the arena: a GPU's memory is free only when no process maps it. A box that is gone
-        has released it; one whose call has not returned does not listen, and is ended."""
+        """Have the runner release the arena: a GPU's memory is free only when no process maps it. A box whose call has
+        not returned does not listen, and is ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -331,8 +326,8 @@ class RunnerClient:
         return True
 
     def _release(self) -> None:
-        """Stop everything of the judge that waits for this box, because the device's next work would wait too. End a
-        box that keeps it waiting nevertheless."""
+        """Let nothing of the judge wait for this box, because the device's next work would wait too. If that fails, end
+        the box."""
         if self._gate.give_up():
             return
         if self._channel.gone():
@@ -441,8 +436,7 @@ class RunnerClient:
         )
 
     def _told_late(self) -> Returned | None:
-        """The end of a call over its limit, if that was a fault on the GPU: a driver may report a trap seconds later,
-        and the author should see the trap."""
+        """The end of a late call if it was a fault on the GPU: a driver may report a trap seconds later."""
         if self.on_processor:
             return None
         try:
@@ -487,7 +481,6 @@ class RunnerClient:
 
 @contextmanager
 def sealed(data: bytes) -> Iterator[int]:
-    """A descriptor of immutable memory with ``data``."""
     descriptor = os.memfd_create("artefact", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:

@@ -112,7 +112,6 @@ def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> Ca
 
 
 def _changed_input(arena: LargeArena) -> Mismatch | None:
-    """The first input that was changed, looking only at touched pages."""
     import torch
 
     for buffer in arena.of_kind(Kind.INPUT):
@@ -151,14 +150,12 @@ def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tens
 
 
 def _along(manifest: Manifest, arg: Argument) -> int | None:
-    """The dimension along which pieces of ``arg`` are cut, or None."""
     assert manifest.pieces is not None
     along = manifest.pieces.along
     return next((place for place, text in enumerate(arg.shape) if along in parse(text).names), None)
 
 
 def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
-    """At most ``most`` of them, evenly spread, including the first and the last."""
     import torch
 
     if values.numel() <= most:
@@ -250,7 +247,6 @@ def _wrong(
 
 
 def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
-    """The wrong elements adjacent to the first one."""
     import torch
 
     first = int(compared.wrong.nonzero()[0])
@@ -274,7 +270,6 @@ def _left_out(
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
     sampled: Sampled,
 ) -> CaseFault | None:
-    """Finds elements that were never written, by blocks that ran or that the grid does not have."""
     for arg in manifest.results:
         # In an in-out, a write of the same value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
@@ -285,7 +280,6 @@ def _left_out(
 
 
 def _unread(manifest: Manifest, arena: LargeArena, sampled: Sampled) -> CaseFault | None:
-    """Finds elements of an input that were never read, although the result depends on all of them."""
     for arg in manifest.buffers:
         if arg.name in arena.patterns:
             places = arena.touched(arg.name)[0]

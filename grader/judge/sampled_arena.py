@@ -86,7 +86,6 @@ class LargeBuffer(Buffer):
         }
 
     def touched(self) -> torch.Tensor:
-        """Flat indices of all elements on filled pages, in ascending order."""
         import torch
 
         drawn = self._everything[self._drawn_at : self._drawn_at + self._pages]
@@ -134,7 +133,6 @@ class LargeArena(Arena):
         return self.inputs[name].reshape(-1)[places]
 
     def touched(self, name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """Flat places of a buffer that a kernel may have written, in ascending order, and their values now."""
         import torch
 
         buffer = self.buffers[name]

@@ -70,7 +70,7 @@ _INTERRUPTED_EVERY = 0.05
 
 
 class OutOfTime(Exception):
-    pass
+    """Judging took longer than limits.JUDGING_CLOCK_SECONDS."""
 
 
 @dataclass

@@ -122,7 +122,6 @@ def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseR
 
 
 def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
-    """True if all sizes differ and no result is empty."""
     sizes = case.sizes or {}
     values = _values(case, manifest.sizes)
     if len(values) < 2 or min(values) < 2 or len(set(values)) < len(values):
@@ -140,7 +139,6 @@ def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Pass
 
 
 def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str]:
-    """The smallest set of sizes that must be equal for a case to pass, or an empty one."""
     for number in range(2, len(names) + 1):
         found = {
             name for chosen in combinations(names, number) if _must_agree(chosen, cases) for name in chosen

@@ -56,7 +56,6 @@ class Spares:
         return [self._control, *self._pools.values()]
 
     def expect(self, language: Language) -> None:
-        """A submission came and will be judged next."""
         self._came[language].append(time.monotonic())
         if self._device.on_processor:
             # A starting box takes processors from the timing, and the job needs these boxes anyway.

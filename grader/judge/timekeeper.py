@@ -58,8 +58,6 @@ class HostComputed(Exception):
 
 
 class TimedWrong(Exception):
-    """A timed call was wrong, failed or came too late."""
-
     def __init__(self, workload: Workload, error: WrongInTiming | TooSlow | ChannelError) -> None:
         super().__init__(f"{workload.name}: {error}")
         self.workload = workload
@@ -124,7 +122,6 @@ class Timekeeper:
     def settled(
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
     ) -> list[Reading]:
-        """After the submission is gone: the control's other half, and the rule."""
         found = []
         for rounds, half in zip(own, halves, strict=True):
             after = self._control(control, half.workload, f"after{again}")
@@ -156,7 +153,7 @@ class Timekeeper:
         control: RunnerClient | None,
         subject: RunnerClient,
     ) -> list[Reading]:
-        """``timed``, with ``doubted`` workloads measured again in a new box of the submission. Raises TimedWrong."""
+        """Measure ``doubted`` workloads again in a new box of the submission. Raises TimedWrong."""
         log.info("timed_again", workloads=[half.workload.name for half in doubted])
         own = self.own(subject, doubted, ", again")
         subject.close()

@@ -288,7 +288,7 @@ class Stopwatch:
         """An endless series of questions, with True if that round counts; a submission cannot tell. ``kept``: the
         rounds made so far.
 
-        Series are as long as the fewest rounds. Each has every recipe of outliers as often as needed, with special
+        Each series has the fewest rounds. Each has every recipe of outliers as often as needed, with special
         values in between. If only the first series had special values, a submission that provokes more rounds (by
         uneven calls, by heating the GPU) could skip the work there that only they show. For rounds too short to be
         ranked, the first series is enough.

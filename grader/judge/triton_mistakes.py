@@ -161,7 +161,6 @@ class TritonMistakes:
         return ""
 
     def _grid_of(self, launch: Launch) -> ast.expr:
-        """The grid, or the value of the name that is passed for it."""
         grid = launch.grid
         if isinstance(grid, ast.Name) and self.source.solve is not None:
             for node in walk(*self.source.solve.body):
@@ -179,7 +178,6 @@ class TritonMistakes:
         return [finding for finding in found if finding.kind in kinds]
 
     def _given(self, kernel: Kernel) -> dict[str, Argument]:
-        """Parameter -> argument of the challenge that a launch passes for it."""
         arguments = {self._parameter_of(argument.name): argument for argument in self.manifest.args}
         found = {}
         for launch in self.source.launches:
@@ -189,7 +187,6 @@ class TritonMistakes:
         return found
 
     def _pointers_of(self, kernel: Kernel) -> dict[str, DType | None]:
-        """Parameters that are pointers, with the type of their elements if it is known."""
         found: dict[str, DType | None] = {
             access.parameter: None for access in kernel.accesses if access.parameter
         }
@@ -759,7 +756,6 @@ def _loop_around(access: Access, kernel: Kernel) -> str:
 
 
 def _expanded(tree: ast.AST) -> set[str]:
-    """Names of vectors that are spread over a tile: ``r[:, None]``."""
     found = set()
     for node in walk(tree):
         if isinstance(node, ast.Subscript) and _only_expands(node.slice):

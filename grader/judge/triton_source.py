@@ -93,8 +93,6 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Launch:
-    """``kernel[grid](...)``."""
-
     line: int
     kernel: Kernel
     grid: ast.expr
@@ -141,7 +139,6 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def operation_of(call: ast.AST) -> str:
-    """``load`` for ``tl.load(...)``; empty for anything but a call of Triton's module."""
     if (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)

@@ -118,7 +118,6 @@ def _finite(value: float) -> float | None:
 
 
 def index_of(flat: int, shape: tuple[int, ...]) -> list[int]:
-    """The row-major index of a flat place, one number per dimension."""
     index = []
     for dimension in reversed(shape):
         flat, place = divmod(flat, dimension)

@@ -19,7 +19,7 @@ _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 @functools.cache
 def measure_ceilings(index: int) -> Mapping[str, float]:
-    """The best of a few tries: ``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in operations/s."""
+    """``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in operations/s."""
     found = {"bandwidth": max(_bandwidths().values())}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)

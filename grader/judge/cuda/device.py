@@ -27,8 +27,6 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
 
 
 class CudaStream:
-    """See ``grader.judge.device.Stream``."""
-
     def __init__(self, burn: kernels.Burn) -> None:
         self._burn = burn
 

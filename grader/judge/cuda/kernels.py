@@ -84,7 +84,6 @@ def copy(source: torch.Tensor, target: torch.Tensor) -> None:
 
 
 def check_blocks(count: int, *, at_spots: bool = False) -> int:
-    """The number of results of a check of ``count`` elements."""
     return -(-count // (_SPOTS_BLOCK if at_spots else _BLOCK))
 
 

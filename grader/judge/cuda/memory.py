@@ -137,7 +137,7 @@ class Staging:
         return sum(tensor.numel() for tensor in self._kept.values())
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Memory of ``like``'s shape and dtype. Earlier values of this role are lost."""
+        """Earlier values of this role are lost."""
         size = like.numel() * like.element_size()
         kept = self._kept.pop((role, size), None)
         made = kept is None
@@ -149,7 +149,6 @@ class Staging:
         return kept.view(like.dtype).view(like.shape)
 
     def put(self, role: str, values: torch.Tensor) -> torch.Tensor:
-        """A copy of ``values`` in its room, or ``values`` if they are already there."""
         room = self.room(role, values)
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 

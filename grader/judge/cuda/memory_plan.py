@@ -44,8 +44,8 @@ class CudaMemoryPlan:
     def _lacks(self, needed: int, kept: int) -> str:
         """Why ``needed`` bytes cannot be planned in addition to ``kept``; "" if they can.
 
-        Kept memory stays where it is while there is room besides, and also if giving it back would not make room: its
-        place makes up to 1 % of some kernels' time, so all gradings should have the same.
+        Kept memory stays while there is room besides, and also if giving it back would not make room: its place
+        changes some kernels' time by up to 1 %, so all gradings should have the same.
         """
         free, _ = torch.cuda.mem_get_info()
         held = self.memories.kept_bytes + self.staging.kept_bytes
@@ -89,6 +89,6 @@ def _said(sizes: Mapping[str, int]) -> str:
 
 
 def _kept(challenge: Challenge) -> int:
-    """Bytes that stay where they are, as far as they may be kept."""
+    """Bytes that the workloads keep, at most as many as may be kept."""
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     return min(kept_bytes(challenge), int(2 * KEPT_SHARE * total))

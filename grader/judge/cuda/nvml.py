@@ -53,7 +53,6 @@ def slowed(sample: Sample | None) -> bool:
 
 
 def summary(samples: Sequence[Sample], repeated: int = 0) -> GpuState | None:
-    """The part of ``samples`` for a report; None without samples."""
     if not samples:
         return None
     heat = [sample.temperature_c for sample in samples if sample.temperature_c is not None]
@@ -150,8 +149,6 @@ def _library() -> Any:
 
 @dataclass
 class NvmlRecord:
-    """The readings around the rounds of one workload, and the number of repeated rounds."""
-
     monitor: Monitor
     samples: list[Sample] = field(default_factory=list)
     repeated: int = 0

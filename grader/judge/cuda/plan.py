@@ -61,7 +61,6 @@ def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int
 
 
 def kept_bytes(challenge: Challenge) -> int:
-    """Kept by the rounds of a challenge's workloads: arena, question and snapshot of each."""
     manifest = challenge.manifest
     buffers = [
         (arg, workload.sizes)
@@ -81,7 +80,6 @@ def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Copies in float64, and the reference's results."""
     return sum(
         (24 if arg.dtype.floating else 16) * math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers
     )
