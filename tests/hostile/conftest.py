@@ -15,7 +15,7 @@ from tests.judge.conftest import catalogue, judge  # noqa: F401 - the same fixtu
 
 @pytest.fixture(scope="session")
 def boxes() -> BoxMaker:
-    """Each a process of its own, with the limits of one."""
+    """Each is a process with its own limits."""
     return LocalBoxes()
 
 

@@ -24,7 +24,7 @@ from tests.hostile.range import CATALOGUE, QuickHost, Range
 from tests.hostile.suite import CONTROL, SURFACES, Entry, load
 
 ENTRIES = load()
-# What attacks the compiler and the box has tests of its own: it needs boxes that others are not in.
+# Attacks on the compiler and the box have separate tests: they need boxes without others.
 OF_BOXES = ("compile", "box")
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
 # What needs walls is left to `make hostile`.

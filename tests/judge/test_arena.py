@@ -50,7 +50,7 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) 
 
 
 def test_all_that_is_mapped_before_an_array_is_its_guard() -> None:
-    """A GPU maps megabytes at a time: a row too early would else lie in nobody's memory, and nobody would notice."""
+    """A GPU maps megabytes at a time: otherwise a row too early would be in unused memory, and nobody would notice."""
 
     class Memories(HostMemories):
         page = 1 << 21

@@ -1,4 +1,4 @@
-"""What is made of measured times: which are known, what they are worth, and who gets a rank for them."""
+"""Reports from measured times: which are known, their scores, and which submissions get a rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which baselines are measured: each that is not frozen, once, in a box of its own."""
+"""Each baseline that is not frozen is measured once, in a separate box."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_one_that_seems_too_short_is_measured_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_had_company_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is longer than the cost of a round, so it can be told from it on a quieter machine."""
+    """It is longer than the cost of a round, so a quieter machine can distinguish it."""
     assert _measure({}, monkeypatch, ends=(0.1, 2.0), fixed=1e-6) == (["eager", "compile"], {})
 
 

@@ -1,4 +1,4 @@
-"""The judge's end of a connection: deadlines, lies, floods, ends and descriptors, each by itself."""
+"""The judge's end of a connection: deadlines, false messages, floods, ends and descriptors, each by itself."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ FRAMES = st.one_of(
     st.integers(1, 60_000).map(lambda count: frame(b'{"op":"queued","round":' + b"9" * count + b"}")),
     st.integers(1, 9_000).map(lambda count: frame(b'{"op":"bound",' + b'"a":1,' * count + b'"b":1}')),
 )
-# Lengths that lie: more than follows, less, nothing, more than is ever read.
+# Wrong lengths: too large, too small, zero, and more than is ever read.
 TORN = st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=64)).map(
     lambda pair: struct.pack("<I", pair[0]) + pair[1]
 )
@@ -138,7 +138,7 @@ def test_every_wait_ends_with_what_was_due_or_a_channel_error(
 @FUZZ
 @given(said=st.one_of(FRAMES, st.binary(max_size=200).map(frame)))
 def test_what_is_believed_is_exactly_what_the_protocol_has(said: bytes) -> None:
-    """Nothing is converted on the way: what was read says the same when it is written again."""
+    """Nothing is converted: writing a read message gives the same message."""
     with pair() as (judge, theirs):
         speak(theirs, [(said, 0)], "close")
         for kind in KINDS:

@@ -190,7 +190,7 @@ def manifest_of(*buffers: tuple[str, str, str, list[str]], **more: Any) -> Manif
 
 
 def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
-    """``solve(out, n)`` whose ``out`` has ``dtype``, and what is right in it."""
+    """``solve(out, n)`` whose ``out`` has ``dtype``, and its right values."""
     arena = Arena(manifest_of(("out", "output", dtype.value, ["n"])), {"n": want.numel()}, {})
     arena.reveal({})
     right = want.to(getattr(torch, dtype.value))
@@ -267,7 +267,7 @@ def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -
 
 
 def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
-    """A GPU makes one and the same NaN of all of them, so that an addition to the poison cannot be told."""
+    """A GPU makes one NaN of all of them, so an addition to the poison does not show."""
     mismatch = mismatch_of(DType.FLOAT32, torch.ones(3), lambda _, values: values * NAN)
     assert mismatch is not None
     assert mismatch.kind == "nan"

@@ -1,4 +1,4 @@
-"""What was compiled ahead is run only where it is of this very source, architecture and compiler, and whole."""
+"""A library compiled ahead runs only if it is intact and of this very source, architecture and compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Triton compiles in a call has a time of its own, which a submission that lies about it cannot stretch."""
+"""Triton's compiling in a call has its own time limit, which false messages of a submission cannot stretch."""
 
 from __future__ import annotations
 

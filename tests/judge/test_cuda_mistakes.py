@@ -104,7 +104,7 @@ _BEHIND = "Thread 232 of block 3 reads 4 bytes just behind the end of {0}, which
 _ROWS = torch.randn(5, 77, generator=torch.Generator().manual_seed(1))
 _NAN = Wrong("nan", index=(0, 0), got="nan", inputs={"x": _ROWS + 1000})
 _UNWRITTEN = Wrong("unwritten", got="never written", pattern=Pattern("unwritten_tail", "", 256))
-# Challenge, what it ends in, and what is said; the result is the challenge's first.
+# Challenge, ending and hint; the result is the challenge's first.
 READ: dict[str, tuple[str, Failure | Wrong, str]] = {
     "shared_bins": ("histogram", Wrong("value"), "Line 11 reads local[values[place]]"),
     "total_without_atomic": (

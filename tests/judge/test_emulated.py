@@ -114,7 +114,7 @@ def cuda(catalogue: Catalogue, boxes: BoxMaker, source: str, **options: bool) ->
 
 
 def assert_unranked(report: Report) -> None:
-    """Accepted, without any time, and told why."""
+    """Accepted without any time, with the reason."""
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.flags == [Flag.HOST_COMPUTED]
     assert report.workloads == []

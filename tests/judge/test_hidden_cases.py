@@ -64,7 +64,7 @@ def test_progress_counts_steadily_and_names_no_hidden_case(
         on_progress=heard.append,
     )
     told = [progress.progress for progress in heard]
-    # Five public cases, one workload where it is timed, and the hidden ones as one.
+    # Five public cases, one workload if it is timed, and the hidden ones as one.
     assert {progress.total for progress in told} == {7 if timing else 6}
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
     assert [progress.label.partition(":")[0] for progress in told] == [
@@ -130,7 +130,7 @@ def test_the_verdict_does_not_tell_how_they_fail(kind: CaseVerdict) -> None:
     hidden = CaseReport(name="secret", category="odd", verdict=kind, detail="chosen", hidden=True)
     assert verdict_of([passed, hidden]) is Verdict.WRONG_ANSWER
     public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
-    # As when a timed call goes wrong: what was public is said later.
+    # As when a timed call goes wrong: public findings come later.
     assert verdict_of([passed, hidden, public]) is Verdict.TIME_LIMIT
 
 

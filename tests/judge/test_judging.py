@@ -17,7 +17,7 @@ from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, 
 from tests.judge.conftest import CATALOGUE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
-# How long the reference of one test takes: long beside the cost of a round, on a busy machine, too.
+# How long the reference of one test takes: long compared with the cost of a round, even on a busy machine.
 REFERENCE_S = 0.03
 
 
@@ -38,7 +38,7 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge) -> None:
 def test_the_reference_is_timed_for_a_baseline(
     boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One slow enough to be told from the cost of a round, also on a machine that does much else."""
+    """Slow enough to be distinguished from the cost of a round, even on a busy machine."""
     monkeypatch.setattr(HostDevice, "plan", WHOLE_PLAN)
     catalogue = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
     file = catalogue / "reference" / "twice" / "reference.py"

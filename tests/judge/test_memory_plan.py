@@ -149,8 +149,8 @@ class Kept:
 @pytest.mark.parametrize(
     ("needed", "free", "held", "fits", "given_back"),
     [
-        (44, 66, 12, True, False),  # there is room beside what is kept
-        (52, 62, 16, False, False),  # there never is, so what is kept stays where it is
+        (44, 66, 12, True, False),  # there is room next to the kept memory
+        (52, 62, 16, False, False),  # there never is, so kept memory stays
         (44, 46, 32, True, True),  # of other challenges before
         (44, 78, 0, True, False),
         (64, 78, 0, False, False),

@@ -144,7 +144,7 @@ def test_what_lies_at_certain_places_or_shares_does_so_in_parts(
 
 
 def test_two_draws_of_one_seed_agree_and_two_seeds_differ() -> None:
-    """What is compared at the end is what was revealed."""
+    """The final comparison uses the revealed inputs."""
     challenge = LARGE["vector_add"]
     case = _small(challenge, next(case for case in challenge.cases if case.name == "beyond_2_31"))
     one, again, other = (put_together(challenge, case, seed).inputs["b"] for seed in (3, 3, 4))

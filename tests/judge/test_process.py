@@ -1,4 +1,4 @@
-"""The judge in a process of its own: warm between submissions, cancelled, and replaced when it dies."""
+"""The judge in a separate process: warm between submissions, cancelled, and replaced when it dies."""
 
 from __future__ import annotations
 

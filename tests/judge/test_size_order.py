@@ -1,4 +1,4 @@
-"""Who takes the sizes in another order is told so, and nobody else."""
+"""Kernels that take the sizes in another order get a hint, and no others do."""
 
 from __future__ import annotations
 
@@ -124,5 +124,5 @@ def solve(x, out, cols, rows):
     assert report.verdict is Verdict.WRONG_ANSWER
     assert "called with cols, rows instead of rows, cols, it passes the cases" in report.hint
     assert "The signature is: def solve(x, out, rows, cols)." in report.hint
-    # What was tried is no part of the suite.
+    # Trials are not part of the suite.
     assert len(report.cases) == report.score.total

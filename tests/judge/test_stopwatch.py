@@ -92,7 +92,7 @@ def _watch(launcher: Launcher, device: HostDevice) -> Stopwatch:
 def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launcher, drawn: list[int]) -> None:
     device = Staging()
     _watch(launcher, device).own(launcher.submission())
-    # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
+    # The warm-up call is one, and another round shows if it queues behind the gate.
     # So does a round with special values.
     assert len(device.staging.staged) == QUESTIONS + 3
     inputs = [question.inputs["x"] for question in device.staging.staged]
@@ -241,7 +241,7 @@ def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launch
     drawn = [question.inputs["x"] for question in device.staging.staged]
     assert sum(bool(((values >= 7.0) & values.isfinite()).any()) for values in drawn) > 0
     assert sum(bool(values.isnan().any()) for values in drawn) == 1
-    # What is special is drawn in a round of its own.
+    # Special values have a separate round.
     assert len(drawn) == QUESTIONS + ROUNDS + 3
 
 

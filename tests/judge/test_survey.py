@@ -134,7 +134,7 @@ def test_what_makes_no_sense_is_no_message(seen: dict[str, Any]) -> None:
 
 
 class Answering:
-    """A box that answers a survey with ``seen``, or fails where that is None."""
+    """A box that answers a survey with ``seen``, or fails if that is None."""
 
     def __init__(self, *seen: Seen | None) -> None:
         self._seen = list(seen)

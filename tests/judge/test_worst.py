@@ -1,4 +1,4 @@
-"""The elements that are furthest off: which, in what order, and as what they are told."""
+"""The worst elements: which, in which order, and how they are reported."""
 
 from __future__ import annotations
 

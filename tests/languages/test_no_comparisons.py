@@ -53,7 +53,7 @@ def _words() -> set[str]:
 
 
 def members(tree: ast.AST) -> Iterator[str]:
-    """``Language.CUDA`` and the like, wherever it stands."""
+    """``Language.CUDA`` and the like, anywhere."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name("Language"), attr=name) if name.isupper():

@@ -176,7 +176,7 @@ class TestQueue:
         assert PEBBLE not in languages_of("h200")
 
     def test_what_it_waits_for(self, platform: Platform, ada: User) -> None:
-        """Nobody compiles and nobody judges here; what is compiled waits for the former first."""
+        """Nothing is compiled or judged here; a compiled language waits for its compiler first."""
         for source, name, reason in (
             ("rock", "a.slt", WaitReason.NO_COMPILER),
             (RIGHT, "a.peb", WaitReason.NO_WORKER),
@@ -187,7 +187,7 @@ class TestQueue:
             assert waits.reason is reason
 
     def test_who_takes_it(self, platform: Platform, ada: User) -> None:
-        """What is compiled is not run before it was; what is interpreted is never compiled."""
+        """A compiled language runs only after compiling; an interpreted one is never compiled."""
         slate = builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.slt").id
         pebble = builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb").id
         with writing(platform.sessions) as session:
@@ -376,7 +376,7 @@ class TestCommands:
         ],
     )
     def test_help_and_settings_list_it(self, home: Path, words: tuple[str, ...], said: str) -> None:
-        """In a process of its own: help is put together when the commands are imported."""
+        """In a separate process: help is assembled when the commands are imported."""
         program = (
             f"from tests.languages import rows; rows.add()\n"
             f"from grader.cli.main import main; raise SystemExit(main({list(words)!r}))"
