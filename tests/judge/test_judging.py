@@ -120,7 +120,7 @@ def test_a_maximum_or_minimum_with_an_output_that_was_never_set_is_wrong(judge: 
     assert case_of(report, "basic").verdict is CaseVerdict.ACCEPTED
     failed = [case for case in report.cases if case.mismatch]
     assert {case.mismatch.kind for case in failed if case.mismatch} == {"unwritten"}
-    assert any("a maximum or minimum taken with it" in case.hint for case in failed)
+    assert any("take a maximum or minimum with it" in case.hint for case in failed)
 
 
 def test_an_integer_that_was_added_to_what_was_there_is_explained(judge: Judge) -> None:
