@@ -100,7 +100,7 @@ def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) ->
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
 
-    with pytest.raises(JudgeFailure, match="ended in the middle"):
+    with pytest.raises(JudgeFailure, match="ended during"):
         process.run(job(RIGHT), kill, lambda: False)
     assert process.run(job(RIGHT), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
 
