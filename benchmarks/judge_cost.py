@@ -18,7 +18,7 @@ from results import keep
 
 from grader.challenge.cases import case
 from grader.challenge.catalogue import find_catalogue
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language

@@ -25,7 +25,7 @@ from results import keep, merged
 from grader import limits
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.judge.arena import Arena
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.oracle import workload_case
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient

@@ -93,7 +93,7 @@ HOST = DeviceKind(
     caution="come from an interpreter and say nothing of a GPU",
     ceilings=False,
     architecture=CPU_ARCHITECTURE,
-    back_end="grader.judge.device:host_device",
+    back_end="grader.judge.host_device:host_device",
     gpus=None,
 )
 EMULATED_GPU = DeviceKind(
@@ -106,7 +106,7 @@ EMULATED_GPU = DeviceKind(
     caution="are those of a model of an NVIDIA H200, not measured",
     ceilings=False,
     architecture=EMULATED_ARCHITECTURE,
-    back_end="grader.judge.device:emulated_device",
+    back_end="grader.judge.host_device:emulated_device",
     gpus=None,
 )
 # Model names that NVIDIA has given so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.

@@ -133,8 +133,9 @@ def main() -> int:
         if not candidates:
             continue
         trial = Trial(challenge, device, boxes, compiled=compiled)
-        reasons = [device.fits_case(challenge, it) for it in challenge.suite("gpu") if it.on]
-        left_out += [f"{challenge.slug}: {it}" for it in reasons if it]
+        if (plan := device.memory_plan) is not None:
+            reasons = [plan.case_shortage(challenge, case) for case in challenge.suite("gpu") if case.on]
+            left_out += [f"{challenge.slug}: {reason}" for reason in reasons if reason]
         for candidate in candidates:
             if time.perf_counter() - began > options.seconds:
                 left_out.append(f"{name_of(challenge, candidate)}: no time left")

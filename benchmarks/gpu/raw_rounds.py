@@ -22,9 +22,10 @@ class Recorded:
         self.records: list[DeviceRecord] = []
         make = device.record
 
-        def record() -> DeviceRecord:
-            self.records.append(make())
-            return self.records[-1]
+        def record() -> DeviceRecord | None:
+            if (made := make()) is not None:
+                self.records.append(made)
+            return made
 
         device.record = record  # type: ignore[method-assign]
 

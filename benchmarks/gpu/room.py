@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader.challenge.catalogue import find_catalogue
-from grader.judge.cuda.device import PLANNED_SHARE, TAKEN_BYTES
 from grader.judge.cuda.memory import KEPT_SHARE
+from grader.judge.cuda.memory_plan import PLANNED_SHARE, TAKEN_BYTES
 from grader.judge.cuda.plan import case_bytes, kept_bytes, own_bytes
 from grader.limits import GIB
 

@@ -184,10 +184,12 @@ class Bench:
 
 def longest(challenge: Challenge, device: Device) -> Workload | None:
     """The first workload of those that fit which has the longest roofline time among the ranked ones."""
+    plan = device.memory_plan
     ranked = [
-        it
-        for it in workloads(challenge, device, ranked_only=True)
-        if is_ranked(challenge.manifest, it, device) and not device.fits(challenge, it)
+        workload
+        for workload in workloads(challenge, device, ranked_only=True)
+        if is_ranked(challenge.manifest, workload, device)
+        and (plan is None or not plan.shortage(challenge, workload))
     ]
     ceilings = device.ceilings()
     return max(ranked, key=lambda it: roofline_seconds(challenge.manifest, it, ceilings) or 0.0, default=None)

@@ -68,8 +68,12 @@ def calibrated_check(bench: Trial) -> Check:
 
 def _fitting(bench: Trial) -> list[Workload]:
     """The GPU's workloads that it has room for."""
-    workloads = bench.challenge.manifest.workloads
-    return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it)]
+    workloads, plan = bench.challenge.manifest.workloads, bench.device.memory_plan
+    return [
+        workload
+        for workload in workloads
+        if workload.on == "gpu" and (plan is None or not plan.shortage(bench.challenge, workload))
+    ]
 
 
 def _longest(bench: Trial) -> Workload | None:

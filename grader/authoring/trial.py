@@ -65,7 +65,12 @@ class Trial:
     def try_large(self, candidate: Candidate) -> CandidateResult:
         """The same with the cases for a GPU alone, those for which this one has the memory. Nothing else may use it."""
         cases = cases_on(self.challenge, kind_of(self.device.name))
-        large = [it for it in cases if it.on and not self.device.fits_case(self.challenge, it)]
+        plan = self.device.memory_plan
+        large = [
+            case
+            for case in cases
+            if case.on and (plan is None or not plan.case_shortage(self.challenge, case))
+        ]
         return self.try_cases(replace(candidate, large=False), large, every_case=True)
 
     def try_cases(self, candidate: Candidate, cases: Sequence[Case], *, every_case: bool) -> CandidateResult:
@@ -151,7 +156,7 @@ class Trial:
             start=launcher.submission,
             on_case=self.on_case,
             device=self.device,
-            warm_up=self.device.warm_up_cases(launcher.request.language),
+            warm_up=self.device.warm_up_cases,
             fresh_boxes=len(cases),
             answer=self._question,
             stop_at_failure=not whole,

@@ -142,7 +142,9 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
     """Try wrong answers at workload ``number``: on a GPU at its own sizes, if they fit. A failure of the reference is a
     check."""
     workload = challenge.manifest.workloads[number]
-    whole = not device.on_processor and workload.on == "gpu" and not device.fits(challenge, workload)
+    plan = device.memory_plan
+    fits = plan is None or not plan.shortage(challenge, workload)
+    whole = not device.on_processor and workload.on == "gpu" and fits
     try:
         return Done(odds=_odds(challenge, workload, device, whole))
     except ChallengeInvalid as error:

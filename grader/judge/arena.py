@@ -1,4 +1,4 @@
-"""The memory that judge and runner share, and nothing else: inputs, outputs, and guard zones around both.
+"""The only memory that judge and runner share: inputs, outputs, and guard zones around them.
 
 One piece of memory per buffer. On the host it is a sealed ``memfd``, which the runner can neither shrink (that would
 fault the judge) nor grow. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 ALIGNMENT = 256
 PAGE = mmap.PAGESIZE
 
-# A NaN that no arithmetic makes (torch's and CUDA's own NaN have other payloads): an element that still holds these
-# bits was never written, also where NaN is the right answer.
+# A NaN that no arithmetic makes (torch's and CUDA's NaNs have other payloads): an element with these bits was never
+# written, even if NaN is the right answer.
 _FLOAT_POISON = {
     DType.FLOAT64: 0x7FF4_5AFE_C0DE_BEEF,
     DType.FLOAT32: 0x7FA5_C0DE,
     DType.FLOAT16: 0x7DA5,
     DType.BFLOAT16: 0x7FA5,
 }
-# The bit that arithmetic on a CPU sets in a signalling NaN such as these; all other bits of it go through.
+# The bit that arithmetic on a CPU sets in such a signalling NaN; it keeps the others.
 _QUIET = {
     DType.FLOAT64: 1 << 51,
     DType.FLOAT32: 1 << 22,
     DType.FLOAT16: 1 << 9,
     DType.BFLOAT16: 1 << 6,
 }
-# Finite, and nearly the largest of its type, so that a maximum with it is wrong unless the right answer is as large.
+# Finite and nearly the largest of its type: a maximum with it is wrong unless the right answer is as large.
 _LARGE_FLOATS = {
     DType.FLOAT64: 0x7FE4_5AFE_C0DE_BEEF,
     DType.FLOAT32: 0x7F65_C0DE,
@@ -51,9 +51,8 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Poison(Enum):
-    """What float outputs hold before a call. A NaN shows in whatever is computed from it, even times 0; but a maximum
-    or minimum drops it (``fmaxf``, ``tl.maximum``), and shows only with a number that is larger or lower than all
-    others."""
+    """The content of float outputs before a call. A NaN spreads to everything computed from it, even times 0; but a
+    maximum or minimum drops it (``fmaxf``, ``tl.maximum``), and needs a number larger or lower than all others."""
 
     NAN = 0
     LARGE = 1
@@ -61,14 +60,12 @@ class Poison(Enum):
 
     @classmethod
     def in_turn(cls, number: int) -> Poison:
-        """Which one for this ``number``: each comes up for every third."""
+        """Each comes up for every third ``number``."""
         return (cls.LARGE, cls.LOW, cls.NAN)[number % 3]
 
 
 @dataclass(frozen=True)
 class BufferLayout:
-    """Where an array of ``nbytes`` lies in a mapping of ``mapped`` bytes (whole pages)."""
-
     nbytes: int
     mapped: int
     offset: int
@@ -81,35 +78,30 @@ def torch_bytes(data: bytes) -> torch.Tensor:
 
 
 def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
-    """Place an array: aligned, a guard zone of at least one alignment before it, its end next to the mapping's end."""
+    """Align the array next to the mapping's end, with a guard zone of at least one alignment before it."""
     mapped = -(-(nbytes + ALIGNMENT) // page) * page
     offset = (mapped - nbytes) // ALIGNMENT * ALIGNMENT
     return BufferLayout(nbytes, mapped, offset)
 
 
 class Memory(Protocol):
-    """One piece of shared memory as the judge holds it: all its bytes, and a descriptor for the runner. ``number``: no
-    other piece has it; 0 where a runner had better map it each time."""
-
     bytes: torch.Tensor
+    #: For the runner.
     descriptor: int
+    #: Unique; 0 if the runner should map it each time.
     number: int
 
     def close(self) -> None: ...
 
 
 class MemoryMaker(Protocol):
-    """A back end: host memory here, device memory in ``grader.judge.cuda``."""
-
     page: int
 
     def make(self, name: str, size: int) -> Memory:
-        """Shared memory of ``size`` bytes, a multiple of ``page``. It holds zeros, once the device has settled."""
+        """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
 
 class HostMemory:
-    """A sealed ``memfd``."""
-
     number = 0
 
     def __init__(self, name: str, size: int) -> None:
@@ -118,7 +110,7 @@ class HostMemory:
         self.descriptor = os.memfd_create(f"arena-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, size)
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        # Populated at once: one fault a page, later, costs several times as much on a virtual machine.
+        # Populated at once: page faults later cost several times as much on a virtual machine.
         self._map = mmap.mmap(self.descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
@@ -129,8 +121,6 @@ class HostMemory:
 
 
 class HostMemories:
-    """See ``MemoryMaker``."""
-
     page = PAGE
 
     def make(self, name: str, size: int) -> HostMemory:
@@ -141,8 +131,6 @@ HOST = HostMemories()
 
 
 class Buffer:
-    """One argument's memory, as the judge sees it."""
-
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self.argument = argument
         self.shape = shape
@@ -178,18 +166,16 @@ class Buffer:
         return self._guard.repeat(-(-size // ALIGNMENT))[:size]
 
     def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """The bytes before the array's first and after its last element, each with what they hold untouched."""
         return self._guards
 
     def guards_intact(self) -> bool:
-        """Whether nothing was written before the array's first or after its last element."""
         import torch
 
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Where something was written into the guard zones, as flat indices of elements in ascending order: negative
-        before the array's first element, from ``count`` on after its last."""
+        """Flat indices of elements written in the guard zones, ascending: negative before the array, from ``count`` on
+        after it."""
         import torch
 
         places = []
@@ -203,8 +189,7 @@ class Buffer:
         return places
 
     def write(self, values: torch.Tensor, first: int = 0) -> None:
-        """Reveal: put ``values`` (of this buffer's dtype) where the runner sees them, from the flat place ``first``
-        on."""
+        """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
         part = values.numel() != self.count
@@ -218,25 +203,25 @@ class Buffer:
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared elements themselves, flat. Two reads may see two things: take a snapshot."""
+        """The shared elements, flat. Two reads may differ: take a snapshot."""
         return self._bytes.view(self.dtype)
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
-        """Fill with what says "never written"; of floats with that ``poison``."""
+        """Fill with the pattern for "never written"; floats with that ``poison``."""
         self._poison = poison
         if self.count:
             self._fill_with_poison(self._integers(self._bytes))
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
-        """Of integers, every other one has its highest bit set: whoever takes a minimum or a maximum with what an
-        output holds, which must be set first, gets one of them wrong."""
+        """Every other integer has its highest bit set: a minimum or a maximum with an output that was not set first is
+        wrong in one of them."""
         bits.fill_(self.poison_value)
         if not self.argument.dtype.floating:
             bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
 
     @property
     def poison_value(self) -> int:
-        """The bits of the first element while it is never written, as ``_integers`` reads them."""
+        """The bits of the first element before it is written, as ``_integers`` reads them."""
         dtype = self.argument.dtype
         if not dtype.floating:
             return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
@@ -247,18 +232,18 @@ class Buffer:
 
     @property
     def never_written(self) -> int | None:
-        """The bits of the NaN poison of a float output: an element that holds them is wrong, also where NaN is right.
-        The other poisons are wrong by their value."""
+        """The bits of the NaN poison of a float output: an element with them is wrong, even if NaN is right. The other
+        poisons are wrong by their value."""
         written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
         return _FLOAT_POISON[self.argument.dtype] if written else None
 
     @property
     def holds_nan(self) -> bool:
-        """Whether what is never written here is a NaN that no right answer is."""
+        """True if unwritten elements hold a NaN that no right answer is."""
         return self.argument.dtype.floating and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """A private copy in this buffer's shape and dtype: what is compared cannot change any more."""
+        """A private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:
@@ -266,7 +251,7 @@ class Buffer:
         return self._bytes.clone().view(self.dtype).view(self.shape)
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
-        """Which elements of a snapshot, or of a piece of it from the flat place ``first`` on, still hold the poison,
+        """True for each element of a snapshot (or a piece from the flat place ``first`` on) that still is poison,
         flat."""
         bits = self._integers(snapshot.reshape(-1))
         if self.argument.dtype.floating:
@@ -274,7 +259,6 @@ class Buffer:
         return bits == self._integers(self.poison_elements(bits.numel(), first))
 
     def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
-        """What ``count`` elements from ``first`` on hold while they are never written, flat."""
         import torch
 
         elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)
@@ -282,9 +266,9 @@ class Buffer:
         return elements
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """Which floats of a snapshot are the NaN that arithmetic on the poison makes, flat; of either sign. CPUs let a
-        NaN's bits through. NVIDIA's GPUs do so in float64 alone and else make one and the same NaN of all, so there
-        nothing is found."""
+        """True for each float of a snapshot that is the NaN that arithmetic on the poison makes, of either sign, flat.
+        CPUs keep a NaN's bits. NVIDIA's GPUs do so only in float64; otherwise all NaNs become one, and nothing is
+        found."""
         import torch
 
         made = self.poison_value | _QUIET[self.argument.dtype]
@@ -298,21 +282,20 @@ class Buffer:
         return values.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[width])
 
     def close(self) -> None:
-        """Give the memory back. Tensors over it must not be used any more."""
+        """Give the memory back; tensors over it are invalid then."""
         del self._before, self._after, self._bytes, self._guards
         self._memory.close()
 
 
 def _with_highest_bit(value: int, width: int) -> int:
-    """``value``, whose highest bit is not set, with it; signed where it has more than one byte."""
+    """``value`` with its highest bit set; signed if it has more than one byte."""
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
 class InputWriter(Protocol):
-    """Inputs that are never held whole."""
+    """Inputs that are never whole in memory."""
 
-    def write_to(self, buffers: Mapping[str, Buffer]) -> None:
-        """Put all of them where the runner sees them."""
+    def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
 
 
 # By name, or written a piece at a time.
@@ -320,8 +303,8 @@ Inputs = Mapping[str, "torch.Tensor"] | InputWriter
 
 
 class Arena:
-    """The buffers of one binding: a case, or a workload whose rounds share them. ``poison`` is what the next reveal
-    leaves in float outputs."""
+    """The buffers of one binding: a case, or a workload whose rounds share them. ``poison``: for float outputs at the
+    next reveal."""
 
     def __init__(
         self,
@@ -331,7 +314,7 @@ class Arena:
         memories: MemoryMaker = HOST,
         sent_sizes: Mapping[str, int] | None = None,
     ) -> None:
-        """``sent_sizes``: the sizes that the runner gets, where these are not those of the arrays."""
+        """``sent_sizes``: the sizes that the runner gets, if they differ from the arrays'."""
         self.manifest = manifest
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
@@ -341,7 +324,6 @@ class Arena:
         }
 
     def entries(self) -> list[dict[str, Any]]:
-        """The binding as it is sent to the runner, in signature order."""
         return [self._entry(arg) for arg in self.manifest.args]
 
     def _entry(self, arg: Argument) -> dict[str, Any]:
@@ -366,7 +348,7 @@ class Arena:
         return [buffer.descriptor for buffer in self.buffers.values()]
 
     def reveal(self, inputs: Inputs) -> None:
-        """Write the inputs, then poison the outputs (last, so that nothing shows early that all is written)."""
+        """Write the inputs, then poison the outputs: last, so no early change shows that all inputs are there."""
         if isinstance(inputs, Mapping):
             for name, values in inputs.items():
                 self.buffers[name].write(values)
@@ -379,7 +361,6 @@ class Arena:
         return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]
 
     def snapshot(self) -> dict[str, torch.Tensor]:
-        """Private copies of every in-out and output."""
         return {buffer.argument.name: buffer.snapshot() for buffer in self.of_kind(Kind.INOUT, Kind.OUTPUT)}
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Puts a report together from what judging found."""
+"""Puts a report together from the findings of judging."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypedDict
 from grader import scoring
 from grader.challenge.model import Manifest, Workload
 from grader.device_kinds import kind_of
-from grader.judge.device import Device
+from grader.judge.device import RatedDevice
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked, light_cost, light_seconds
 from grader.judge.rule import BETWEEN_BOXES, Measured
@@ -29,15 +29,12 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
-# Measured ceilings are good to a few percent; beyond this, staff should check.
+# Measured ceilings are accurate to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
 
 class Found(TypedDict, total=False):
-    """What of a report is there only where judging came to it. ``log``: the compiler's; ``on_host``: the workload in
-    whose result the host takes part where only the device's work has a time; ``too_fast``: less work was counted than a
-    workload needs. ``crowded_out``: workloads that count and lacked memory, though not for good. ``left_out``: public
-    cases for which the device lacks memory."""
+    """Parts of a report that exist only if judging got that far."""
 
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
@@ -45,16 +42,20 @@ class Found(TypedDict, total=False):
     library_ops: Sequence[str]
     detail: str
     hint: str
+    #: The compiler's.
     log: str
     remarks: Sequence[str]
+    #: The workload whose result the host computes in part, although only the device's work has a time.
     on_host: str
+    #: Less work was counted than a workload needs.
     too_fast: bool
+    #: Workloads that count but lacked memory for the moment.
     crowded_out: Sequence[str]
+    #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
-    """The report on ``request``, with flags and score."""
     cases, workloads = found.get("cases", ()), found.get("workloads", ())
     library_ops, on_host = found.get("library_ops", ()), found.get("on_host", "")
     crowded_out = found.get("crowded_out", ())
@@ -88,19 +89,19 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 @dataclass(frozen=True)
 class TimedWorkload:
-    """One workload's measurement and the baselines (microseconds; none: too short to measure) that it is compared
-    with."""
-
     workload: Workload
     measured: Measured
+    #: Microseconds; None: too short to measure.
     baselines: Mapping[str, float | None]
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The verdict of the first public case that failed; accepted where no case did. Who fails hidden cases alone has a
-    wrong answer, whatever they failed by: a submission chooses that, and its author may not read their data from it."""
+    """The verdict of the first public case that failed, or accepted. If only hidden cases failed, it is always a wrong
+    answer: a submission could choose how it fails, and so tell its author about their data."""
     failed = [
-        it for it in cases if it.verdict.holds_back or (it.hidden and it.verdict is not CaseVerdict.ACCEPTED)
+        case
+        for case in cases
+        if case.verdict.holds_back or (case.hidden and case.verdict is not CaseVerdict.ACCEPTED)
     ]
     for case in failed:
         if not case.hidden and case.verdict is not CaseVerdict.NOT_RUN:
@@ -108,7 +109,7 @@ def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
     return Verdict.WRONG_ANSWER if failed else Verdict.ACCEPTED
 
 
-def workload_report(manifest: Manifest, timed: TimedWorkload, device: Device) -> WorkloadReport:
+def workload_report(manifest: Manifest, timed: TimedWorkload, device: RatedDevice) -> WorkloadReport:
     workload, measured = timed.workload, timed.measured
     time_us = measured.time.value * 1e6 if measured.known else None
     low, high = (edge * 1e6 for edge in measured.time.interval)
@@ -145,15 +146,17 @@ def flags_of(
     on_host: bool = False,
     too_fast: bool = False,
 ) -> list[Flag]:
-    """``library_ops``: torch's own operations that the runner said it saw; ``too_fast``: less work was counted than a
-    workload needs."""
+    """``library_ops``: torch's own operations, as the runner reports; ``too_fast``: see ``Found``."""
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if on_host:
         found.append(Flag.HOST_COMPUTED)
-    if too_fast or any(it.ranked and it.sol is not None and it.sol > ABOVE_ROOFLINE for it in workloads):
+    if too_fast or any(
+        workload.ranked and workload.sol is not None and workload.sol > ABOVE_ROOFLINE
+        for workload in workloads
+    ):
         found.append(Flag.ABOVE_ROOFLINE)
-    # Less than its noise is charged where E is hardly beyond it, as now and then happens to everyone.
-    if any(it.charged_us > it.noise_us for it in workloads):
+    # If E is slightly above its noise, as sometimes happens to everyone, less than the noise is charged.
+    if any(workload.charged_us > workload.noise_us for workload in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
 
@@ -161,35 +164,37 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: the cases there are, also where judging ended before it came to them; those that were not covered do
-    not count. ``unranked``: why no score is made of the times."""
+    """``total``: all cases, even if judging ended before them, except those not covered. ``unranked``: why the times
+    make no score."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
-    ranked = [it for it in workloads if it.ranked]
-    known = [Estimate(it.time_us, it.ci_us) for it in ranked if it.time_us is not None]
+    ranked = [workload for workload in workloads if workload.ranked]
+    known = [
+        Estimate(workload.time_us, workload.ci_us) for workload in ranked if workload.time_us is not None
+    ]
     if not ranked or unranked or len(known) < len(ranked):
         return Score(passed=passed, total=total, unranked=unranked)
     # All sizes were timed in one box.
     whole = scoring.combine(known, BETWEEN_BOXES)
-    baselines = [it.baselines_us.get("eager") for it in ranked]
+    baselines = [workload.baselines_us.get("eager") for workload in ranked]
     return Score(
         time_us=whole.value,
         ci=whole.interval,
-        speedup=scoring.speedup([it.value for it in known], baselines),
+        speedup=scoring.speedup([estimate.value for estimate in known], baselines),
         passed=passed,
         total=total,
     )
 
 
 _ON_HOST = (
-    "It is right, and has no time here: when the work of workload '{}' was counted, its result came out wrong, because "
-    "there the host sees noise, or only a few bytes, of the arrays. On this board only kernels may compute the result."
+    "It is right but has no time here: when the work of workload '{}' was counted, its result was wrong, because then "
+    "the host sees only noise, or a few bytes, of the arrays. On this board only kernels may compute the result."
 )
 
 
 _CROWDED_OUT = (
-    "Workload {} was not timed: something else held the GPU's memory. The other sizes alone make no rank; submit "
-    "again, and tell staff if it stays so."
+    "Workload {} was not timed: something else held the GPU's memory. The other sizes alone are not ranked; submit "
+    "again, and tell staff if it happens again."
 )
 
 
@@ -199,14 +204,14 @@ def _why_unranked(
     library_ops: Sequence[str],
     crowded_out: Sequence[str],
 ) -> str:
-    """A sentence where times that count make no rank, else nothing."""
+    """Why the times are not ranked, or an empty text."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
-        return "It calls a library's kernel, and this challenge ranks only kernels of your own."
-    if any(it.ranked and it.company for it in workloads):
+        return "It calls a library's kernel, but this challenge ranks only your own kernels."
+    if any(workload.ranked and workload.company for workload in workloads):
         return COMPANY
     if crowded_out:
         return _CROWDED_OUT.format(" and ".join(f"'{name}'" for name in crowded_out))
-    if short := [it.name for it in workloads if it.ranked and it.time_us is None]:
+    if short := [workload.name for workload in workloads if workload.ranked and workload.time_us is None]:
         named = " and ".join(f"'{name}'" for name in short)
         return (
             f"Workload {named} is {TOO_SHORT}." if len(short) == 1 else f"Workloads {named} are {TOO_SHORT}."

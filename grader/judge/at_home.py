@@ -42,19 +42,19 @@ def judge_at_home(
     timing: bool = True,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Judge ``source`` here, for the board ``device`` (unless given: that of a machine without a GPU). ``case`` runs
-    that one alone; with ``seed`` it replays a failure that a report named.
+    """Judge ``source`` here, for the board ``device`` (default: that of a machine without a GPU). ``case`` runs only
+    that one; with ``seed`` it replays a failure from a report.
 
-    The seeds are fixed per challenge, so that two runs on one machine see the same data.
-    Raises ChallengeInvalid on an unknown case and on one that the board does not run, LanguageNotServed where the
-    device does not run the language, BoxUnavailable.
+    The seeds are fixed per challenge, so two runs on one machine see the same data. Raises ChallengeInvalid for an
+    unknown case or one that the board does not run, LanguageNotServed if the device does not run the language, and
+    BoxUnavailable.
     """
     board = device or home_board(language)
     cases = [_found(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
     if case and not runs_on(challenge.manifest, cases[0], kind_of(board)):
         raise ChallengeInvalid(
             f"Case '{case}' is too large for the board {board}.",
-            "It runs on a GPU: `grader test --device` names one.",
+            "Run it on a GPU: name one with `grader test --device`.",
         )
     request = Request(
         challenge=challenge,
@@ -78,13 +78,12 @@ def profile_at_home(
     workload: str | None = None,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Count the work of ``source`` on the emulated GPU: of one ``workload`` of the challenge, or of all that the
-    emulated GPU's board has. Of the cases only the first one runs. What took seconds here is left out of the report, so
-    that two of the same source are equal.
+    """Count the work of ``source`` on the emulated GPU, for one ``workload`` or all of that board. Only the first case
+    runs. The report has no seconds of this machine, so two reports on one source are equal.
 
-    Raises ChallengeInvalid on an unknown workload, and as ``judge_at_home``.
+    Raises ChallengeInvalid for an unknown workload, and as ``judge_at_home``.
     """
-    names = [it.name for it in challenge.manifest.workloads]
+    names = [workload.name for workload in challenge.manifest.workloads]
     if workload is not None and workload not in names:
         raise ChallengeInvalid(
             f"'{challenge.slug}' has no workload '{workload}'.", f"It has: {', '.join(names)}."
@@ -99,7 +98,7 @@ def profile_at_home(
         only_workloads=[workload] if workload is not None else [],
     )
     report = _report(request, boxes, on_progress)
-    cases = [it.model_copy(update={"seconds": None}) for it in report.cases]
+    cases = [case.model_copy(update={"seconds": None}) for case in report.cases]
     return report.model_copy(update={"cases": cases, "breakdown_s": {}})
 
 
@@ -120,7 +119,7 @@ def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingPro
         if ahead is not None:
             label = compiler_of(request.language).progress
             on_progress(JudgingProgress(state=State.COMPILING, progress=ProgressView(label=label)))
-        # They import torch, which takes about as long as compiling does.
+        # These import torch, which takes about as long as compiling.
         from grader.judge.device import make_device
         from grader.judge.session import Session
 
@@ -144,7 +143,7 @@ def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingPro
 
 
 def _compiles_here(request: Request) -> bool:
-    """Whether what to compile for is known without asking a device; why nothing can be compiled, the session says."""
+    """True if the architecture is known without asking a device. If nothing can be compiled, the session says why."""
     return (
         request.language.compiled
         and bool(kind_of(request.device).architecture)
@@ -153,8 +152,6 @@ def _compiles_here(request: Request) -> bool:
 
 
 class _CompiledAhead:
-    """Compiles on a thread of its own."""
-
     def __init__(self, request: Request, boxes: BoxMaker) -> None:
         architecture = kind_of(request.device).architecture
         plain = request_of(request.challenge, request.language, request.source, architecture)
@@ -177,7 +174,7 @@ class _CompiledAhead:
             raise JudgeFailure("It was stopped.")
 
     def result(self) -> CompileResult:
-        """Wait for it. Raises what compiling raised."""
+        """Wait for the result. Raises the compiler's exception."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -185,7 +182,6 @@ class _CompiledAhead:
         return self._result
 
     def stop(self) -> None:
-        """Its box must not outlive us."""
         self._stopped.set()
         self._thread.join()
 

@@ -1,5 +1,5 @@
-"""The reference of an uploaded challenge. It runs in a box of its own, never in the judge, which holds others' times
-and hidden data."""
+"""The reference of an uploaded challenge. It runs in a separate box, never in the judge, which holds other people's
+times and hidden data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 _PROGRAM = "oracle.py"
-# By the clock: a reference takes seconds where a kernel takes milliseconds, on a busy host longer.
+# By the clock: a reference takes seconds if a kernel takes milliseconds, and longer on a busy host.
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
@@ -37,7 +37,7 @@ _ANSWER_BYTES = 64 * limits.GIB
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of torch's, as its tensors are: on the device ``meta``, without contents."""
+    """Tensors are on the device ``meta``, without contents."""
 
     name: str
     reads: list[torch.Tensor]
@@ -46,7 +46,7 @@ class Operation:
 
 @dataclass
 class ReferenceBox:
-    """Starts its box when it is first asked. ``interrupt`` is called while it waits, and raises to give up."""
+    """Starts its box for the first question. ``interrupt`` is called while it waits, and raises to give up."""
 
     boxes: BoxMaker
     spec: BoxSpec
@@ -58,24 +58,26 @@ class ReferenceBox:
     _descriptors: list[int] = field(default_factory=list)
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """What the function of ``reference.py`` returns, on the device of its first tensor. Raises ChallengeInvalid
-        where it fails, JudgeFailure where its box does."""
+        """The results of a function of ``reference.py``, on the device of its first tensor. Raises ChallengeInvalid if
+        the function fails, JudgeFailure if its box does."""
         message, data = self._ask(function, arguments, count=False)
         tensors = _read(message.get("tensors"), data)
-        device = next((it.device for it in arguments.values() if hasattr(it, "device")), None)
-        found = tuple(it.to(device) if device is not None else it for it in tensors)
+        device = next(
+            (argument.device for argument in arguments.values() if hasattr(argument, "device")), None
+        )
+        found = tuple(tensor.to(device) if device is not None else tensor for tensor in tensors)
         return found[0] if len(found) == 1 else found
 
     def operations(self, function: str, arguments: Mapping[str, Any]) -> list[Operation]:
-        """What it asks of torch. Raises as ``call``."""
+        """Raises as ``call``."""
         message, _ = self._ask(function, arguments, count=True)
         try:
             return [
-                Operation(str(it["name"])[:200], _meta(it["reads"]), _meta(it["writes"]))
-                for it in message["operations"]
+                Operation(str(operation["name"])[:200], _meta(operation["reads"]), _meta(operation["writes"]))
+                for operation in message["operations"]
             ]
         except (KeyError, TypeError, ValueError) as error:
-            raise JudgeFailure("the reference's box said what makes no sense") from error
+            raise JudgeFailure("the reference's box sent an invalid message") from error
 
     def close(self) -> None:
         """End the box. Harmless when called again."""
@@ -90,14 +92,15 @@ class ReferenceBox:
     def _ask(
         self, function: str, arguments: Mapping[str, Any], count: bool
     ) -> tuple[dict[str, Any], bytearray]:
-        tensors = {name: it for name, it in arguments.items() if hasattr(it, "device")}
-        values = {name: it for name, it in arguments.items() if name not in tensors}
-        device = next((it.device.type for it in tensors.values()), "cpu")
+        tensors = {name: value for name, value in arguments.items() if hasattr(value, "device")}
+        values = {name: value for name, value in arguments.items() if name not in tensors}
+        device = next((tensor.device.type for tensor in tensors.values()), "cpu")
         body = {
             "function": function,
             "device": device,
             "tensors": [
-                [name, str(it.dtype).removeprefix("torch."), list(it.shape)] for name, it in tensors.items()
+                [name, str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
+                for name, tensor in tensors.items()
             ],
             "values": values,
             "count": count,
@@ -111,7 +114,7 @@ class ReferenceBox:
         if message.get("op") == "failed":
             raise ChallengeInvalid(f"{self.slug}: {function}(): {message.get('message')}")
         if message.get("op") != "answer" or not self._descriptors:
-            raise JudgeFailure("the reference's box said what makes no sense")
+            raise JudgeFailure("the reference's box sent an invalid message")
         taken = self._descriptors.pop(0)
         try:
             return message, _contents(taken)
@@ -123,7 +126,7 @@ class ReferenceBox:
             self._box = self.boxes.start(replace(self.spec, program=_PROGRAM))
             self._send(self._box.connection, {"source": self.source}, [])
             if self._receive(self._box).get("op") != "ready":
-                raise JudgeFailure("the reference's box said what makes no sense")
+                raise JudgeFailure("the reference's box sent an invalid message")
         return self._box
 
     def _send(self, connection: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
@@ -155,7 +158,6 @@ class ReferenceBox:
         return message
 
     def _whole(self) -> dict[str, Any] | None:
-        """Take the next message, where all of it is there."""
         length = int.from_bytes(self._pending[:_LENGTH_BYTES], "little")
         if len(self._pending) < _LENGTH_BYTES + length or len(self._pending) < _LENGTH_BYTES:
             return None
@@ -164,9 +166,9 @@ class ReferenceBox:
         try:
             message = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise JudgeFailure("the reference's box said what makes no sense") from error
+            raise JudgeFailure("the reference's box sent an invalid message") from error
         if not isinstance(message, dict):
-            raise JudgeFailure("the reference's box said what makes no sense")
+            raise JudgeFailure("the reference's box sent an invalid message")
         return message
 
     def _ended(self) -> JudgeFailure:
@@ -185,10 +187,10 @@ def _bytes(tensor: torch.Tensor) -> bytes:
 
 
 def _contents(descriptor: int) -> bytearray:
-    """Of memory that the box may still change: read once, and never mapped."""
+    """Read memory that the box may still change: once, and never mapped."""
     size = os.fstat(descriptor).st_size
     if size > _ANSWER_BYTES:
-        raise JudgeFailure("the reference's box gave more than any case has")
+        raise JudgeFailure("the reference's box returned more bytes than any case has")
     data = bytearray(size)
     with os.fdopen(os.dup(descriptor), "rb", buffering=0) as file:
         file.seek(0)
@@ -196,7 +198,7 @@ def _contents(descriptor: int) -> bytearray:
         while at < size and (count := file.readinto(memoryview(data)[at:])):
             at += count
     if at < size:
-        raise JudgeFailure("the reference's box took back what it gave")
+        raise JudgeFailure("the reference's box shortened its answer while it was read")
     return data
 
 
@@ -210,7 +212,7 @@ def _read(described: Any, data: bytearray) -> list[torch.Tensor]:
             count = math.prod(_shape(shape))
             size = count * kind.itemsize
             if at + size > len(data):
-                raise ValueError("less than it says")
+                raise ValueError("too few bytes")
             flat = (
                 torch.frombuffer(data, dtype=kind, count=count, offset=at)
                 if count
@@ -219,7 +221,7 @@ def _read(described: Any, data: bytearray) -> list[torch.Tensor]:
             found.append(flat.reshape(shape))
             at += size
     except (TypeError, ValueError) as error:
-        raise JudgeFailure("the reference's box gave what makes no sense") from error
+        raise JudgeFailure("the reference's box returned invalid tensors") from error
     return found
 
 
@@ -239,15 +241,13 @@ def _kind(name: Any) -> torch.dtype:
 
 
 def _shape(shape: Any) -> list[int]:
-    if not all(isinstance(it, int) and 0 <= it < 1 << 48 for it in shape):
+    if not all(isinstance(size, int) and 0 <= size < 1 << 48 for size in shape):
         raise ValueError("no such shape")
     return list(shape)
 
 
 @dataclass(frozen=True)
 class BoxedFunction:
-    """A function of ``reference.py``, called by name as the function itself would be."""
-
     box: ReferenceBox
     name: str
 
@@ -259,14 +259,11 @@ class BoxedFunction:
         return self.box.call(self.name, arguments)
 
     def operations(self, arguments: Mapping[str, Any]) -> list[Operation]:
-        """What it asks of torch, on these arguments."""
         return self.box.operations(self.name, arguments)
 
 
 @dataclass(frozen=True)
 class BoxedChallenge(Challenge):
-    """An uploaded challenge whose reference can be called: in ``box``."""
-
     box: ReferenceBox | None = None
 
     @functools.cached_property
@@ -277,7 +274,6 @@ class BoxedChallenge(Challenge):
 
 
 def boxed(challenge: Challenge, box: ReferenceBox) -> BoxedChallenge:
-    """The same challenge, with its reference in ``box``."""
     return BoxedChallenge(
         challenge.slug, challenge.manifest, challenge.folder, challenge.reference_folder, box
     )

@@ -1,4 +1,4 @@
-"""The judge's end of the connection to a box: bounded messages, a deadline on every wait."""
+"""The judge's end of the connection to a box: bounded messages, and a deadline for every wait."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from grader.judge.messages import ADAPTER, Message
 from grader.sandbox.allowance import Allowance
 
 _LENGTH = struct.Struct("<I")
-# The runner reads as soon as it runs, so a send that takes longer than this goes to a box that has stopped reading.
+# The runner reads as soon as it runs, so a longer send goes to a box that has stopped reading.
 _SEND_SECONDS = 60.0
-# How soon a wait notices that its answer is no longer wanted.
+# How often a wait checks that its answer is still wanted.
 _INTERRUPT_SECONDS = 0.25
-# A wait that ends so much later than it was to end did so because this process stood still (a machine that was paused,
-# or swapped), and most likely the box as well. That is no time that the box has taken.
+# If a wait ends this much too late, this process stood still (a paused or swapping machine), and most likely the box
+# too. That time does not count against the box.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
-# A time of ``time.perf_counter``, or what a box may use meanwhile.
+# A time of ``time.perf_counter``, or an allowance of the box.
 Deadline = float | Allowance
 
 
 class ChannelError(Exception):
-    """Base: the box did not say what it should have said."""
+    """The box did not send the expected message."""
 
 
 class BoxGone(ChannelError):
@@ -39,7 +39,7 @@ class BoxGone(ChannelError):
 
 
 class BoxSilent(ChannelError):
-    """Nothing came before the deadline; ``allowance``: what the box had used by then, where that was the deadline."""
+    """Nothing came before the deadline; ``allowance``: the one that was used up, if that was the deadline."""
 
     def __init__(self, text: str, allowance: Allowance | None = None) -> None:
         super().__init__(text)
@@ -47,7 +47,7 @@ class BoxSilent(ChannelError):
 
 
 class StillCompiling(BoxSilent):
-    """The same while it compiled a kernel, as it said: ``kernel``, for more than ``seconds``."""
+    """The same, while it said that it compiled ``kernel``, for more than ``seconds``."""
 
     def __init__(self, kernel: str, seconds: float) -> None:
         super().__init__("still compiling")
@@ -55,7 +55,7 @@ class StillCompiling(BoxSilent):
 
 
 class BoxLied(ChannelError):
-    """What came is no message of the protocol, or not the one that was due."""
+    """An invalid message, or not the expected one."""
 
 
 class Channel:
@@ -70,11 +70,11 @@ class Channel:
         self._lied = False
 
     def ask(self) -> None:
-        """Raises where the answer is no longer wanted."""
+        """Raises if the answer is no longer wanted."""
         self.interrupt()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Send one message. Raises BoxGone where the box no longer listens."""
+        """Send one message. Raises BoxGone if the box no longer listens."""
         body = json.dumps(message).encode()
         frame = _LENGTH.pack(len(body)) + body
         try:
@@ -89,7 +89,7 @@ class Channel:
         Raises BoxGone, BoxSilent, BoxLied. The first invalid message closes the connection: nothing is read after it.
         """
         if self._lied:
-            raise BoxLied("it broke the protocol before")
+            raise BoxLied("it has already broken the protocol")
         try:
             return self._message(kind, deadline)
         except BoxLied:
@@ -103,18 +103,18 @@ class Channel:
         except ValidationError as error:
             raise BoxLied(f"not a message: {len(body)} bytes") from error
         if not isinstance(message, kind):
-            raise BoxLied(f"{type(message).__name__.lower()} came where {kind.__name__.lower()} was due")
+            raise BoxLied(f"{type(message).__name__.lower()} came instead of {kind.__name__.lower()}")
         return message
 
     def gone(self) -> bool:
-        """Whether the other end has closed, also where unread bytes come before its end (cheap; consumes nothing)."""
+        """True even with unread bytes before the end. Cheap; consumes nothing."""
         try:
             return bool(self._events(select.POLLRDHUP, 0.0))
         except BoxGone:
             return True
 
     def _events(self, wanted: int, seconds: float) -> int:
-        """What happens on the connection within ``seconds``: bits of ``select.poll``, 0 for nothing."""
+        """Events on the connection within ``seconds``: bits of ``select.poll``, or 0."""
         poll = select.poll()
         try:
             poll.register(self._connection, wanted)
@@ -134,9 +134,8 @@ class Channel:
         return body
 
     def _fill(self, size: int, deadline: Deadline) -> None:
-        """Read until ``size`` bytes are there. What has come by the deadline counts even if it is read later, but a
-        box that drips gets no more time than one that is silent, and delays no other message meanwhile. What this
-        process stood still is not counted."""
+        """Read until ``size`` bytes are there. Bytes that came by the deadline count even if they are read later, but a
+        box that drips gets no more time than a silent one. Time that this process stood still does not count."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()
@@ -159,7 +158,7 @@ class Channel:
 
     def _read(self, most: int) -> None:
         try:
-            # Without room for descriptors: the kernel closes those that a box sends.
+            # No room for descriptors: the kernel closes any that a box sends.
             data = self._connection.recv(most)
         except OSError as error:
             raise BoxGone(str(error)) from error

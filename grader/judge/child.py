@@ -45,19 +45,17 @@ from grader.sandbox.watched import WatchedBoxes
 log = get_logger(__name__)
 
 _PR_SET_PDEATHSIG = 1
-# A call may be waited for longer than a judge may be silent.
+# Send a message at least this often: a call may take longer than a judge may be silent.
 _SPEAK_SECONDS = 30.0
-# How often a judge that has nothing to do looks after its spare boxes.
+# How often an idle judge checks its spare boxes.
 _IDLE_LOOK_SECONDS = 30.0
 
 
 class Stopped(Exception):
-    """The worker does not want this submission's verdict any more."""
+    """The worker no longer wants this submission's verdict."""
 
 
 class JudgeServer:
-    """Serves jobs until the worker closes the connection."""
-
     def __init__(
         self,
         connection: socket.socket,
@@ -68,29 +66,29 @@ class JudgeServer:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``folder``: the data folder, where what is learnt of a device is kept."""
+        """``folder``: the data folder, which keeps what is learnt about a device."""
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
         self.reference_box: ReferenceBox | None = None
         self._spoke = 0.0
         self.device = make_device(device, gpu)
-        if folder is not None:
-            self.device.keep_in(folder)
-        # A board on the host's own processor leaves the web and the queue theirs. As much as its boxes do: those that
-        # are its children get no more than it has.
+        if folder is not None and self.device.round_costs is not None:
+            self.device.round_costs.keep_in(folder)
+        # A board on the host's processor leaves the web and the queue their share, as its boxes do: those that are its
+        # children get no more than it has.
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()
         if bytecode.is_missing():
             self.device.bytecode = bytecode.make()
         self.spares = Spares(self.device, self.maker, spare_boxes)
-        # On the host's processor a box is cheap, and its share of it is counted.
+        # On the host's processor a box is cheap, and its time counts.
         self.control = None if self.device.on_processor else KeptControl()
 
     @property
     def _language(self) -> Language:
-        """One that the device runs, where it does not matter which."""
+        """Any language that the device runs."""
         return self.device.languages()[-1]
 
     def _spec(self, language: Language) -> BoxSpec:
@@ -150,12 +148,13 @@ class JudgeServer:
         self.lines.send(answer)
 
     def _probe(self) -> dict[str, Any]:
-        """Use the device as every round does: a broken one fails or hangs here."""
-        self.device.before_round()
+        """Use the device as every round does: a broken device fails or hangs here."""
+        if self.device.stream is not None:
+            self.device.stream.before_round()
         return {"healthy": True}
 
     def _try_box(self) -> dict[str, Any]:
-        """A fresh one: a spare was started when all was well."""
+        """Start a fresh box: a spare one was started when all was well."""
         self.maker.start(self._spec(self._language)).kill()
         return {"box": True}
 
@@ -168,7 +167,8 @@ class JudgeServer:
             self.spares.release()
 
     def _judge(self, job: Job) -> Outcome:
-        recorder = Recorder(self.device.settle) if job.phases else None
+        stream = self.device.stream
+        recorder = Recorder(stream.settle if stream is not None else None) if job.phases else None
         with recorded(recorder), phase("rest"):
             outcome = self._judged(job)
         return outcome.model_copy(update={"phases": recorder.seconds}) if recorder is not None else outcome
@@ -181,7 +181,7 @@ class JudgeServer:
             found = digest(content(challenge))
         if found != job.fingerprint:
             raise JudgeFailure(
-                f"The files of {job.challenge} changed just now.", "It is tried again with the new ones."
+                f"The files of {job.challenge} changed just now.", "It is judged again with the new ones."
             )
         if challenge.examined is not None:
             challenge = self._boxed(challenge)
@@ -218,7 +218,6 @@ class JudgeServer:
         return outcome
 
     def _boxed(self, challenge: Challenge) -> Challenge:
-        """An uploaded challenge, with a box for its reference."""
         spec = self.device.box_spec(BoxPurpose.BASELINE, self._language, limits.BOX_MEMORY_BYTES)
         self.reference_box = ReferenceBox(
             WatchedBoxes(self.spares.boxes, metrics.box_started),
@@ -230,17 +229,17 @@ class JudgeServer:
         return boxed(challenge, self.reference_box)
 
     def _end_boxes(self) -> None:
-        """Nobody waits for it: the verdict is out by then."""
+        """Nobody waits for this: the verdict has been sent."""
         reference, self.reference_box = self.reference_box, None
         if reference is not None:
-            with suppress(BoxUnavailable):  # it has our label: the next reap ends it
+            with suppress(BoxUnavailable):  # the next reap finds it by its label
                 reference.close()
         session, self.session = self.session, None
         if session is None:
             return
         try:
             session.close()
-        except BoxUnavailable as error:  # it has our label: the next reap ends it
+        except BoxUnavailable as error:  # the next reap finds it by its label
             log.warning("box_not_ended", error=str(error))
 
     def _progress(self, progress: JudgingProgress) -> None:
@@ -251,13 +250,13 @@ class JudgeServer:
             self._spoke = time.monotonic()
             self.lines.send({"waiting": True})
         message = self.lines.receive(seconds=0.0)
-        # A cancel that crossed the previous submission's outcome is not meant for this one.
+        # A cancel that crossed the previous submission's outcome does not mean this one.
         if message is not None and message.get("cancel") == self.submission:
             raise Stopped
 
 
 def _die_with_parent() -> None:
-    """A worker that is killed -9 takes its judge, and with it the boxes, along."""
+    """If the worker is killed with -9, its judge dies too, and with it the boxes."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the worker is gone")
@@ -266,7 +265,7 @@ def _die_with_parent() -> None:
 def main() -> None:
     _die_with_parent()
     logs.configure()
-    # Ctrl-C goes to the whole terminal; the worker decides what it means and closes the connection.
+    # Ctrl-C reaches all processes of the terminal; the worker handles it and closes the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # CUDA's own numbering puts the fastest GPU first; ours is the driver's.
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"

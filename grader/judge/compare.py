@@ -1,4 +1,4 @@
-"""Compares what a submission wrote with what is right, every element of it."""
+"""Compares every element that a submission wrote with the right answer."""
 
 from __future__ import annotations
 
@@ -19,30 +19,32 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# The kind of a mismatch that was there when the call was "done", and no more a moment later.
+# The kind of a mismatch that was there when the call was "done" but not a moment later.
 LATE = "late"
-# The kind of a mismatch where a kernel computed with the poison: it added to an output that it had not set.
+# The kind of a mismatch if a kernel computed with the poison: it added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
-# Elements that have to agree before a maximum or minimum with the poison is no chance.
+# The least number of elements that show a maximum or minimum with the poison, and not chance.
 _TELLING = 8
-# To compare so much at a time takes as much again.
+# Comparing this much at a time takes as much memory again.
 _PIECE_BYTES = 1 << 26
-# Of a result that is compared piece by piece: float64 copies and masks of a piece take a dozen times as much.
+# For results that are compared piece by piece: float64 copies and masks of a piece take a dozen times as much.
 _LARGE_PIECE_BYTES = 1 << 27
-# Of an address: what begins elsewhere needs another form of the kernels, which takes longer to compile than to copy.
+# Alignment of an address: others need a variant of the kernels, which takes longer to compile than to copy the data.
 _ALIGNED = 16
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One result, or a piece of it from the flat place ``first`` on, flat and cut to what counts, with which elements
-    are wrong and which were never written."""
+    """One result, or a piece of it, flat and cut to the elements that count."""
 
     got: torch.Tensor
     want: torch.Tensor
+    #: True for each wrong element.
     wrong: torch.Tensor
+    #: True for each element that was never written.
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
+    #: The flat place of the first element.
     first: int = 0
 
 
@@ -59,14 +61,13 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 class Tally:
-    """What is wrong in pieces of one array: the first mismatch that was found, and how many elements in all."""
+    """The first mismatch in pieces of one array, and the number of wrong elements."""
 
     def __init__(self) -> None:
         self._found: Mismatch | None = None
         self._wrong = self._total = 0
 
     def add(self, found: Mismatch | None, total: int) -> None:
-        """``found``: in the next piece, of ``total`` elements."""
         self._total += total
         if found is not None:
             self._found = self._found or found
@@ -79,16 +80,23 @@ class Tally:
 
 
 def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], question: Question) -> Wrong:
-    """All of a result that ``compare`` found to differ."""
     buffer = arena.buffers[name]
-    it = _compare(arena, buffer.argument, snapshot, question)
-    shape, tolerance = buffer.shape, arena.manifest.tolerance
-    return Wrong(buffer.argument, shape, it.got, it.want, it.wrong, it.poisoned, it.magnitude, tolerance)
+    found = _compare(arena, buffer.argument, snapshot, question)
+    return Wrong(
+        buffer.argument,
+        buffer.shape,
+        found.got,
+        found.want,
+        found.wrong,
+        found.poisoned,
+        found.magnitude,
+        arena.manifest.tolerance,
+    )
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """As ``compare``, on what the arena holds now: a private copy of one piece after the other, so that a large result
-    needs no copy of the whole. What is found in the first wrong piece is explained, ``wrong`` counts all of them."""
+    """As ``compare``, copying one piece at a time: a whole copy takes too much memory. The first wrong piece is
+    explained; ``wrong`` counts all elements."""
     for arg in arena.manifest.results:
         tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
@@ -108,7 +116,6 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatch | None:
-    """Whether a private copy of what ``buffer`` holds there now is right, all of it."""
     want = piece.want.reshape(-1)
     scale = None if piece.scale is None else piece.scale.reshape(-1)
     number, along = want.numel(), piece.dimension
@@ -133,12 +140,10 @@ def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatc
 
 
 def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
-    """What was found in a piece, with its places in the whole."""
-
     def moved(index: Sequence[int]) -> list[int]:
-        return [it + by if place == dimension else it for place, it in enumerate(index)]
+        return [at + by if place == dimension else at for place, at in enumerate(index)]
 
-    worst = [it.model_copy(update={"index": moved(it.index)}) for it in found.worst]
+    worst = [element.model_copy(update={"index": moved(element.index)}) for element in found.worst]
     index = None if found.index is None else moved(found.index)
     return found.model_copy(update={"index": index, "worst": worst})
 
@@ -150,7 +155,7 @@ def _taken(
     want: torch.Tensor,
     scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
-    """A private flat copy of ``values``, and whether it is right for certain: of what is not, some may be wrong."""
+    """A private flat copy of ``values``, and True if it is certainly right."""
     import torch
 
     if not values.is_cuda:
@@ -169,13 +174,13 @@ def _taken(
 
 
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """Whether any element of any result is wrong: as long as ``compare`` takes for a right one, right or wrong."""
+    """True if any element of any result is wrong. Right or wrong, it takes as long as ``compare`` for a right one."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
-    return any(bool(it) for it in found)
+    return any(bool(wrong) for wrong in found)
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """Whether two tensors of one dtype agree bit for bit: most right answers do, and one pass shows it."""
+    """As most right answers agree: one pass shows it."""
     import torch
 
     word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[got.element_size()]
@@ -183,7 +188,6 @@ def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
 
 
 def _same_in_place(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """As ``_same_bits`` of flat tensors of any size, without a copy of them."""
     if got.is_cuda and got.nbytes > _PIECE_BYTES:
         from grader.judge.cuda.kernels import same_bits
 
@@ -212,7 +216,6 @@ def wrong_in(
     scale: torch.Tensor | None,
     first: int = 0,
 ) -> Compared:
-    """Flat elements of a result, or of a piece of one that begins at the flat place ``first``."""
     poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
     wrong = wrong_elements(got, want, tolerance, scale)
     if poisoned is not None and buffer.holds_nan:
@@ -221,20 +224,19 @@ def wrong_in(
 
 
 def trespass(arena: Arena, question: Question) -> Mismatch | None:
-    """What was written where nothing may be: around a buffer, or into an input."""
+    """A write where nothing may be written: around a buffer, or into an input."""
     return broken_guard(arena) or changed_input(arena, question)
 
 
 def changed_input(arena: Arena, question: Question) -> Mismatch | None:
-    """The first input that no longer holds, bit for bit, what was revealed."""
     found = (
-        changed_part(it, question.inputs[it.argument.name].reshape(-1)) for it in arena.of_kind(Kind.INPUT)
+        changed_part(buffer, question.inputs[buffer.argument.name].reshape(-1))
+        for buffer in arena.of_kind(Kind.INPUT)
     )
-    return next((it for it in found if it is not None), None)
+    return next((mismatch for mismatch in found if mismatch is not None), None)
 
 
 def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:
-    """Whether an input still holds, from the flat place ``first`` on, what was revealed there."""
     part = buffer.values[first : first + revealed.numel()]
     if _same_in_place(part, revealed):
         return None
@@ -242,7 +244,7 @@ def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mism
     for start in range(0, revealed.numel(), step):
         before, now = revealed[start : start + step], part[start : start + step].clone()
         tally.add(_changed(buffer, before, now, first + start), before.numel())
-    # Seen once, it counts, also where it was put back before it was looked at again.
+    # A change counts even if it was undone before the second look.
     put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
     return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
 
@@ -267,7 +269,6 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
 
 
 def broken_guard(arena: Arena) -> Mismatch | None:
-    """The first buffer around which something was written."""
     for buffer in arena.buffers.values():
         if not buffer.guards_intact():
             outside = buffer.written_outside()
@@ -282,7 +283,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
-    """How many leading elements count: all, unless ``[compare]`` names an output that says so."""
+    """How many leading elements count: all, unless ``[compare]`` names an output that holds the number."""
     rule = manifest.compare.get(arg.name)
     if rule is None or rule.first is None:
         return total
@@ -296,7 +297,7 @@ def explain(
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
-    """``first_place``: where what was compared begins, flat, in what has the ``shape``."""
+    """``first_place``: the flat place of the first compared element in a tensor of that ``shape``."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
@@ -318,16 +319,16 @@ def explain(
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
-    """Which wrong elements hold the poison with something added to it, or a maximum or minimum taken with it
-    (bool, flat). Of integers only where that explains most of what is wrong; the poison alone explains nothing. Of
-    floats only where the poison is a NaN."""
+    """True for each wrong element that is the poison plus something, or a maximum or minimum with it (bool, flat). For
+    integers only if that explains most wrong elements, and not by the poison alone. For floats only if the poison is
+    a NaN."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong
     if buffer.holds_nan and compared.poisoned is not None:
         return wrong & buffer.computed_from_poison(got)
     if compared.poisoned is None or want.is_floating_point():
-        # A large number is the same when something is added to it, and when nothing is written.
+        # Adding to a large number leaves it as if nothing was written.
         return torch.zeros_like(wrong)
     # In 64 bits: torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()
@@ -343,7 +344,6 @@ def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
 
 
 def _largest(suspects: Suspects) -> float | None:
-    """The largest error among pairs of finite numbers."""
     errors = suspects.errors()[suspects.comparable()]
     return float(errors.max()) if errors.numel() else None
 

@@ -1,6 +1,6 @@
-"""Compiles a submission, in the same way ahead of judging, by a worker without a GPU, and while it is judged.
+"""Compiles a submission, in the same way ahead of judging (on a worker without a GPU) and during it.
 
-Imports no torch: a compile worker needs none.
+Imports no torch: compile workers have none.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    """Makes libraries of sources. ``request``: what to compile, of a manifest, a source and an architecture, with the
-    footer that checks the signature. ``version``: the one that this machine has, None without. ``progress``: what
-    students see meanwhile; ``missing``: why nothing is compiled here, where ``version`` is None."""
-
+    #: Takes a manifest, a source and an architecture; adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
+    #: The version on this machine, or None.
     version: Callable[[], str | None]
+    #: Students see this meanwhile.
     progress: str
+    #: Why nothing can be compiled here if ``version`` is None.
     missing: str
 
 
@@ -42,7 +42,7 @@ def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> Compile
     return CompileRequest(source, cuda_footer(manifest), arch=architecture)
 
 
-# By the name that a row of ``grader.languages`` and a request give it.
+# Keys are the names in ``grader.languages`` and in requests.
 COMPILERS = {
     "nvcc": SourceCompiler(
         request=_nvcc_request,
@@ -55,25 +55,21 @@ COMPILERS = {
 
 
 def compiler_of(language: Language) -> SourceCompiler:
-    """Of a compiled language."""
     assert language.compiler is not None
     return COMPILERS[language.compiler]
 
 
 def request_of(challenge: Challenge, language: Language, source: str, architecture: str) -> CompileRequest:
-    """What to compile: the source, with what checks its signature."""
     return compiler_of(language).request(challenge.manifest, source, architecture)
 
 
 def compile_source(
     boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
 ) -> CompileResult:
-    """Compile in a box of ``boxes``, see ``grader.sandbox.compiler.nvcc.compile_cuda``."""
     return COMPILERS[request.compiler].run(boxes, request, interrupt)
 
 
 def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
-    """What this machine's compiler made of ``request``, ready to travel."""
     assert result.artefact is not None
     return Artefact(
         key=request.key(),
@@ -87,9 +83,9 @@ def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
 
 
 def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | None:
-    """The library for ``request``, or None where the artefact is not what would be made of it here: of another source,
-    signature, architecture or recipe, damaged, or by another compiler than the one that this machine has (a GPU's
-    driver need not run what a newer one makes; a machine without a compiler has to take what there is)."""
+    """The library for ``request``, or None if compiling it here would give another: the artefact has another source,
+    signature, architecture or recipe, is damaged, or comes from another compiler version (the GPU's driver may not run
+    a newer compiler's output; a machine without a compiler accepts any version)."""
     here = COMPILERS[request.compiler].version()
     fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
@@ -100,12 +96,12 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 def kernels_request(
     challenge: Challenge, language: Language, source: str, architecture: str
 ) -> KernelsRequest:
-    """What a source whose kernels can be compiled ahead is called with for that: the sizes of all public cases and
-    workloads on a GPU, each once. ``architecture``: such as sm_90a."""
+    """The calls for which kernels are compiled ahead: the distinct sizes of all public cases and workloads on a GPU.
+    ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
-    cases += [workload_case(challenge, it) for it in manifest.workloads if it.on == ON_GPU]
-    calls = {json.dumps(call): call for call in (_arguments(manifest, it) for it in cases)}
+    cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
+    calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
         parameters=tuple(arg.name for arg in manifest.args),
@@ -128,15 +124,15 @@ def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
 def compile_kernels(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> Artefact:
-    """Compile them ahead, see ``grader.sandbox.compiler.triton.compile_ahead``; with an empty library where nothing
-    came of it."""
+    """Compile kernels ahead, see ``grader.sandbox.compiler.triton.compile_ahead``. The library is empty if that
+    failed."""
     found = compile_ahead(boxes, request, interrupt)
     sha256 = hashlib.sha256(found).hexdigest()
     return Artefact(key=request.key(), arch=request.arch, toolkit="", library=found, sha256=sha256)
 
 
 def kernels_of(artefact: Artefact, request: KernelsRequest) -> bytes | None:
-    """What a box gets of it; None where it is of another source, architecture or challenge, or damaged."""
+    """The kernels for a box; None if they are damaged, or for another source, architecture or challenge."""
     fits = artefact.key == request.key() and artefact.intact
     return (unpacked(artefact.library) if fits else b"") or None
 
@@ -149,7 +145,7 @@ def compile_error(
     cases: int,
     environment: Mapping[str, str],
 ) -> Report:
-    """The report on a source that does not compile; ``cases`` is how many it would have had to pass."""
+    """The report on a source that does not compile; ``cases``: the number that it would have to pass."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,
@@ -166,7 +162,6 @@ def compile_error(
 
 
 def _first_error(log: str) -> str:
-    """The compiler's first error line, which is most often the one to fix."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line]
     return next(iter([*errors, *lines]), "It does not compile.")

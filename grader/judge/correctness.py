@@ -1,4 +1,4 @@
-"""Runs every case of a suite behind the gate, goes on in a fresh box after a fault, and reports on each case."""
+"""Runs every case of a suite behind the gate, in a fresh box after a fault, and reports on each case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
-from grader.judge.device import Device
+from grader.judge.device import CaseDevice
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
@@ -23,51 +23,48 @@ from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
-from grader.judge.sampled import LargeArena, examine, of_lost_box
+from grader.judge.sampled import examine, of_lost_box
+from grader.judge.sampled_arena import LargeArena
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 
 
 @dataclass
 class Suite:
-    """The cases of one submission. ``start`` makes a box with the submission loaded. ``warm_up``: an untimed call goes
-    ahead of each case's own, because the first call at new sizes compiles. ``answer`` gives what is right where the
-    caller keeps it; ``stop_at_failure`` leaves out what comes after the first case that failed; ``told_sizes`` is which
-    sizes ``solve`` is passed where these are not the case's own; ``mistakes`` names those of the source, where given.
-
-    ``start`` raises LoadFailed where that fails; the first start is the caller's business.
-    """
-
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
+    #: Makes a box with the submission loaded. Raises LoadFailed. The caller makes the first start itself.
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
-    device: Device
+    device: CaseDevice
+    #: Make an untimed call before each case's own, because the first call at new sizes compiles.
     warm_up: bool = False
     fresh_boxes: int = limits.FRESH_BOXES
+    #: Gives the right answers if the caller keeps them.
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
+    #: The sizes that ``solve`` gets, if not the case's own.
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
+    #: Names the source's mistakes.
     mistakes: Mistakes | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
-    # A case was right only when it was called with the gate open from the start.
+    #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
-    # The case that did not end, if there was one: what comes after it is not run.
+    #: The case that did not end, if any: later ones are not run.
     endless: str = ""
     _fresh: int = 0
     _ended: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
-        """Whether no case so far failed."""
-        return not any(it.verdict.holds_back for it in self.reports)
+        return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Judge ``cases`` (all of them unless given), beginning with ``client``, or in a fresh box. Returns a living
-        box that the last case left usable. Call it again for further cases; the fresh boxes are for all together."""
+        """Judge ``cases`` (default: all), beginning with ``client`` or in a fresh box. Returns the box if it is still
+        usable. The number of fresh boxes is for all calls together."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -76,8 +73,9 @@ class Suite:
             if self.endless:
                 self._record(case, None, faults.not_run_behind(self.endless), None, "", None)
                 continue
-            if current is not None and case.on and not self.device.has_room(self.challenge, case):
-                # What the submission has kept must not decide whether the case is asked. The new box costs it none.
+            plan = self.device.memory_plan if case.on else None
+            if current is not None and plan is not None and not plan.has_room(self.challenge, case):
+                # Memory that the submission keeps must not decide if the case runs. This box does not count as fresh.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
             if current is None:
@@ -98,7 +96,7 @@ class Suite:
                     continue
             samples = case.on is not None and kind_of(self.device.name).samples_large
             if samples and not self._judge_sampled(current, case):
-                # It says nothing of the submission that the box ended.
+                # The box's end is not the submission's fault.
                 current, self._fresh = None, self._fresh - 1
             elif not samples and not self._judge(current, case):
                 self._ended.append(case.name)
@@ -107,7 +105,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
-        """Judge one case; returns whether the box may go on."""
+        """Returns True if the box may go on."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -124,10 +122,10 @@ class Suite:
             arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
-            # A large question is drawn only when the untimed call's inputs are gone: there may be no room for both.
+            # A large question is drawn after the untimed call's inputs are gone: there may be no room for both.
             question = question or self._ask(case, seed)
             if large:
-                self.device.make_room()
+                self._make_room()
             if answer is None or answer.failure is None:
                 early = self._printed(client) if answer is not None else b""
                 with phase("call"):
@@ -137,13 +135,13 @@ class Suite:
             with phase("compare"):
                 finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
-                self._printed(client)  # what the call that counts prints is shown
+                self._printed(client)  # only the output of the call that counts is shown
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds)
                 running = answer.seconds
                 with phase("compare"):
                     finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
-                # Once, or who is wrong now and then would be asked twice in every case.
+                # Only once, else a kernel that is wrong now and then would get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
             alive = answer.failure is None or not answer.failure.sticky
             if answer.failure is not None and faults.is_endless(answer.failure):
@@ -160,7 +158,7 @@ class Suite:
             if alive:
                 client.unbind()
             question = None
-            self.device.make_room()
+            self._make_room()
         printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
@@ -169,8 +167,12 @@ class Suite:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
 
+    def _make_room(self) -> None:
+        if self.device.memory_plan is not None:
+            self.device.memory_plan.make_room()
+
     def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
-        """As ``_judge``, of a case for a GPU alone on an emulated one: see ``grader.judge.sampled``."""
+        """As ``_judge``, for a case for GPUs alone on an emulated one: see ``grader.judge.sampled``."""
         seed, seconds = self.seed_of(case), self._seconds()
         client.needs_open_gate = self.needs_open_gate
         running, mismatch, alive = None, None, True
@@ -197,8 +199,8 @@ class Suite:
         return alive
 
     def _note(self, case: Case, answer: Answer) -> None:
-        """What was not freed, where that was most, and the first remarks. Of public cases alone: what a hidden one
-        leaves may not be told."""
+        """Keep the largest unfreed amount and the first remarks, of public cases only: those of hidden ones are
+        secret."""
         if not case.hidden:
             self.remarks = self.remarks or answer.remarks
         known = self.unfreed.bytes if self.unfreed is not None else 0
@@ -216,14 +218,16 @@ class Suite:
         return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
-        """The same for a case whenever and with whatever seed it is judged, so that a challenge's cases have all."""
+        """Always the same for a case, so a challenge's cases together have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
-        # Basic cases hold NaN: who adds to it is told so there, and not that nothing was written.
-        others = [it.name for it in every if it.category is not Category.BASIC and all(it.sizes.values())]
+        # Basic cases hold NaN, which distinguishes adding to it from writing nothing.
+        others = [
+            case.name for case in every if case.category is not Category.BASIC and all(case.sizes.values())
+        ]
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes; what it writes does not count, what it raises does."""
+        """A call on other data of the same sizes. Its results do not count, its exceptions do."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (
@@ -239,7 +243,6 @@ class Suite:
             return client.printed()
 
     def _seconds(self) -> float:
-        """What the next call may take."""
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
         tried_out = self.told_sizes is not None
@@ -250,7 +253,7 @@ class Suite:
     def _examine(
         self, arena: Arena, question: Question | LargeQuestion, case: Case, answer: Answer, memory_bytes: int
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
-        # What hidden cases show is not for the author: they have no need of more than the verdict.
+        # Hidden cases need no hints: their author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
@@ -313,8 +316,8 @@ COUNTS = "[printed by the call that counts]\n"
 
 
 def printed_text(printed: bytes, warm_up: bytes = b"") -> str:
-    """``printed`` during a case's own call, after what its ``warm_up`` printed, as text that JSON, SQL and pages can
-    hold: at most ``limits.OUTPUT_KEPT_BYTES`` in all, with a note where that cuts it."""
+    """The output of a case's ``warm_up`` and of its own call as text that JSON, SQL and pages can hold: at most
+    ``limits.OUTPUT_KEPT_BYTES`` in all, with a note if it is cut."""
     if not warm_up:
         return _cut(printed, limits.OUTPUT_KEPT_BYTES)
     half = limits.OUTPUT_KEPT_BYTES // 2

@@ -1,7 +1,7 @@
-"""What a CUDA source says of itself, as far as hints about wrong results need it.
+"""Reads from a CUDA source what hints about wrong results need.
 
-It is no parser: macros are not followed, and what it does not understand it leaves out. Sources that are longer than
-people write them are not read, as rules look at each assignment beside each other.
+This is not a parser: it follows no macros and skips what it does not understand. It refuses sources longer than people
+write, because rules compare every assignment with every other.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
-# Twice what our longest solution has, and more; of these marks each, and of lines without code.
+# More than twice as much as in our longest solution: characters, each of these marks, and empty lines.
 _MOST_CHARS = 1 << 16
 _MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _NO_FUNCTIONS = frozenset("if for while switch catch return sizeof".split())
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]{0,200}>)?\s*<<<")
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
-# A pointer that is followed, not a product: nothing that could be multiplied is before it, or it is assigned to.
+# A dereferenced pointer, not a product: no factor is in front of it, or it is assigned to.
 _FOLLOWED = re.compile(
     r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)"
     r"|(?<=\))\s*\*\s*([A-Za-z_]\w*)(?=\s*(?:[-+*/]?=(?!=)|\+\+|--))"
 )
 _ASSIGNED = re.compile(r"(?<![\w.>\]])([A-Za-z_]\w*)\s*([-+*/%&|^]?|<<|>>)=(?!=)")
-# In front of a name: what it points at is meant, not itself, as it would be in a declaration.
+# In front of a name: a dereference, not a declaration.
 _DEREFERENCES = re.compile(r"(?:^|[;{})])\s*\*\s*$")
 _AFTER = re.compile(r"\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
 _COUNTED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:\+\+|--)")
@@ -55,20 +56,19 @@ class Parameter:
 
     @property
     def constant(self) -> bool:
-        """Of a pointer: whether nothing can be written through it."""
+        """True for a pointer through which nothing can be written."""
         return re.search(r"\bconst\b[^*]*\*|^[^*]*\bconst\s*\*", self.type) is not None
 
 
 @dataclass(frozen=True)
 class Access:
-    """An element of ``array``. ``operator``: empty where it is read, else what follows it, such as ``=`` or ``++``;
-    ``value``: what is to the right of that."""
-
     place: int
     line: int
     array: str
     index: str
+    #: Empty for a read, else ``=``, ``++`` or the like.
     operator: str = ""
+    #: The expression to the right of the operator.
     value: str = ""
 
 
@@ -98,28 +98,30 @@ class Function:
 
     @cached_property
     def numbered_by_macro(self) -> bool:
-        """Whether a macro in it mentions threads or blocks, so that not all it does with them is seen."""
+        """True if it uses a macro that mentions threads or blocks: then some uses of them are not seen."""
         return not names_in(self.body).isdisjoint(self.source.numbering_macros)
 
     @cached_property
     def assignments(self) -> list[Assignment]:
         found = []
-        for it in _ASSIGNED.finditer(self.body):
-            if _DEREFERENCES.search(self.body, max(0, it.start() - 40), it.start()):
+        for match in _ASSIGNED.finditer(self.body):
+            if _DEREFERENCES.search(self.body, max(0, match.start() - 40), match.start()):
                 continue
-            value = _expression(self.body, it.end())
+            value = _expression(self.body, match.end())
             found.append(
-                Assignment(it.start(), self.line_at(it.start()), it[1], f"{it[2]}=", plain_value(value))
+                Assignment(
+                    match.start(), self.line_at(match.start()), match[1], f"{match[2]}=", plain_value(value)
+                )
             )
         return found
 
     @cached_property
     def accesses(self) -> list[Access]:
-        found = [self._indexed(it) for it in _INDEXED.finditer(self.body)]
-        for it in _FOLLOWED.finditer(self.body):
-            group = 1 if it[1] else 2
-            found.append(self._access(it.start(group), it.end(), it[group], "0", it.start()))
-        return [it for it in found if it is not None]
+        found = [self._indexed(match) for match in _INDEXED.finditer(self.body)]
+        for match in _FOLLOWED.finditer(self.body):
+            group = 1 if match[1] else 2
+            found.append(self._access(match.start(group), match.end(), match[group], "0", match.start()))
+        return [access for access in found if access is not None]
 
     def _indexed(self, it: re.Match[str]) -> Access | None:
         end, parts = it.end() - 1, []
@@ -143,58 +145,76 @@ class Function:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """Of variables that are given one value, and no other, what that is."""
-        counted = {it[1] or it[2] for it in _COUNTED.finditer(self.body)}
+        counted = {match[1] or match[2] for match in _COUNTED.finditer(self.body)}
         found: dict[str, list[str]] = {}
-        for it in self.assignments:
-            found.setdefault(it.name, []).append(it.value)
-        return {name: it[0] for name, it in found.items() if len(it) == 1 and name not in counted}
+        for assignment in self.assignments:
+            found.setdefault(assignment.name, []).append(assignment.value)
+        return {name: values[0] for name, values in found.items() if len(values) == 1 and name not in counted}
 
     def is_integer(self, name: str) -> bool:
-        """Whether it is declared as one, here or as a parameter."""
-        types = [it.type for it in self.parameters if it.name == name]
-        types += [it[1] for it in re.finditer(rf"([\w ]+?)\s+{name}\s*[=;,)]", self.body)]
-        return bool(types) and all(_INTEGER.fullmatch(it.strip()) for it in types)
+        types = [parameter.type for parameter in self.parameters if parameter.name == name]
+        types += [match[1] for match in re.finditer(rf"([\w ]+?)\s+{name}\s*[=;,)]", self.body)]
+        return bool(types) and all(_INTEGER.fullmatch(kind.strip()) for kind in types)
 
     def resolved(self, expression: str) -> str:
-        """With its variables replaced by what they are given, two deep."""
         for _ in range(2):
             if len(expression) > _EXPRESSION_CHARS:
                 break
             expression = _NAME.sub(
-                lambda it: f"({self.values[it[0]]})" if it[0] in self.values else it[0], expression
+                lambda match: f"({self.values[match[0]]})" if match[0] in self.values else match[0],
+                expression,
             )
         return expression
 
     def arguments_of(self, *names: str) -> Iterator[tuple[int, str, list[str]]]:
-        """Of each call of one of ``names``: its place, the name and the arguments."""
-        for it in re.finditer(rf"\b({'|'.join(names)})\s*\(", self.body):
-            close = self.source.partner(self.begin + it.end() - 1) - self.begin
-            if close > it.end():
-                yield it.start(), it[1], split(self.body[it.end() : close])
+        for match in re.finditer(rf"\b({'|'.join(names)})\s*\(", self.body):
+            close = self.source.partner(self.begin + match.end() - 1) - self.begin
+            if close > match.end():
+                yield match.start(), match[1], split(self.body[match.end() : close])
+
+    def loops(self) -> Iterator[tuple[int, int, str]]:
+        """Begin and end of each loop's body, and the text in the loop's parentheses."""
+        for match in re.finditer(r"\b(?:for|while)\s*\(", self.body):
+            close = self.source.partner(self.begin + match.end() - 1) - self.begin
+            if close < 0:
+                continue
+            opened = re.compile(r"\s*\{").match(self.body, close + 1)
+            if opened:
+                end = self.source.partner(self.begin + opened.end() - 1) - self.begin
+            else:
+                end = self.body.find(";", close)
+                inner = self.body.rfind("for", close, end)
+                # A body without braces that contains a loop: up to the end of its statement.
+                while (
+                    inner > 0
+                    and end > 0
+                    and self.body.count("(", close, end) > self.body.count(")", close + 1, end)
+                ):
+                    end = self.body.find(";", end + 1)
+            if end > close:
+                yield close, end, self.body[match.end() : close]
 
 
 @dataclass(frozen=True)
 class Launch:
-    """``given``: by the kernel's parameters, what is passed for them, without casts."""
-
     line: int
     kernel: Function
     caller: Function
     grid: str
     block: str
+    #: Parameter of the kernel -> expression that is passed for it, without casts.
     given: dict[str, str]
 
 
 class CudaSource:
-    """``text``: without comments, literals and directives; ``numbering_macros``: that mention threads or blocks."""
+    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks."""
 
     def __init__(self, text: str, numbering_macros: frozenset[str] = frozenset()) -> None:
         self.text, self.numbering_macros = text, numbering_macros
         self._partners = _partners(self.text)
-        self._lines = [it.end() for it in re.finditer("\n", self.text)]
-        self.functions = {it.name: it for it in self._read_functions()}
-        self.kernels = [it for it in self.functions.values() if it.kernel]
+        self._lines = [match.end() for match in re.finditer("\n", self.text)]
+        self.functions = {function.name: function for function in self._read_functions()}
+        self.kernels = [function for function in self.functions.values() if function.kernel]
         self.launches = list(self._read_launches())
 
     @property
@@ -205,49 +225,47 @@ class CudaSource:
         return bisect_right(self._lines, place) + 1
 
     def partner(self, place: int) -> int:
-        """Where the bracket at ``place`` is closed; -1: nowhere."""
         return self._partners.get(place, -1)
 
     def kernel_at(self, line: int) -> Function | None:
-        """The function, of a kernel or called by one, that a line is in."""
-        for it in self.functions.values():
-            if self.line_at(it.begin) <= line <= self.line_at(it.begin + len(it.body)):
-                return it
+        for function in self.functions.values():
+            if self.line_at(function.begin) <= line <= self.line_at(function.begin + len(function.body)):
+                return function
         return None
 
     def launches_of(self, kernel: Function) -> list[Launch]:
-        return [it for it in self.launches if it.kernel is kernel]
+        return [launch for launch in self.launches if launch.kernel is kernel]
 
     def _read_functions(self) -> Iterator[Function]:
         end = 0
-        for it in _CALLED.finditer(self.text):
-            close = self.partner(it.end() - 1)
-            if it.start() < end or close < 0 or it[1] in _NO_FUNCTIONS or it[1].startswith("__"):
+        for match in _CALLED.finditer(self.text):
+            close = self.partner(match.end() - 1)
+            if match.start() < end or close < 0 or match[1] in _NO_FUNCTIONS or match[1].startswith("__"):
                 continue
             opened = re.compile(r"\s*(?:(?:const|noexcept)\s*)*\{").match(self.text, close + 1)
             last = self.partner(opened.end() - 1) if opened else -1
             if opened is None or last < 0:
                 continue
-            before = max(self.text.rfind(mark, 0, it.start()) for mark in ";{}")
-            parameters = [_parameter(each) for each in split(self.text[it.end() : close])]
+            before = max(self.text.rfind(mark, 0, match.start()) for mark in ";{}")
+            parameters = [_parameter(each) for each in split(self.text[match.end() : close])]
             body = self.text[opened.end() : last]
-            head = self.text[before + 1 : it.start()]
-            yield Function(it[1], self.line_at(it.start()), head, parameters, body, opened.end(), self)
+            head = self.text[before + 1 : match.start()]
+            yield Function(match[1], self.line_at(match.start()), head, parameters, body, opened.end(), self)
             end = last
 
     def _read_launches(self) -> Iterator[Launch]:
-        for it in _LAUNCHED.finditer(self.text):
-            kernel, caller = self.functions.get(it[1]), self._around(it.start())
-            close = self.text.find(">>>", it.end())
+        for match in _LAUNCHED.finditer(self.text):
+            kernel, caller = self.functions.get(match[1]), self._around(match.start())
+            close = self.text.find(">>>", match.end())
             opened = re.compile(r"\s*\(").match(self.text, close + 3) if close > 0 else None
             last = self.partner(opened.end() - 1) if opened else -1
             if kernel is None or caller is None or opened is None or last < 0:
                 continue
-            shape = [*split(self.text[it.end() : close]), "", ""]
+            shape = [*split(self.text[match.end() : close]), "", ""]
             passed = [plain_value(each) for each in split(self.text[opened.end() : last])]
             names = [each.name for each in kernel.parameters]
             yield Launch(
-                self.line_at(it.start()),
+                self.line_at(match.start()),
                 kernel,
                 caller,
                 shape[0],
@@ -257,12 +275,51 @@ class CudaSource:
 
     def _around(self, place: int) -> Function | None:
         return next(
-            (it for it in self.functions.values() if it.begin <= place < it.begin + len(it.body)), None
+            (
+                function
+                for function in self.functions.values()
+                if function.begin <= place < function.begin + len(function.body)
+            ),
+            None,
         )
 
 
+@dataclass
+class Arguments:
+    """Maps the parameters of a source's functions to the challenge's arguments."""
+
+    manifest: Manifest
+    source: CudaSource
+    _known: dict[str, dict[str, Argument]] = field(default_factory=dict)
+
+    def of(self, function: Function) -> dict[str, Argument]:
+        """Parameter -> argument of the challenge that launches pass for it."""
+        if function.name not in self._known:
+            self._known[function.name] = self._find_arguments(function)
+        return self._known[function.name]
+
+    def _find_arguments(self, function: Function) -> dict[str, Argument]:
+        solve = self.source.solve
+        if solve is None or len(solve.parameters) != len(self.manifest.args):
+            return {}
+        own = {
+            parameter.name: given
+            for parameter, given in zip(solve.parameters, self.manifest.args, strict=True)
+        }
+        if function is solve:
+            return own
+        found: dict[str, Argument] = {}
+        unclear = set()
+        for launch in self.source.launches_of(function):
+            for name, value in launch.given.items():
+                value = launch.caller.values.get(value, value)
+                known = own.get(value) if launch.caller is solve else None
+                if known is None or found.setdefault(name, known) is not known:
+                    unclear.add(name)
+        return {name: argument for name, argument in found.items() if name not in unclear}
+
+
 def read(text: str) -> CudaSource | None:
-    """None where there is more of it than is worth reading."""
     if len(text) > _MOST_CHARS:
         return None
     plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
@@ -272,8 +329,8 @@ def read(text: str) -> CudaSource | None:
 
 
 def _numbering_macros(text: str) -> frozenset[str]:
-    """Those that mention threads or blocks, by each other, too."""
-    bodies = [(it[1], names_in(it[2])) for it in _DEFINED.finditer(text)]
+    """Macros that mention threads or blocks, directly or through each other."""
+    bodies = [(match[1], names_in(match[2])) for match in _DEFINED.finditer(text)]
     found: set[str] = set(_NUMBERED)
     for _ in range(4):
         found |= {name for name, names in bodies if names & found}
@@ -281,18 +338,17 @@ def _numbering_macros(text: str) -> frozenset[str]:
 
 
 def _partners(text: str) -> dict[int, int]:
-    """Of each opening bracket, where it is closed."""
+    """Opening bracket -> closing one."""
     found, opened = {}, []
-    for it in re.finditer(r"[()\[\]{}]", text):
-        if it[0] in _OPENING:
-            opened.append((it[0], it.start()))
-        elif opened and _OPENING.index(opened[-1][0]) == _CLOSING.index(it[0]):
-            found[opened.pop()[1]] = it.start()
+    for match in re.finditer(r"[()\[\]{}]", text):
+        if match[0] in _OPENING:
+            opened.append((match[0], match.start()))
+        elif opened and _OPENING.index(opened[-1][0]) == _CLOSING.index(match[0]):
+            found[opened.pop()[1]] = match.start()
     return found
 
 
 def split(text: str) -> list[str]:
-    """At commas that are in no bracket; angles count, as templates have them."""
     parts, depth, begin = [], 0, 0
     for place, mark in enumerate(text):
         if mark in _OPENING:
@@ -303,20 +359,20 @@ def split(text: str) -> list[str]:
             parts.append(text[begin:place])
             begin = place + 1
     parts.append(text[begin:])
-    stripped = [it.strip() for it in parts]
+    stripped = [part.strip() for part in parts]
     return stripped if stripped != [""] else []
 
 
 def _expression(text: str, begin: int) -> str:
-    """What is assigned: up to a semicolon, a comma, or a bracket that closes what was opened before."""
+    """The assigned expression: up to a semicolon, a comma, or the bracket that closes an earlier one."""
     depth, text = 0, text[: begin + _EXPRESSION_CHARS]
-    for it in re.compile(r"[()\[\]{};,]").finditer(text, begin):
-        if it[0] in _OPENING:
+    for match in re.compile(r"[()\[\]{};,]").finditer(text, begin):
+        if match[0] in _OPENING:
             depth += 1
-        elif it[0] in _CLOSING:
+        elif match[0] in _CLOSING:
             depth -= 1
-        if depth < 0 or (depth == 0 and it[0] in ";,"):
-            return text[begin : it.start()]
+        if depth < 0 or (depth == 0 and match[0] in ";,"):
+            return text[begin : match.start()]
     return text[begin:]
 
 
@@ -328,7 +384,6 @@ def _parameter(text: str) -> Parameter:
 
 
 def plain_value(text: str) -> str:
-    """On one line, without casts and without brackets around the whole."""
     text = " ".join(_CAST.sub("", text).split())
     while text.startswith("(") and _partners(text).get(0) == len(text) - 1:
         text = text[1:-1].strip()

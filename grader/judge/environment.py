@@ -1,4 +1,4 @@
-"""What a report says about the machine that it was made on."""
+"""The part of a report about the judging machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.device_kinds import kind_of
 
 @functools.cache
 def cpu_model() -> str:
-    """The processor's own name, or its architecture where the system does not say."""
+    """The processor's name, or its architecture if the system does not tell the name."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -24,7 +24,6 @@ def cpu_model() -> str:
 
 @functools.cache
 def judge_environment() -> dict[str, str]:
-    """Versions and machine, as text."""
     import torch
 
     return {**machine_environment(), "judge_torch": str(torch.__version__)}
@@ -39,7 +38,6 @@ def driver_environment(board: str) -> dict[str, str]:
 
 @functools.cache
 def machine_environment() -> dict[str, str]:
-    """The same of a process that has no torch."""
     return {
         "grader": __version__,
         "judge_python": platform.python_version(),

@@ -1,6 +1,6 @@
-"""How a wrong result differs from the right one: where its elements went, and of which other question it is the answer.
+"""How a wrong result differs from the right one: the place of its elements, or another question that it answers.
 
-Each pattern is checked against every element; what fits only some of them is not said.
+A pattern counts only if it fits every element.
 """
 
 from __future__ import annotations
@@ -24,35 +24,34 @@ if TYPE_CHECKING:
 
 # Fewer wrong elements may fit a pattern by chance.
 _FEWEST = 8
-# Of inputs with fewer elements, several questions may have the same answer.
+# With fewer input elements, several questions may have the same answer.
 _TELLING = 32
 _TILES = (128, 64, 32, 16, 8)
-# A constant factor is one to this relative precision.
+# Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
-# Errors of rounding: of half's 11 bits in a few terms, and in sums of many.
+# Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Rounded inputs explain errors if against them the error is so many times smaller.
+# Rounded inputs explain errors if the answer to them is this many times closer.
 _EXPLAINED = 8.0
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """One result that differs, flat. ``poisoned``: where nothing was written; ``magnitude``: what errors are measured
-    against, none where that is the right value itself."""
-
     argument: Argument
     shape: tuple[int, ...]
     got: torch.Tensor
     want: torch.Tensor
+    #: True for each wrong element.
     wrong: torch.Tensor
+    #: True for each element that was never written.
     poisoned: torch.Tensor | None
+    #: The scale of the tolerance; None if that is ``want``.
     magnitude: torch.Tensor | None
     tolerance: Tolerance
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
-        """Whether every element of ``got`` passes for ``want``."""
         import torch
 
         scale = None
@@ -64,17 +63,16 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Pattern:
-    """``kind``: what rules ask for; ``text``: a sentence about the numbers, which is true without any source.
-    ``number`` and ``names`` are of the kind."""
-
+    #: The word that rules look for.
     kind: str
+    #: A sentence about the numbers, which is true for any source.
     text: str
+    #: The meaning of ``number`` and ``names`` depends on the kind.
     number: float = 0
     names: tuple[str, ...] = ()
 
 
-def pattern_of(it: Wrong) -> Pattern | None:
-    """The first that fits."""
+def pattern_of(result: Wrong) -> Pattern | None:
     for find in (
         _unwritten,
         _zeros,
@@ -87,80 +85,79 @@ def pattern_of(it: Wrong) -> Pattern | None:
         _rounding,
         _tail,
     ):
-        if (found := find(it)) is not None:
+        if (found := find(result)) is not None:
             return found
     return None
 
 
-def _unwritten(it: Wrong) -> Pattern | None:
+def _unwritten(result: Wrong) -> Pattern | None:
     import torch
 
-    if it.poisoned is None or not bool(it.poisoned.any()):
+    if result.poisoned is None or not bool(result.poisoned.any()):
         return None
-    name = it.argument.name
-    if bool(it.poisoned.all()):
+    name = result.argument.name
+    if bool(result.poisoned.all()):
         return Pattern("unwritten_all", f"Nothing of {name} was written.")
-    places = torch.nonzero(it.poisoned).reshape(-1)
+    places = torch.nonzero(result.poisoned).reshape(-1)
     first, count = int(places[0]), places.numel()
-    total = it.poisoned.numel()
+    total = result.poisoned.numel()
     if count == total - first:
-        place = ", ".join(map(str, index_of(first, it.shape)))
+        place = ", ".join(map(str, index_of(first, result.shape)))
         return Pattern(
-            "unwritten_tail", f"{name} is written up to its element [{place}], and not from there on.", first
+            "unwritten_tail", f"{name} is written up to its element [{place}], but not from there on.", first
         )
-    if len(it.shape) == 2 and total == math.prod(it.shape):
-        empty = it.poisoned.reshape(it.shape)
+    if len(result.shape) == 2 and total == math.prod(result.shape):
+        empty = result.poisoned.reshape(result.shape)
         for axis, word in ((0, "column"), (1, "row")):
             lost = empty.all(dim=axis)
-            if bool(lost.any()) and int(lost.sum()) * it.shape[axis] == count:
+            if bool(lost.any()) and int(lost.sum()) * result.shape[axis] == count:
                 begin = int(torch.nonzero(lost)[0])
                 if bool(lost[begin:].all()):
                     return Pattern(
                         f"unwritten_{word}s",
-                        f"Of {name}, every {word} from {begin} on was never written.",
+                        f"Every {word} of {name} from {begin} on was never written.",
                         begin,
                     )
-    written = torch.nonzero(~it.poisoned).reshape(-1)
+    written = torch.nonzero(~result.poisoned).reshape(-1)
     if written.numel() >= 2 and int(written[0]) == 0:
         steps = written.diff()
         if int(steps.min()) == int(steps.max()) > 1:
             step = int(steps[0])
             return Pattern(
-                "unwritten_steps", f"Only each {step}th element of {name} was written, from 0 on.", step
+                "unwritten_steps", f"Only every {step}th element of {name} was written, from 0 on.", step
             )
     return Pattern("unwritten", f"{count:,} of {total:,} elements of {name} were never written.")
 
 
-def _zeros(it: Wrong) -> Pattern | None:
-    if int(it.wrong.sum()) < _FEWEST or not bool((it.got == 0).all()):
+def _zeros(result: Wrong) -> Pattern | None:
+    if int(result.wrong.sum()) < _FEWEST or not bool((result.got == 0).all()):
         return None
-    return Pattern("zeros", f"All of {it.argument.name} is 0.")
+    return Pattern("zeros", f"All of {result.argument.name} is 0.")
 
 
-def _matrix(it: Wrong, values: torch.Tensor) -> torch.Tensor | None:
-    """As rows and columns, of the last two dimensions."""
-    if len(it.shape) < 2 or values.numel() != math.prod(it.shape) or min(it.shape[-2:]) < 2:
+def _matrix(result: Wrong, values: torch.Tensor) -> torch.Tensor | None:
+    if len(result.shape) < 2 or values.numel() != math.prod(result.shape) or min(result.shape[-2:]) < 2:
         return None
-    return values.reshape(-1, *it.shape[-2:])
+    return values.reshape(-1, *result.shape[-2:])
 
 
-def _turned(it: Wrong) -> Pattern | None:
-    want = _matrix(it, it.want)
-    if want is None or int(it.wrong.sum()) < _FEWEST:
+def _turned(result: Wrong) -> Pattern | None:
+    want = _matrix(result, result.want)
+    if want is None or int(result.wrong.sum()) < _FEWEST:
         return None
-    if it.agrees(it.got, want.transpose(1, 2)):
-        name = it.argument.name
+    if result.agrees(result.got, want.transpose(1, 2)):
+        name = result.argument.name
         return Pattern(
             "turned", f"{name} holds the right values with rows and columns exchanged: it is transposed."
         )
     return None
 
 
-def _turned_tiles(it: Wrong) -> Pattern | None:
-    got, want = _matrix(it, it.got), _matrix(it, it.want)
+def _turned_tiles(result: Wrong) -> Pattern | None:
+    got, want = _matrix(result, result.got), _matrix(result, result.want)
     if got is None or want is None:
         return None
-    rows, columns = it.shape[-2:]
+    rows, columns = result.shape[-2:]
     for size in _TILES:
         if rows < size or columns < size:
             continue
@@ -168,59 +165,57 @@ def _turned_tiles(it: Wrong) -> Pattern | None:
         tiles = want[:, whole[0], whole[1]].reshape(want.shape[0], rows // size, size, columns // size, size)
         turned = tiles.transpose(2, 4).reshape(want.shape[0], whole[0].stop, whole[1].stop)
         part, right = got[:, whole[0], whole[1]], want[:, whole[0], whole[1]]
-        if it.agrees(part, turned) and not it.agrees(part, right):
+        if result.agrees(part, turned) and not result.agrees(part, right):
             return Pattern(
                 "turned_tiles",
-                f"Each tile of {size} x {size} of {it.argument.name} is transposed within itself: the tiles are in "
-                "their "
-                "places, and in each of them rows and columns are exchanged.",
+                f"Each tile of {size} x {size} of {result.argument.name} is transposed within itself: the tiles are in "
+                "the right places, but in each of them rows and columns are exchanged.",
                 size,
             )
     return None
 
 
-def _repeated(it: Wrong) -> Pattern | None:
-    got, want = _matrix(it, it.got), _matrix(it, it.want)
-    if got is None or want is None or int(it.wrong.sum()) < _FEWEST:
+def _repeated(result: Wrong) -> Pattern | None:
+    got, want = _matrix(result, result.got), _matrix(result, result.want)
+    if got is None or want is None or int(result.wrong.sum()) < _FEWEST:
         return None
-    name = it.argument.name
+    name = result.argument.name
     if got.is_floating_point() and not bool(got.isfinite().all()):
         return None
-    if it.agrees(got, got[:, :1].expand_as(got)) and not it.agrees(want, want[:, :1].expand_as(want)):
+    if result.agrees(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
+        return Pattern("rows_repeated", f"Every row of {name} is the same: the row index has no effect.")
+    if result.agrees(got, got[:, :, :1].expand_as(got)) and not result.agrees(
+        want, want[:, :, :1].expand_as(want)
+    ):
         return Pattern(
-            "rows_repeated", f"Every row of {name} is the same: the row's number does not reach it."
-        )
-    if it.agrees(got, got[:, :, :1].expand_as(got)) and not it.agrees(want, want[:, :, :1].expand_as(want)):
-        return Pattern(
-            "columns_repeated", f"Every column of {name} is the same: the column's number does not reach it."
+            "columns_repeated", f"Every column of {name} is the same: the column index has no effect."
         )
     return None
 
 
-def _shifted(it: Wrong) -> Pattern | None:
-    """By a place, or a row."""
-    total = it.got.numel()
-    row = it.shape[-1] if len(it.shape) > 1 else 0
+def _shifted(result: Wrong) -> Pattern | None:
+    total = result.got.numel()
+    row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):
-        if not by or total - abs(by) < 2 * _FEWEST or int(it.wrong.sum()) < _FEWEST:
+        if not by or total - abs(by) < 2 * _FEWEST or int(result.wrong.sum()) < _FEWEST:
             continue
-        moved = it.want[by:] if by > 0 else it.want[:by]
-        kept = it.got[:-by] if by > 0 else it.got[-by:]
-        if it.agrees(kept, moved):
+        moved = result.want[by:] if by > 0 else result.want[:by]
+        kept = result.got[:-by] if by > 0 else result.got[-by:]
+        if result.agrees(kept, moved):
             places = "1 place" if abs(by) == 1 else f"{abs(by)} places" if abs(by) != row else "1 row"
             side = "early" if by > 0 else "late"
             return Pattern(
-                "shifted", f"The values of {it.argument.name} are right and {places} too {side}.", by
+                "shifted", f"The values of {result.argument.name} are right, but {places} too {side}.", by
             )
     return None
 
 
-def _factor(it: Wrong) -> Pattern | None:
+def _factor(result: Wrong) -> Pattern | None:
     import torch
 
-    if not it.want.is_floating_point() or int(it.wrong.sum()) < _FEWEST:
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < _FEWEST:
         return None
-    got, want = it.got.double(), it.want.double()
+    got, want = result.got.double(), result.want.double()
     finite = torch.isfinite(got) & torch.isfinite(want)
     large = finite & (want.abs() > 1e-3 * want[finite].abs().max() if bool(finite.any()) else finite)
     if int(large.sum()) < _FEWEST:
@@ -232,53 +227,59 @@ def _factor(it: Wrong) -> Pattern | None:
     if float((ratio / factor - 1).abs().max()) > _SAME_FACTOR:
         return None
     if factor == -1 or abs(factor + 1) < _SAME_FACTOR:
-        return Pattern("factor", f"Every element of {it.argument.name} has the wrong sign.", -1)
+        return Pattern("factor", f"Every element of {result.argument.name} has the wrong sign.", -1)
     return Pattern(
-        "factor", f"Every element of {it.argument.name} is {factor:.4g} times what is right.", factor
+        "factor", f"Every element of {result.argument.name} is {factor:.4g} times the right value.", factor
     )
 
 
-def _offset(it: Wrong) -> Pattern | None:
+def _offset(result: Wrong) -> Pattern | None:
     import torch
 
-    if int(it.wrong.sum()) < _FEWEST:
+    if int(result.wrong.sum()) < _FEWEST:
         return None
-    off = it.got.double() - it.want.double()
+    off = result.got.double() - result.want.double()
     if not bool(torch.isfinite(off).all()):
         return None
-    by, scale = float(off.median()), float(it.want.double().abs().max())
+    by, scale = float(off.median()), float(result.want.double().abs().max())
     if by == 0 or abs(by) < 1e-4 * scale or float((off - by).abs().max()) > _SAME_FACTOR * abs(by):
         return None
     words = "greater" if by > 0 else "less"
     return Pattern(
-        "offset", f"Every element of {it.argument.name} is {abs(by):.4g} {words} than what is right.", by
+        "offset",
+        f"Every element of {result.argument.name} is {abs(by):.4g} {words} than the right value.",
+        by,
     )
 
 
-def _rounding(it: Wrong) -> Pattern | None:
-    """Errors that are small beside what they are measured against."""
+def _rounding(result: Wrong) -> Pattern | None:
     import torch
 
-    if not it.want.is_floating_point():
+    if not result.want.is_floating_point():
         return None
-    got, want = it.got.double(), it.want.double()
+    got, want = result.got.double(), result.want.double()
     if bool((got == 0).all()):
         return None
-    if not bool((torch.isfinite(got) | ~it.wrong).all()) or not bool(torch.isfinite(want[it.wrong]).all()):
+    if not bool((torch.isfinite(got) | ~result.wrong).all()) or not bool(
+        torch.isfinite(want[result.wrong]).all()
+    ):
         return None
-    own, few = want.abs(), it.want.numel() < _FEWEST
+    own, few = want.abs(), result.want.numel() < _FEWEST
     # An element near 0 may be the sum of terms that are not.
     least = 0.0 if few else float(_typical(own))
-    scale = (own if few or it.magnitude is None else it.magnitude.double().abs()).clamp(min=least)
-    errors, scales = (got - want).abs()[it.wrong], scale[it.wrong]
+    scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
+    errors, scales = (got - want).abs()[result.wrong], scale[result.wrong]
     if float((errors / scales.clamp(min=1e-300)).max()) > (_ROUNDING_ALONE if few else _ROUNDING):
         return None
     times = float(
-        (errors / allowed_error(it.want, it.tolerance, it.magnitude)[it.wrong].clamp(min=1e-300)).max()
+        (
+            errors
+            / allowed_error(result.want, result.tolerance, result.magnitude)[result.wrong].clamp(min=1e-300)
+        ).max()
     )
     return Pattern(
         "rounding",
-        f"The values are nearly right: the largest error is {times:.3g} times what is allowed.",
+        f"The values are nearly right: the largest error is {times:.3g} times the allowed one.",
         times,
     )
 
@@ -290,17 +291,16 @@ def _typical(values: torch.Tensor) -> torch.Tensor:
     return finite.median() if finite.numel() else values.new_tensor(0.0)
 
 
-def _tail(it: Wrong) -> Pattern | None:
-    """Right up to an element, and wrong from there on."""
+def _tail(result: Wrong) -> Pattern | None:
     import torch
 
-    places = torch.nonzero(it.wrong).reshape(-1)
-    first, total = int(places[0]), it.wrong.numel()
+    places = torch.nonzero(result.wrong).reshape(-1)
+    first, total = int(places[0]), result.wrong.numel()
     if first < _FEWEST or places.numel() < 0.5 * (total - first):
         return None
-    place = ", ".join(map(str, index_of(first, it.shape)))
+    place = ", ".join(map(str, index_of(first, result.shape)))
     return Pattern(
-        "tail", f"{it.argument.name} is right up to its element [{place}], and wrong from there on.", first
+        "tail", f"{result.argument.name} is right up to its element [{place}] and wrong from there on.", first
     )
 
 
@@ -308,28 +308,30 @@ def _tail(it: Wrong) -> Pattern | None:
 
 
 def answers_another(
-    it: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
+    result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
 ) -> Pattern | None:
-    """The question that the result answers instead. ``rounding``: the errors are small, so only inputs in lower
-    precision are tried; else other uses of the arguments."""
+    """The question that the result answers instead. ``rounding``: errors are small, so only inputs in lower precision
+    are tried, else other uses of the arguments."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
-    if not it.want.is_floating_point() and it.want.numel() < _FEWEST:
-        return None  # an integer may be the same by chance
+    if not result.want.is_floating_point() and result.want.numel() < _FEWEST:
+        return None  # few integers may be the same by chance
     tries = _rounded_inputs(case, inputs) if rounding else _other_uses(challenge, case, inputs)
     for pattern, asked, given in itertools.islice(tries, limits.OTHER_QUESTIONS):
         try:
-            answer = right_answers(challenge, asked, given)[it.argument.name]
+            answer = right_answers(challenge, asked, given)[result.argument.name]
             if pattern.kind == "other_axis":
                 answer = answer.transpose(-1, -2)
-            answer = answer.reshape(-1)[: it.got.numel()]
+            answer = answer.reshape(-1)[: result.got.numel()]
         except (GraderError, RuntimeError):  # the reference may refuse arguments that no case has
             continue
         if rounding:
-            own, other = ((it.got.double() - other.double()).abs().max() for other in (it.want, answer))
+            own, other = (
+                (result.got.double() - other.double()).abs().max() for other in (result.want, answer)
+            )
             if float(other) * _EXPLAINED < float(own):
                 return pattern
-        elif it.agrees(it.got, answer) and not it.agrees(it.want, answer):
+        elif result.agrees(result.got, answer) and not result.agrees(result.want, answer):
             return pattern
     return None
 
@@ -340,16 +342,16 @@ Try = tuple[Pattern, Case, Mapping[str, "torch.Tensor"]]
 def _rounded_inputs(case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
     import torch
 
-    floats = {name: it for name, it in inputs.items() if it.dtype is torch.float32}
+    floats = {name: tensor for name, tensor in inputs.items() if tensor.dtype is torch.float32}
     if not floats:
         return
     for kind in _ROUNDED_TO:
-        given = {**inputs, **{name: _rounded(it, kind) for name, it in floats.items()}}
-        words = {"tf32": "TF32 (10 bits after the point)"}.get(kind, kind)
+        given = {**inputs, **{name: _rounded(tensor, kind) for name, tensor in floats.items()}}
+        words = {"tf32": "TF32 (10 bits of mantissa)"}.get(kind, kind)
         yield (
             Pattern(
                 "rounded_inputs",
-                f"The result is that of inputs which are rounded to {words} first.",
+                f"The result fits inputs that are rounded to {words} first.",
                 names=(kind,),
             ),
             case,
@@ -379,13 +381,13 @@ def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
     for arg in read:
         if arg.dtype.floating and arg.kind is Kind.INPUT:
             for value in (0.0, 1.0):
-                text = f"The result is right if all of {arg.name} is {value:g}: its values do not count."
+                text = f"The result is right if all of {arg.name} is {value:g}: its values have no effect."
                 given = {**inputs, arg.name: inputs[arg.name].new_full(inputs[arg.name].shape, value)}
                 yield Pattern("ignored", text, value, (arg.name,)), case, given
     for one, other in itertools.combinations(read, 2):
         a, b = inputs[one.name], inputs[other.name]
         if a.shape == b.shape and a.dtype is b.dtype:
-            text = f"The result is right if {one.name} and {other.name} change places."
+            text = f"The result is right if {one.name} and {other.name} are exchanged."
             yield (
                 Pattern("exchanged", text, names=(one.name, other.name)),
                 case,
@@ -393,7 +395,7 @@ def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
             )
     for first, second in itertools.combinations(manifest.scalars, 2):
         one_value, other_value = scalars[first.name], scalars[second.name]
-        text = f"The result is right if {first.name} and {second.name} change places."
+        text = f"The result is right if {first.name} and {second.name} are exchanged."
         asked = replace(case, scalars={**case.scalars, first.name: other_value, second.name: one_value})
         yield Pattern("exchanged", text, names=(first.name, second.name)), asked, inputs
     yield from _other_axis(challenge, case, inputs)
@@ -404,13 +406,13 @@ def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
             turned = values.reshape(*outer, columns, rows).transpose(-1, -2).contiguous()
             text = (
                 f"The result is right if {arg.name} is read with rows and columns exchanged: its element "
-                f"[i, j] is at i * {arg.shape[-1]} + j, and was read at j * {arg.shape[-2]} + i."
+                f"[i, j] is at i * {arg.shape[-1]} + j, but was read at j * {arg.shape[-2]} + i."
             )
             yield Pattern("read_turned", text, names=(arg.name,)), case, {**inputs, arg.name: turned}
 
 
 def _other_axis(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
-    """Rows and columns change places in all that is read and written, where all of that are matrices of one shape."""
+    """Rows and columns exchanged in all inputs and outputs, if these are matrices of one shape."""
     manifest = challenge.manifest
     shapes = {tuple(arg.shape) for arg in manifest.buffers}
     if len(shapes) != 1 or len(manifest.sizes) != 2 or tuple(manifest.sizes) not in shapes:
@@ -418,5 +420,5 @@ def _other_axis(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Ten
     rows, columns = manifest.sizes
     asked = replace(case, sizes={rows: case.sizes[columns], columns: case.sizes[rows]})
     given = {name: values.transpose(0, 1).contiguous() for name, values in inputs.items()}
-    text = f"The result is right if it is made column by column: {rows} and {columns} change their roles."
+    text = f"The result is right if it is computed column by column: {rows} and {columns} are exchanged."
     yield Pattern("other_axis", text), asked, given

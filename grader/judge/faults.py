@@ -1,4 +1,4 @@
-"""What a call that did not come back, or that raised, means for a case: its verdict, in words a student can use."""
+"""Turns calls that failed, and wrong results, into a verdict with words that help a student."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from grader.schemas.report import CaseReport, CaseVerdict, Mismatch
 
 @dataclass(frozen=True)
 class CaseFault:
-    """Why a case, or the loading of a submission, failed."""
-
     verdict: CaseVerdict
     detail: str
     hint: str = ""
@@ -32,7 +30,7 @@ class CaseFault:
 
 _BY_END = {
     EndReason.OUTPUT_FLOOD: CaseFault(
-        CaseVerdict.OUTPUT_LIMIT, "It printed more than a submission may print.", "Remove the prints."
+        CaseVerdict.OUTPUT_LIMIT, "It printed more than a submission may.", "Remove the prints."
     ),
     EndReason.WALL_CLOCK: CaseFault(
         CaseVerdict.TIME_LIMIT, "Judging it took longer than any submission may take."
@@ -41,48 +39,45 @@ _BY_END = {
 
 
 class BoxKilled(Exception):
-    """Something outside ended a submission's box: neither the submission nor its judge."""
+    """Neither the submission nor its judge ended a submission's box."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
 _KILLED_ITSELF = (
-    "Do not kill the process. Where the whole machine runs out of memory, the kernel kills processes as well."
+    "Do not kill the process. (If the whole machine runs out of memory, its kernel kills processes too.)"
 )
 _LESS = "Allocate less, or free sooner."
-# What a process gets from the kernel, or from its own libraries, for a mistake with memory or numbers.
+# Signals for mistakes with memory or numbers.
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _CRASHED = (
-    "The host code did this, not a kernel: a null or freed pointer, an index outside an array of the host's, or a "
-    "device pointer that the host reads or writes (cudaMemcpy copies it)."
+    "Host code caused this, not a kernel: a null or freed pointer, an index outside a host array, or a device pointer "
+    "that host code dereferences (use cudaMemcpy)."
 )
-_CRASHED_INTERPRETED = "A read or write outside an array does this: check masks, offsets and grid."
+_CRASHED_INTERPRETED = "A read or write outside an array causes this: check masks, offsets and grid."
 
 
 _SLOW = "Either it does far more work than these sizes need, or a loop or a wait in it does not end."
 _SLOW_TO_COMPILE = (
-    "Triton unrolls a block over its threads: half a million elements in 4 warps are 4,096 for each of them. Use "
-    "smaller blocks in a loop over the row, or more warps (num_warps); tune fewer configurations."
+    "Triton unrolls a block over its threads: half a million elements in 4 warps are 4,096 for each thread. Use "
+    "smaller blocks in a loop over the row, or more warps (num_warps), or tune fewer configurations."
 )
 _SLOW_INTERPRETED = (
     "Either it is slow here, or a loop in it does not end. Without a GPU, Triton runs in an interpreter, where each "
-    "program of the grid, and each round of a loop in it, costs nearly the same whatever the size of its block. Let "
-    "fewer programs do more each: BLOCK = 1024 instead of 64, say, or tiles of 64 x 64 instead of 16 x 16."
+    "program of the grid, and each iteration of a loop in it, costs nearly the same for any block size. Let fewer "
+    "programs do more: for example, BLOCK = 1024 instead of 64, or tiles of 64 x 64 instead of 16 x 16."
 )
 _SLOW_BETWEEN = (
     "Something in it is slow before its kernels are queued, or after the call: compiling, allocating or freeing a lot "
     "in every call, printing to a slow stream, threads or objects that are cleaned up late."
 )
-_SLEPT = (
-    "It was waiting or sleeping: look for a sleep, a lock, or threads or processes that wait for each other."
-)
+_SLEPT = "It waited or slept: look for a sleep, a lock, or threads or processes that wait for each other."
 
 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
     """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
-    what used more processor time than it may; empty: that of a call. Raises BoxKilled; BoxUnavailable where its end
-    cannot be known."""
+    too much processor time; empty: a call's. Raises BoxKilled, and BoxUnavailable if the box's end is unknown."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -95,7 +90,7 @@ def of_broken_channel(
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is None and isinstance(error, BoxGone):
-        # Its engine is slow to say so, or away: an engine that restarts ends its boxes. Ours, then: BoxUnavailable.
+        # Its engine is slow or away (a restarting engine ends its boxes). That is our failure: BoxUnavailable.
         end = client.box.kill()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -113,26 +108,26 @@ def of_broken_channel(
 def _of_compiling(error: StillCompiling) -> CaseFault:
     seconds, whole = error.seconds, limits.KERNELS_OF_SUBMISSION_SECONDS
     left = "" if seconds == limits.KERNELS_OF_CALL_SECONDS else f" that were left of {whole:g}"
-    detail = f"Compiling {error.kernel} took longer than the {seconds:.0f} s{left} for that."
+    detail = f"Compiling {error.kernel} took longer than the {seconds:.0f} s{left} for compiling."
     return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW_TO_COMPILE)
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:
-    """No message came before ``allowance`` was over; where there is none, or it is the clock's, for ``seconds``.
-    ``slow``: the hint where processor time was used."""
+    """No message came before ``allowance`` was over (without one, or if it counts by the clock: for ``seconds``).
+    ``slow``: the hint if processor time was used up."""
     if allowance is None or allowance.used is None:
-        detail, hint = f"It did not come back within {seconds:g} s while {doing}.", _SLOW
+        detail, hint = f"It did not return within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:
         detail, hint = f"It used more than {seconds:g} s of processor time while {doing}.", slow
     elif allowance.burnt_in_total:
         return _BY_END[EndReason.WALL_CLOCK]
     else:
-        detail, hint = f"It did not come back within {allowance.sentence()}, while {doing}.", _SLEPT
+        detail, hint = f"It did not return within {allowance.sentence()}, while {doing}.", _SLEPT
     return CaseFault(CaseVerdict.TIME_LIMIT, detail, hint)
 
 
 def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
-    """What a limit of the box's means; None where it ended by itself."""
+    """The fault if a limit of the box ended it; None if it ended by itself."""
     if end.reason is EndReason.OUT_OF_MEMORY:
         detail = f"While {doing}, it used more than the {amount(memory_bytes)} of memory that a submission may use."
         return CaseFault(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
@@ -140,12 +135,11 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def amount(size: int) -> str:
-    """Bytes in words, such as ``4 GiB`` or ``512 MiB``."""
     return f"{size / limits.GIB:.3g} GiB" if size >= limits.GIB else f"{size / limits.MIB:.3g} MiB"
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """It was refused memory: the host's, of which its box may have ``memory_bytes``, or the device's."""
+    """Memory was refused: the host's, of which the box may use ``memory_bytes``, or the device's."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {amount(memory_bytes)}" if on_host else ""
@@ -156,7 +150,7 @@ def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
 
 
 def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
-    """What most often ends a process so. ``interprets``: its kernels run in Triton's interpreter, in that process."""
+    """The most common cause of such an end. ``interprets``: kernels run in Triton's interpreter in that process."""
     if end.signal in _CRASHES:
         return _CRASHED_INTERPRETED if interprets else _CRASHED
     if end.signal == signal.SIGXCPU:
@@ -166,19 +160,19 @@ def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
     return _ENDED_ITSELF
 
 
-# What the emulated GPU calls a kernel that runs for ever: on a card it would run out of time. Others wait for ever.
+# Failures of the emulated GPU: a kernel that runs forever (on a card it would run out of time), or that waits forever.
 _LOOPS = "endless"
 _ENDLESS = (_LOOPS, "deadlock")
 
 
 def is_endless(failure: Failure) -> bool:
-    """Whether it says that a kernel does not end, so that further cases would not, either."""
+    """True if a kernel does not end: in further cases it would not end either."""
     return failure.kind == "checker" and failure.type in _ENDLESS
 
 
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
-    """What ``solve``, or the module, raised; ``memory_bytes``: of the host's memory, what its box may have;
-    ``mistake``: what the source does wrong, where that is known."""
+    """For an exception of ``solve``, or of the module. ``memory_bytes``: host memory that its box may use; ``mistake``:
+    the hint about the source, if known."""
     found = _of_exception(failure, doing, memory_bytes)
     return replace(found, hint=mistake) if mistake else found
 
@@ -202,10 +196,10 @@ def _of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     return CaseFault(CaseVerdict.RUNTIME_ERROR, detail, hint_of(failure))
 
 
-# CUDA's names of errors that many students meet, and what most often causes them.
+# CUDA's common errors, and their most common causes.
 _CUDA_HINTS = {
     "CUDA_ERROR_ILLEGAL_ADDRESS": "A read or write outside an array: check indices, masks and the grid.",
-    "CUDA_ERROR_MISALIGNED_ADDRESS": "A wide access (float4, say) needs an address that is a multiple of its width.",
+    "CUDA_ERROR_MISALIGNED_ADDRESS": "A wide access (such as float4) needs an address that is a multiple of its width.",
     "CUDA_ERROR_LAUNCH_TIMEOUT": "The kernel ran for too long.",
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "Too many registers or too much shared memory for one block.",
     "cudaErrorInvalidConfiguration": "A grid of zero blocks, or a block of more than 1024 threads: when a size is 0, "
@@ -231,20 +225,18 @@ def of_mismatch(
     *,
     forgotten: Forgotten | None = None,
 ) -> CaseFault:
-    """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: what the source does
-    wrong, where that is known; ``adds``: whether it may compute with what an output held before; ``forgotten``: work of
-    the call that was left out."""
+    """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: the hint about the
+    source, if known; ``adds``: it may compute with an output's old values; ``forgotten``: work that was left out."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
-    # An empty grid at a size of 0 is the mistake; at other sizes it has a cause.
+    # At a size of 0, an empty grid is the mistake; at other sizes it is the effect of one.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
     specific = mistake and ran and mismatch.kind != "late" and not forgotten
     return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), mistake if specific else general)
 
 
 _JOIN = (
-    "Work on a stream of your own has to be joined before solve returns: have the default stream wait for it "
-    "(cudaEventRecord on yours, then cudaStreamWaitEvent on the default one; in Python, "
-    "torch.cuda.default_stream().wait_stream(yours))."
+    "Before solve returns, the default stream must wait for work on your own stream (cudaEventRecord on yours, then "
+    "cudaStreamWaitEvent on the default one; in Python, torch.cuda.default_stream().wait_stream(yours))."
 )
 
 
@@ -261,19 +253,19 @@ def _mismatch_words(mismatch: Mismatch) -> str:
         case "input_changed" if mismatch.index is None:
             many = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
             were = "was" if mismatch.wrong == 1 else "were"
-            return f"{many} of the input {place} {were} changed, and put back; inputs are read-only."
+            return f"{many} of the input {place} {were} changed and restored; inputs are read-only."
         case "input_changed":
             return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
         case "late":
-            return f"{place} was not yet written when the call was done; expected {mismatch.expected}."
+            return f"{place} was not written yet when the call was done; expected {mismatch.expected}."
         case "unwritten":
             return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
     return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."
 
 
 def _where_outside(mismatch: Mismatch) -> str:
-    """``: 2 elements after its end, at flat index 1024, 1025 (it has 1,024, counted from 0)``; empty where what was
-    written is gone again."""
+    """``: 2 elements after its end, at flat index 1024, 1025 (it has 1,024, counted from 0)``; empty if the written
+    values are gone again."""
     places = mismatch.outside
     if not places:
         return ""
@@ -287,11 +279,11 @@ def _where_outside(mismatch: Mismatch) -> str:
 
 
 _NOT_FINITE = ("nan", "inf", "-inf")
-# Cases in whose inputs NaN and infinities are, so that a NaN may have come from there.
+# Cases with NaN or infinities in their inputs, which a NaN may come from.
 _SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
-# Where hints send who brings a kernel from another platform.
+# For kernels that come from another platform.
 COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
-_CLEAR = "set it to 0 first, in the same stream, or to the lowest or highest value where it takes a maximum or minimum"
+_CLEAR = "set it to 0 first, in the same stream (or to the lowest or highest value for a maximum or minimum)"
 
 
 def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], adds: bool) -> str:
@@ -303,70 +295,67 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
         return (
             f"'{empty_launches[0]}' was launched with zero blocks, because a grid computed from {sizes} is empty: "
             "nothing ran, so nothing was written. (In CUDA such a launch is an error.) Handle this case before the "
-            "launch: return early where there is no output, or write the neutral value (often 0) where there is."
+            "launch: return early if there is no output, else write the neutral value (often 0)."
         )
     if mismatch.kind == "unwritten" and zero:
         return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
         covers = (
-            "Check that the grid covers every element, also the last partial block: n / 256 rounds down, and "
-            "(n + 255) / 256 does not."
+            "Check that the grid covers every element, including the last partial block: n / 256 rounds down, "
+            "(n + 255) / 256 rounds up."
         )
         if 2 * mismatch.wrong < mismatch.total or not adds:
             return covers
         return (
-            f"{covers} Or was something added to it, or a maximum or minimum taken with it? That can leave it like "
-            f"this, too: {mismatch.argument} is not cleared for you. {COMING}"
+            f"{covers} Or does the kernel add to it, or take a maximum or minimum with it? That can leave it like this "
+            f"too: {mismatch.argument} is not cleared for you. {COMING}"
         )
     if mismatch.kind == "not_cleared" and adds:
         return (
-            f"The kernel computed with what {mismatch.argument} held before the call. {mismatch.argument} is not "
-            f"cleared for you: {_CLEAR}. {COMING}"
+            f"The kernel computed with the old values of {mismatch.argument}. {mismatch.argument} is not cleared for "
+            f"you: {_CLEAR}. {COMING}"
         )
     if mismatch.kind == "out_of_bounds":
-        return "A store without a mask, or a mask that compares with the wrong size, does this."
+        return "A store without a mask, or a mask that compares with the wrong size, causes this."
     if mismatch.kind == "nan" and mismatch.expected not in _NOT_FINITE and case.category not in _SPECIAL:
         if not adds:
             return "No NaN belongs here: look for 0 / 0, inf - inf and inf / inf."
         return (
-            f"No NaN belongs here. Where the kernel adds to {mismatch.argument} (atomicAdd, tl.atomic_add, +=): "
-            f"{mismatch.argument} is not cleared for you, {_CLEAR}. Else look for 0 / 0, inf - inf and inf / inf. "
+            f"No NaN belongs here. If the kernel adds to {mismatch.argument} (atomicAdd, tl.atomic_add, +=): "
+            f"{mismatch.argument} is not cleared for you, {_CLEAR}. Otherwise look for 0 / 0, inf - inf and inf / inf. "
             f"{COMING}"
         )
     if mismatch.kind == "nan":
-        return "What the PyTorch reference does with NaN and infinity is the rule here too."
+        return "Treat NaN and infinity as the PyTorch reference does."
     return ""
 
 
 def not_run(limit: int, ended: Sequence[str]) -> CaseFault:
-    """``limit``: the fresh boxes that there were; ``ended``: the cases that used up a box each."""
     names = ", ".join(f"'{name}'" for name in ended)
     return CaseFault(
         CaseVerdict.NOT_RUN,
-        f"Not run: {names} ended the process or did not come back, and after {limit} fresh boxes the rest is left out.",
+        f"Not run: {names} ended the process or did not return, and after {limit} fresh processes the rest is skipped.",
     )
 
 
 def not_run_behind(endless: str) -> CaseFault:
-    """``endless``: the case that did not end."""
     return CaseFault(
-        CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in its time, and that ends the judging."
+        CaseVerdict.NOT_RUN, f"Not run: '{endless}' did not end in time, which stops the judging."
     )
 
 
 def of_slow_rounds(error: TooSlow) -> CaseFault:
-    """A submission that could not make the fewest timed rounds."""
     rounds = f"{error.fewest} timed calls"
     if error.in_calls:
         each = error.limit / error.fewest
         detail = (
-            f"A time needs {rounds}, which may take {error.limit:g} s together (about {each:.2g} s each); "
-            f"they were over after {error.made}."
+            f"Timing needs {rounds}, which may take {error.limit:g} s together (about {each:.2g} s each); "
+            f"only {error.made} were made in that time."
         )
         return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW)
     detail = (
-        f"A time needs {rounds}. Between them, the judge waits {error.limit:g} s in all for a submission; "
-        f"they were over after {error.made}."
+        f"Timing needs {rounds}. Between them, the judge waits at most {error.limit:g} s in all for a submission; "
+        f"only {error.made} were made in that time."
     )
     return CaseFault(CaseVerdict.TIME_LIMIT, detail, _SLOW_BETWEEN)
 
@@ -377,7 +366,7 @@ def failed_workload(
     client: RunnerClient,
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
-    """A timed call of ``workload`` that ``error`` ended, as a case that its seed replays."""
+    """A failed timed call of ``workload``, as a case that can be replayed by its seed."""
     case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None

@@ -1,4 +1,4 @@
-"""The gate: one shared page whose words let a queued call start and say that it ended."""
+"""The gate: one shared page whose words let a queued call start and report its end."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Words of 32 bits, in different cache lines, so that one side's spinning does not slow the other's writing.
+# 32-bit words in different cache lines: one side's spinning must not slow the other's writing.
 OPEN_WORD = 0
 DONE_WORD = 16
-# A spinning judge checks the time about every 5 ms (at ~50 ns a reading of the word): nothing else is in a hurry,
-# and whatever it asks within a call adds to what it measures.
+# A spinning judge checks the time about every 5 ms (at ~50 ns per read of the word): any other work during a call adds
+# to the measured time.
 LOOKS_BETWEEN_CHECKS = 100_000
 
 
 @dataclass(frozen=True)
 class Window:
-    """One round from the reveal to the last output compared, in seconds: ``before`` up to the opening, ``gate`` from
-    there to where it ends (see ``check_now``), ``after`` from there on."""
-
+    #: From the reveal to the opening.
     before: float
+    #: From the opening to the end of the gate, see ``check_now``.
     gate: float
+    #: From there until the last output is compared.
     after: float
 
 
@@ -47,15 +47,15 @@ class HostGate:
         return self.round
 
     def open(self) -> float:
-        """Open the gate for the current round; returns the time of it, in seconds of the judge's clock."""
+        """Open the gate for the current round. Returns the time of opening by ``time.perf_counter``."""
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
 
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Reveal, then open: with nothing between the two that anyone could use. Returns the time of the opening.
-        ``spot_check`` and ``full_check`` are for ``check_now``."""
+        """Reveal, then open, with no exploitable gap between the two. Returns the time of opening. The checks are for
+        ``check_now``."""
         self._full_check = full_check
         self._start = time.perf_counter()
         reveal()
@@ -63,20 +63,20 @@ class HostGate:
         return self._opened
 
     def check_now(self) -> Window:
-        """Check what the call left. Here ``gate`` ends when the judge sees "done", and there is no spot check."""
+        """Check the call's results. Here ``gate`` ends when the judge sees "done", and there is no spot check."""
         self._full_check()
         end = time.perf_counter()
         return Window(self._opened - self._start, self._done - self._opened, end - self._done)
 
     def give_up(self) -> bool:
-        """There will be no check in this round. True when nothing of the judge's waits for the runner any more."""
+        """Skip this round's check. True if nothing of the judge waits for the runner any more."""
         return True
 
     def is_done(self) -> bool:
         return self._words[DONE_WORD] == self.round
 
     def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> bool:
-        """Spin until the runner says done. False at ``deadline``, or where it is ``gone``, without that."""
+        """Spin until the runner reports done. False after ``deadline``, or if it is ``gone``, without that."""
         words, number = self._words, self.round
         while True:
             for _ in range(LOOKS_BETWEEN_CHECKS):

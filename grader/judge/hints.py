@@ -1,4 +1,4 @@
-"""Hints for exceptions that many students meet, and their messages with the platform's folders cut out."""
+"""Hints for common exceptions, and messages of exceptions without the platform's folders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from grader.judge.messages import Failure
 from grader.sandbox.compiler.explain import GUIDE
 
-# What an exception says as "type: message", and what helps: the first that is found counts.
+# A pattern of "type: message", and its hint: the first match counts.
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"),
@@ -15,20 +15,20 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(r"Block pointers have been removed|has no attribute '(?:make_block_ptr|advance)'"),
-        "The Triton that judges here has no block pointers: use pointers with tl.arange and a mask, or "
+        "The version of Triton here has no block pointers: use pointers with tl.arange and a mask, or "
         "tl.make_tensor_descriptor. `grader show` names the version.",
     ),
     (
         re.compile(r"module 'triton[\w.]*' has no attribute|cannot import name '\w+' from 'triton"),
-        "The Triton that judges here does not have this. `grader show` names the version.",
+        "The version of Triton here does not have this. `grader show` names the version.",
     ),
     (
         re.compile(r"undefined symbol: (?!cu)"),
-        "The source declares this function and does not define it: a submission is one file.",
+        "The source declares this function but does not define it: a submission is one file.",
     ),
     (
         re.compile(r"No module named '(?:task|utils|reference|eval)'"),
-        f"A submission is one file, with a function solve. {GUIDE}",
+        f"A submission is one file with a function solve. {GUIDE}",
     ),
     (re.compile(r"^LoadError: The source defines no function|^LoadError: 'solve.*cannot be called"), GUIDE),
     (
@@ -36,19 +36,17 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "A submission may import torch, triton and Python's standard library.",
     ),
 )
-# The platform's folders: of installed packages, of Python itself, and of the box where a submission lies.
+# The platform's folders: installed packages, Python itself, and the submission's folder in its box.
 _FOLDERS = re.compile(
     r"""(?<![^\s'"(])/(?:[^\s/'"():]+/)*(?:site-packages/|dist-packages/|python3\.\d+/|(?=solution\.(?:py|so)\b))"""
 )
 
 
 def hint_of(failure: Failure) -> str:
-    """What the runner says that helps, and what we know that does."""
     said = f"{failure.type}: {failure.message}"
     known = next((hint for pattern, hint in _HINTS if pattern.search(said)), "")
     return " ".join(part for part in (failure.hint, known) if part)
 
 
 def message_of(failure: Failure) -> str:
-    """The exception's message, without folders that mean nothing to its reader."""
     return _FOLDERS.sub("", failure.message)

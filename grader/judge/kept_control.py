@@ -1,7 +1,7 @@
-"""A GPU's control from one submission to the next: its box, which is ours and loads no submission, and its last rounds.
+"""Keeps a GPU's control from one submission to the next: its box, which never loads a submission, and its last rounds.
 
-The rounds behind one submission are the rounds ahead of the next, where that comes right behind it and is timed at the
-same sizes: nothing of a submission's has run in between.
+The rounds after one submission serve as the rounds before the next, if that follows at once and is timed at the same
+sizes: nothing of a submission has run in between.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ from grader.errors import BoxUnavailable
 from grader.judge.rule import ControlRound
 from grader.judge.runner_client import RunnerClient
 
-# Rounds are as good as new for so long, if nothing of a submission's has run since.
+# Rounds are as good as new for this long, if nothing of a submission has run since.
 FRESH_SECONDS = 5.0
-# What times differ by from one control's box to the next is to show.
+# New boxes are needed to show how much times differ from box to box.
 _MOST_USES = 50
-# It must not be older when it is taken: it lives as long as a submission may then be judged.
+# The maximum age when it is taken: then it must live as long as the judging may take.
 _OLDEST_SECONDS = limits.JUDGING_CLOCK_SECONDS
-# Of its box, by which another worker may know that nobody wants it any more.
+# The lifetime of its box, after which another worker may end it.
 WALL_SECONDS = _OLDEST_SECONDS + limits.JUDGING_CLOCK_SECONDS
 
 _Key = tuple[str, str, str]
 
 
 class KeptControl:
-    """One judge's. Who takes the box gives it back when all went well; else its taker ends it, and the next is a new
-    one."""
+    """One judge's control. Its user gives the box back if all went well, else ends it, and the next box is new."""
 
     def __init__(self) -> None:
         self._client: RunnerClient | None = None
@@ -40,7 +39,7 @@ class KeptControl:
         self._rounds: dict[_Key, tuple[float, Sequence[ControlRound]]] = {}
 
     def take(self, interrupt: Callable[[], None]) -> RunnerClient | None:
-        """The box, for a submission that ``interrupt`` speaks for; None where there is none that is well."""
+        """The box, or None if there is no healthy one. ``interrupt`` is the submission's."""
         client, self._client = self._client, None
         if client is None:
             return None
@@ -53,7 +52,6 @@ class KeptControl:
         return client
 
     def new(self) -> None:
-        """The box that is given back next is a new one."""
         self._uses, self._made = 1, time.monotonic()
 
     def give_back(self, client: RunnerClient) -> None:
@@ -63,14 +61,13 @@ class KeptControl:
         self._rounds[_key(challenge, workload)] = (time.monotonic(), rounds)
 
     def rounds(self, challenge: Challenge, workloads: Sequence[Workload]) -> list[Sequence[ControlRound]]:
-        """Those of each workload where all are fresh, else none."""
         since = time.monotonic() - FRESH_SECONDS
-        found = [self._rounds.get(_key(challenge, it)) for it in workloads]
-        fresh = [rounds for it in found if it is not None for made, rounds in [it] if made > since]
+        found = [self._rounds.get(_key(challenge, workload)) for workload in workloads]
+        fresh = [rounds for kept in found if kept is not None for made, rounds in [kept] if made > since]
         return fresh if len(fresh) == len(workloads) else []
 
     def forget_rounds(self) -> None:
-        """A submission's box begins to run: what was measured before tells nothing of the GPU any more."""
+        """A submission's box starts: earlier rounds say nothing about the GPU any more."""
         self._rounds.clear()
 
     def close(self) -> None:
@@ -80,14 +77,14 @@ class KeptControl:
 
 
 def _key(challenge: Challenge, workload: Workload) -> _Key:
-    """What a control works on: the buffers of a challenge, in their order, at these sizes."""
+    """The control's work: the buffers of a challenge, in their order, at these sizes."""
     buffers = [
-        (it.name, it.kind, it.dtype, challenge.manifest.shape(it, workload.sizes))
-        for it in challenge.manifest.buffers
+        (argument.name, argument.kind, argument.dtype, challenge.manifest.shape(argument, workload.sizes))
+        for argument in challenge.manifest.buffers
     ]
     return challenge.slug, workload.name, repr(buffers)
 
 
 def _end(client: RunnerClient) -> None:
-    with suppress(BoxUnavailable):  # its label tells the next reap
+    with suppress(BoxUnavailable):  # the next reap finds it by its label
         client.close()

@@ -1,5 +1,5 @@
-"""A case that is too large for the judge to hold beside the shared buffers: its inputs are drawn piece by piece, once
-when they are revealed and again when the answer is checked, and what is right is computed for one piece at a time."""
+"""A case that is too large to keep in the judge's memory: its inputs are drawn piece by piece, once to reveal them and
+again to check the answer, and the right answer is computed one piece at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LargeInputs:
-    """The inputs of one call, of a challenge that has ``[pieces]``. What draws raises ChallengeInvalid, and torch's
+    """The inputs of one call, for a challenge with ``[pieces]``. Methods that draw raise ChallengeInvalid, and torch's
     OutOfMemoryError."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
@@ -48,46 +48,43 @@ class LargeInputs:
         self._dimensions = {arg.name: dimension_of(arg, manifest.pieces) for arg in manifest.buffers}
 
     def write_to(self, buffers: Mapping[str, Buffer]) -> None:
-        """Put all of them where the runner sees them."""
         for name, first, values in self._all():
             buffers[name].write(values, first)
 
     def changed(self, buffers: Mapping[str, Buffer]) -> Mismatch | None:
-        """The first of them, in-outs aside, that no longer is what was revealed."""
-        tallies = {name: Tally() for name, it in buffers.items() if it.argument.kind is Kind.INPUT}
+        tallies = {name: Tally() for name, buffer in buffers.items() if buffer.argument.kind is Kind.INPUT}
         for name, first, values in self._all():
             if name in tallies:
                 tallies[name].add(changed_part(buffers[name], values.reshape(-1), first), values.numel())
         return _first(tallies)
 
     def of_piece(self, cut: Cut) -> dict[str, torch.Tensor]:
-        """What the reference gets for it. Quick if pieces are asked for in order."""
-        found = {it.arg.name: it.rows(cut.start, cut.length) for it in self._in_parts}
+        """Fast if pieces are asked for in order."""
+        found = {argument.arg.name: argument.rows(cut.start, cut.length) for argument in self._in_parts}
         for name, values in self._whole.items():
             dimension = self._dimensions[name]
             found[name] = values if dimension is None else values.narrow(dimension, cut.start, cut.length)
         return found
 
     def _all(self) -> Iterator[tuple[str, int, torch.Tensor]]:
-        """Names and parts, each with the flat place of its first element."""
         for name, values in self._whole.items():
             yield name, 0, values
-        for it in self._in_parts:
+        for argument in self._in_parts:
             first = 0
-            for part in it.parts():
-                yield it.arg.name, first, part
+            for part in argument.parts():
+                yield argument.arg.name, first, part
                 first += part.numel()
 
 
 class LargeQuestion:
-    """One call of a large case: what it is given, and whether what it leaves is right. Raises as ``LargeInputs``."""
+    """The inputs of one call of a large case, and the check of its results. Raises as ``LargeInputs``."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         self._challenge, self._case = challenge, case
         self.inputs = LargeInputs(challenge, case, seed, device)
 
     def examine(self, arena: Arena) -> Mismatch | None:
-        """What was written where nothing may be, or else the first result that is wrong."""
+        """A write where nothing may be written, else the first wrong result."""
         forbidden = broken_guard(arena) or self.inputs.changed(arena.buffers)
         if forbidden is not None:
             return forbidden
@@ -98,7 +95,6 @@ class LargeQuestion:
         return _first(tallies)
 
     def right(self) -> Iterator[Piece]:
-        """What is right, each piece in the dtypes in which a comparison needs it."""
         challenge = self._challenge
         compute, magnitude = challenge.reference.compute, challenge.reference.magnitude
         for piece in right_in_pieces(
@@ -121,4 +117,4 @@ class LargeQuestion:
 
 
 def _first(tallies: Mapping[str, Tally]) -> Mismatch | None:
-    return next((found for it in tallies.values() if (found := it.mismatch()) is not None), None)
+    return next((found for tally in tallies.values() if (found := tally.mismatch()) is not None), None)

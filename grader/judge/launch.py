@@ -1,4 +1,4 @@
-"""Starts the boxes of one judging: the submission's, the control's, the baselines', each with its program loaded."""
+"""Starts the boxes of one judging (submission, control, baselines), each with its program loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.challenge.signature import declaration
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import BoxDevice
 from grader.judge.hints import hint_of, message_of
 from grader.judge.kept_control import KeptControl
 from grader.judge.messages import Failure
@@ -28,13 +28,11 @@ from grader.schemas.report import Verdict
 
 # For a source that takes too long to load.
 _SLOW_TO_LOAD = (
-    "Loading runs the module's top level: leave the work to solve, and look for a loop that does not end."
+    "Loading runs the module's top level: move the work into solve, and look for a loop that does not end."
 )
 
 
 class LoadFailed(Exception):
-    """The submission could not be loaded, or ended its box while it was."""
-
     def __init__(self, verdict: Verdict, detail: str, hint: str, log: str) -> None:
         super().__init__(detail)
         self.verdict, self.detail, self.hint, self.log = verdict, detail, hint, log
@@ -42,19 +40,18 @@ class LoadFailed(Exception):
 
 @dataclass
 class Launcher:
-    """``environment`` collects what boxes say of themselves (versions), for the report. ``artefact``: the compiled
-    library of a submission in a compiled language, else kernels that were compiled ahead, where there are any."""
-
     request: Request
-    device: Device
+    device: BoxDevice
     boxes: BoxMaker
     interrupt: Callable[[], None]
+    #: The library of a compiled language, or kernels that were compiled ahead.
     artefact: bytes | None = None
+    #: Versions that boxes report.
     environment: dict[str, str] = field(default_factory=dict)
-    # Of the last box of the submission's: its start, by what was done.
+    #: Of the start of the submission's last box, by step.
     start_seconds: dict[str, float] = field(default_factory=dict)
     kept_control: KeptControl | None = None
-    # Of the submission: see ``RunnerClient``.
+    #: The submission's, see ``RunnerClient``.
     needs_open_gate: bool = False
     _open: list[RunnerClient] = field(default_factory=list)
     _submissions: list[RunnerClient] = field(default_factory=list)
@@ -62,8 +59,8 @@ class Launcher:
     _compiling: CompilingTime = field(default_factory=CompilingTime)
 
     def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
-        """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded: what it
-        measures there knows nothing of the submission. Raises LoadFailed, BoxUnavailable."""
+        """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded, so its
+        measurements know nothing about the submission. Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
         client = self._start(BoxPurpose.RUN)
@@ -76,7 +73,7 @@ class Launcher:
         return client
 
     def load(self, client: RunnerClient) -> None:
-        """Have a submission's box run the submission, in place of what it runs. Raises LoadFailed."""
+        """Load the submission into its box. Raises LoadFailed."""
         manifest = self.request.challenge.manifest
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
@@ -96,7 +93,7 @@ class Launcher:
             raise _not_loaded(failure, client.memory_bytes)
 
     def load_control(self, client: RunnerClient) -> None:
-        """Have a submission's box run the control, in place of what it runs. Raises JudgeFailure."""
+        """Load the control into a submission's box. Raises JudgeFailure."""
         self._load_trusted(client, BoxPurpose.RUN, self._control_message)
 
     @property
@@ -104,15 +101,15 @@ class Launcher:
         return {"loader": "control", "outputs": self.request.names(Kind.OUTPUT), "duration_us": CONTROL_US}
 
     def _check_disk(self) -> None:
-        """A plain process writes its source to a disk of the host's. Raises JudgeFailure where that is full."""
+        """A plain process writes its source to the host's disk. Raises JudgeFailure if that is full."""
         folder = tempfile.gettempdir()
         if self.boxes.name == "local" and shutil.disk_usage(folder).free < limits.SOURCE_BYTES:
             raise JudgeFailure(
-                f"the disk of {folder} is full", "Make room there, or name another folder by TMPDIR."
+                f"the disk of {folder} is full", "Free some space there, or set TMPDIR to another folder."
             )
 
     def control(self) -> RunnerClient:
-        """A runner that loads no submission and whose call has a known length; one that is kept, where one is."""
+        """A runner (the kept one, if any) that loads no submission and whose call has a known length."""
         message, kept = self._control_message, self.kept_control
         if kept is None:
             return self._trusted(BoxPurpose.CONTROL, message)
@@ -127,20 +124,18 @@ class Launcher:
         return client
 
     def keep_control(self) -> None:
-        """All went well: the control's box may serve the next submission."""
+        """If all went well: the control's box may serve the next submission."""
         if self._control is not None and self.kept_control is not None:
             self._open.remove(self._control)
             self.kept_control.give_back(self._control)
             self._control = None
 
     def reference(self, mode: str) -> RunnerClient:
-        """The reference as a baseline: ``eager``, or ``compile`` for torch.compile."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
         return self._trusted(BoxPurpose.BASELINE, message)
 
     def end_submissions(self) -> None:
-        """End the submission's boxes, and no others. Harmless when called again."""
         for client in self._submissions:
             client.close()
 
@@ -183,7 +178,7 @@ class Launcher:
                 + (f"; it said: {said}" if said else ""),
                 "`grader doctor` tries a box and says what it lacks.",
             ) from error
-        # What its start took, on a slow host minutes, is not the submission's.
+        # Its start, which takes minutes on a slow host, does not count against the submission.
         client.serve(self.interrupt, spec.wall_seconds)
         return client
 
@@ -195,12 +190,12 @@ class Launcher:
 
 
 def submission_spec(
-    device: Device, language: Language, memory_bytes: int, allow: Sequence[str] = ()
+    device: BoxDevice, language: Language, memory_bytes: int, allow: Sequence[str] = ()
 ) -> BoxSpec:
-    """What a submission's box is asked for with; ``allow``: the challenge's own.
+    """The specification of a submission's box; ``allow``: the challenge's.
 
-    A submission is to bring kernels of its own, so it finds no library of them unless the challenge allows that. Only
-    torch needs them, where its language comes with torch, and every runner without a GPU.
+    A submission should bring its own kernels, so libraries of kernels are hidden unless the challenge allows them. But
+    languages with torch need them, and so does every runner without a GPU.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and "cublas" not in allow

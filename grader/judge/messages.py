@@ -1,8 +1,7 @@
-"""What a runner may say. Every message is bounded and checked; what a submission's process says decides no verdict and
-no time.
+"""Messages of a runner. Each is bounded and checked; a submission's process decides no verdict and no time.
 
-Two times are believed, because programs of ours say them: how long a control's call took (``control_us``), and what the
-emulated GPU counted (``modelled_us``).
+Two times are trusted, because our own programs send them: the length of a control's call (``control_us``) and the
+emulated GPU's count (``modelled_us``).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from grader.schemas.call_profile import CallProfile
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
-# Of an operation or a kernel: nothing that a page or a terminal could take for more than a name.
+# Of an operation or a kernel: no character means anything to a page or a terminal.
 Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_.<>, ]+$")]
 Small = Annotated[int, Field(ge=0, le=2**31)]
 
@@ -26,9 +25,9 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, never trusted. ``ours``: a program of ours failed
-    that runs apart from the submission, as only emulated devices have one."""
+    """An exception, as the runner describes it: shown to its author, never trusted."""
 
+    #: ``ours``: the emulated GPU's program failed, not the submission.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
     type: Word
     message: Text
@@ -38,24 +37,22 @@ class Failure(Message):
 
     @property
     def sticky(self) -> bool:
-        """Whether the CUDA context that failed so is lost: every later call in that process fails too."""
+        """True if the CUDA context is lost: every later call in that process fails too."""
         return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
 
 
 class Starting(Message):
-    """What a runner says before anything of a submission is loaded."""
+    """Sent before anything of a submission is loaded."""
 
 
 class Imported(Starting):
-    """All is done that needs no GPU."""
-
     op: Literal["imported"]
 
 
 class Hello(Starting):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
-    # Of the start, by what was done.
+    #: Seconds of the start, by step.
     seconds: Annotated[dict[Word, Annotated[float, Field(ge=0)]], Field(max_length=16)] = Field(
         default_factory=dict
     )
@@ -71,13 +68,11 @@ class Bound(Message):
 
 
 class OfCall(Message):
-    """What a runner says from a call's request until it is queued."""
-
     round: Small
 
 
 class Compiling(OfCall):
-    """It compiles or tunes a kernel, as it says: a submission can say so at any time."""
+    """It claims to compile or tune a kernel; a submission can claim that at any time."""
 
     op: Literal["compiling"]
     kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
@@ -92,8 +87,6 @@ class Queued(OfCall):
 
 
 class SeenKernel(Message):
-    """What a compiled Triton kernel takes, as the runner says."""
-
     name: Name
     registers: Small
     shared_bytes: Small
@@ -101,14 +94,14 @@ class SeenKernel(Message):
 
 
 class Seen(Message):
-    """What the runner noted in a call that it was asked to survey: a hint, which a submission can forge."""
+    """Notes of a surveyed call: a hint, which a submission can forge."""
 
     library_ops: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
     kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
 
 
 class Unfreed(Message):
-    """Memory of the device's that was allocated and not freed when a call returned, and the source's lines where."""
+    """Device memory that was not freed when a call returned, and the source lines that allocated it."""
 
     bytes: int = Field(ge=0, le=1 << 50)
     allocations: int = Field(ge=1, le=1 << 40)
@@ -123,33 +116,33 @@ class Unfreed(Message):
 
 
 class SampledLaunch(Message):
-    """How many of a launch's blocks ran; ``fair``: of these, how many do not lie where more ran than elsewhere."""
-
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
+    #: Blocks among those that ran that are not where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
 
 
 class Sampled(Message):
-    """What of a call on large arrays the emulated GPU ran. ``incomplete``: why something beside blocks was left out, so
-    that what it wrote is worth nothing. ``guessed``: what it did may be otherwise if every block runs.
-    ``combined``: what it wrote may be, because blocks put it together."""
+    """The part of a call on large arrays that the emulated GPU ran."""
 
     launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
+    #: Why more than blocks was left out, which makes the results worthless.
     incomplete: Word = ""
+    #: Its behaviour could differ if every block ran.
     guessed: bool = False
+    #: Its results could differ, because blocks combine them.
     combined: bool = False
 
 
 class Forgotten(Message):
-    """Launches, copies and memsets on streams of its own that nobody waited for, and the source's lines of them."""
+    """Launches, copies and memsets on its own streams that nobody waited for, and their source lines."""
 
     operations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
 
     @property
     def where(self) -> str:
-        """``, in line 12``; empty where that is not known."""
+        """``, in line 12``, or "" if unknown."""
         lines = " and ".join(map(str, self.lines))
         return f", in line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
 

@@ -1,7 +1,6 @@
-"""Names the mistake behind a wrong answer or an error: what the numbers show, and what the source does there.
+"""Names the mistake behind a wrong answer or an error, from the numbers and from the source.
 
-A rule says something only if both fit. ``of_result`` and ``of_failure`` are for every language; what reads a source is
-of one language each.
+A rule gives a hint only if both fit. ``Mistakes`` serves every language; each language has its reader of sources.
 """
 
 from __future__ import annotations
@@ -26,14 +25,13 @@ if TYPE_CHECKING:
 
 
 _ROUNDED = (
-    "Errors of this size come from rounding (sums in low precision, or of many terms one after the other, which "
-    "grow with "
-    "their number), or from a few terms too many or too few."
+    "Errors of this size come from rounding (sums in low precision, or sums of many terms one after the other), or "
+    "from a few terms too many or too few."
 )
 
 
 class Reading(Protocol):
-    """The mistakes of one language, by what a source says. Each answer is a hint, or empty."""
+    """The mistakes in a source of one language. Each answer is a hint, or empty."""
 
     def of_result(
         self,
@@ -46,13 +44,11 @@ class Reading(Protocol):
     def of_failure(self, failure: Failure) -> str: ...
 
     def adds_to(self, result: str) -> bool:
-        """Whether a kernel may compute with what the result held before the call."""
+        """True if a kernel may compute with the result's values from before the call."""
 
 
 @dataclass
 class Mistakes:
-    """Of one submission."""
-
     challenge: Challenge
     language: Language
     source: str
@@ -64,7 +60,7 @@ class Mistakes:
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:
-        """Nothing, too, of a source that nests deeper or has larger numbers than can be followed."""
+        """Empty also for a source that nests too deeply or has too large numbers."""
         if self._reading is None:
             return ""
         try:
@@ -78,7 +74,7 @@ class Mistakes:
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
     ) -> str:
-        """``wrong``: none for what was written where nothing may be."""
+        """``wrong``: None for a write where nothing may be written."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
         if pattern is None or pattern.kind.startswith("unwritten"):
@@ -88,7 +84,7 @@ class Mistakes:
         return " ".join(part for part in (pattern.text, said) if part)
 
     def _pattern(self, wrong: Wrong, case: Case, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-        elements = max((it.numel() for it in (wrong.want, *inputs.values())), default=0)
+        elements = max((tensor.numel() for tensor in (wrong.want, *inputs.values())), default=0)
         if elements > limits.EXPLAINED_ELEMENTS or not elements:
             return None
         found = pattern_of(wrong)

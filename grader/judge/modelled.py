@@ -1,8 +1,8 @@
-"""Times by the emulated GPU's model: counted work in place of rounds by a clock, so nothing needs a control.
+"""Times by the emulated GPU's model: work is counted, no clock is used, and no control is needed.
 
-A submission's time is what the model makes of one counted call on inputs that nobody could foresee, with its outputs
-checked. Where the work does not depend on the inputs' values, every grading gives the same time on every machine. The
-baseline is modelled too: each operation of PyTorch's as one kernel that is as good as the card allows.
+A submission's time is the model's time of one counted call on unpredictable inputs, with its outputs checked. If the
+work does not depend on the inputs' values, every grading gives the same time on every machine. The baseline is modelled
+too: each operation of PyTorch as one kernel that is as fast as the card allows.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     import torch
 
-# What the emulated GPU's own lines begin with among what a submission printed (``sandbox/runner/emulated_loader.py``).
+# Prefix of the emulated GPU's own lines in a submission's output (``sandbox/runner/emulated_loader.py``).
 _NOTE = b"[emulated GPU] "
-# Operations that PyTorch answers without a kernel, beside views.
+# Operations without a kernel, in addition to views.
 _NO_KERNEL = (
     "empty",
     "new_empty",
@@ -49,7 +49,7 @@ _NO_KERNEL = (
     "set_",
     "detach",
 )
-# Multiply-adds of a matrix product: its operations, by the position of the operand whose last size is summed over.
+# Matrix products, with the position of the operand whose last size is summed over.
 _PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
 _TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 
@@ -58,14 +58,14 @@ class Modelled(Timekeeper):
     """See ``Timekeeper``; ``Timed.gate`` is the model's time."""
 
     def control(self) -> None:
-        """There is none."""
+        """None is needed."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        return [Half(it, ()) for it in self.fitting()]
+        return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """One counted call of each workload. Raises TimedWrong, HostComputed."""
-        subject.printed()  # what a case printed and nobody read
+        subject.printed()  # discard output of cases
         found = []
         self.too_fast = []
         for number, half in enumerate(halves):
@@ -85,33 +85,36 @@ class Modelled(Timekeeper):
             timed = Timed(0.0, max(answer.modelled_s, least), 0.0, 0.0)
             found.append(Own([timed], gated=True, profile=answer.profile))
         lines = subject.printed().splitlines()
-        self.silenced = any(it.strip() and not it.startswith(_NOTE) for it in lines)
+        self.silenced = any(line.strip() and not line.startswith(_NOTE) for line in lines)
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
-        """Calls ahead of the counted one, on other data, show what only works once; and parts that are left out, and
-        special values (see ``grader.challenge.overlays``): each of these that the dice say."""
+        """Calls before the counted one use other data: they reveal kernels that work only once, omitted work, and
+        missed special values, by randomly chosen ``grader.challenge.overlays``."""
         challenge = self.request.challenge
         dice = random.Random(  # noqa: S311 - its seed is secret
             hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
         )
         found = overlays(challenge, workload)
-        kinds = [[it for it in found if it.counts], [it for it in found if not it.counts]]
-        ahead = [workload_case(challenge, workload, dice.choice(it)) for it in kinds if it]
+        kinds = [
+            [overlay for overlay in found if overlay.counts],
+            [overlay for overlay in found if not overlay.counts],
+        ]
+        ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
         for case in ahead or [workload_case(challenge, workload)]:
             self._call(subject, case, "ahead", count=False)
         plain = workload_case(challenge, workload)
         try:
             return self._call(subject, plain, "counted", count=True)
         except WrongInTiming as error:
-            # On the same data it is right if only it is not counted: then it needs what the host may not see there.
-            # Twice, because every second call may be an empty one.
+            # If it is right on the same data without counting, the host must have seen data that it may not see when
+            # counting. Twice, because every second call may be an empty one.
             for _ in range(2):
                 self._call(subject, plain, "counted", count=False)
             raise HostComputed(workload) from error
 
     def _call(self, subject: RunnerClient, case: Case, data: str, *, count: bool) -> Answer:
-        """``data``: what its inputs are drawn by. Raises WrongInTiming, or a ChannelError."""
+        """``data`` goes into the seed of its inputs. Raises WrongInTiming, or a ChannelError."""
         challenge = self.request.challenge
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
@@ -138,11 +141,13 @@ class Modelled(Timekeeper):
         ]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        missing = [it for it in workloads if "eager" not in self.request.baselines.get(it.name, {})]
+        missing = [
+            workload for workload in workloads if "eager" not in self.request.baselines.get(workload.name, {})
+        ]
         with self.clock("baselines"):
             return {
-                it.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, it), 3)}
-                for it in missing
+                workload.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, workload), 3)}
+                for workload in missing
             }
 
 
@@ -163,7 +168,6 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def ceilings() -> dict[str, float]:
-    """What the modelled card reaches at most, as ``grader.judge.roofline`` wants it."""
     flops = {
         DType.FLOAT64: H200.flops["f64"],
         DType.FLOAT32: H200.flops["wgmma tf32"],
@@ -172,20 +176,19 @@ def ceilings() -> dict[str, float]:
         DType.INT8: H200.flops["wgmma s8"],
     }
     cycles = H200.multiprocessors * H200.clock
-    return {"bandwidth": H200.dram, **{f"rate:{it.value}": cycles * rate for it, rate in flops.items()}}
+    return {"bandwidth": H200.dram, **{f"rate:{dtype.value}": cycles * rate for dtype, rate in flops.items()}}
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """Seconds that no kernel can be below: it reads its inputs and writes its outputs, and computes at the highest
-    rate."""
+    """The least seconds of any kernel: reading inputs, writing outputs, computing at the highest rate."""
     cost = light_cost(challenge.manifest, workload, ceilings())
     assert cost.rate is not None
     return least_seconds(cost.bytes, cost.flops, cost.rate)
 
 
 def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
-    """What the reference would take on the modelled card, in the types of its arguments: each operation a launch, that
-    reads what it is given and writes what it gives at the speed of memory, or of arithmetic if that takes longer."""
+    """The reference's time on the modelled card, in the types of its arguments: each operation is a launch that reads
+    its operands and writes its results at the speed of memory, or of arithmetic if that takes longer."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -196,7 +199,7 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """What torch asks of a mode. Skipping would import torch.compile's whole machinery: a second."""
+            """Torch asks every mode. Skipping would import torch.compile, which takes a second."""
             return False
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -216,8 +219,13 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
     function = challenge.reference.baseline or challenge.reference.compute
     if isinstance(function, BoxedFunction):
         asked = function.operations(arguments)
-        counted = (it for it in asked if not it.name.startswith(_NO_KERNEL))
-        return max(sum(_operation_seconds(it.name, it.reads, it.writes) for it in counted), H200.launch)
+        counted = (operation for operation in asked if not operation.name.startswith(_NO_KERNEL))
+        return max(
+            sum(
+                _operation_seconds(operation.name, operation.reads, operation.writes) for operation in counted
+            ),
+            H200.launch,
+        )
     with torch.no_grad(), Counting() as counting:
         function(**arguments)
     return max(float(counting.seconds), H200.launch)
@@ -225,16 +233,16 @@ def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
 
 def _operation_seconds(name: str, args: Any, result: Any) -> float:
     tensors = [*_tensors(args), *_tensors(result)]
-    moved = sum(it.numel() * it.element_size() for it in tensors)
+    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     seconds: float = H200.latency + moved / H200.dram
     if name in _PRODUCTS:
         operands = [*_tensors(args)]
         summed = operands[_PRODUCTS[name]].shape[-1]
-        flops = 2 * summed * sum(it.numel() for it in _tensors(result))
+        flops = 2 * summed * sum(tensor.numel() for tensor in _tensors(result))
         seconds = max(seconds, H200.latency + flops / _flops_a_second(operands[-1]))
     elif "convolution" in name:
         weight = [*_tensors(args)][1]
-        flops = 2 * math.prod(weight.shape[1:]) * sum(it.numel() for it in _tensors(result))
+        flops = 2 * math.prod(weight.shape[1:]) * sum(tensor.numel() for tensor in _tensors(result))
         seconds = max(seconds, H200.latency + flops / _flops_a_second(weight))
     return H200.launch + seconds
 
@@ -250,4 +258,6 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
     if isinstance(values, torch.Tensor):
         return [values]
-    return [found for it in values for found in _tensors(it)] if isinstance(values, (list, tuple)) else []
+    return (
+        [found for value in values for found in _tensors(value)] if isinstance(values, (list, tuple)) else []
+    )

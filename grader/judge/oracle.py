@@ -1,4 +1,4 @@
-"""What the right answer is: the reference on float64 copies of the inputs, rounded to each output's dtype."""
+"""The right answer: the reference on float64 copies of the inputs, rounded to each output's dtype."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.judge.phases import phase
 if TYPE_CHECKING:
     import torch
 
-# Writes values, the second, to a place of the same shape, rounded to its dtype.
+# Writes values (the second tensor) to a tensor of the same shape, rounded to its dtype.
 Put = Callable[["torch.Tensor", "torch.Tensor"], None]
 
 
@@ -27,33 +27,30 @@ def _rounded_to(target: torch.Tensor, values: torch.Tensor) -> None:
 
 
 def _no_more_than(target: torch.Tensor, values: torch.Tensor) -> None:
-    """A finite magnitude that the target's dtype does not hold is the largest that it does: an infinite one would
-    count for nothing."""
+    """A finite magnitude too large for the target's dtype becomes its largest: an infinite one would be ignored."""
     import torch
 
     target.copy_(values)
     if target.dtype is values.dtype or not target.numel():
         return
-    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # as a rule: one pass, and no memory
+    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # the usual case: one pass, and no memory
         return
     too_large = torch.isinf(target) & torch.isfinite(values).to(target.device)
     target.masked_fill_(too_large, torch.finfo(target.dtype).max)
 
 
-# As far as float64 holds every whole number.
+# float64 holds every whole number up to this.
 _COUNTED = 1 << 53
 
 
 @dataclass(frozen=True)
 class KindOfResult:
-    """Of results: what they are called, the dtype of each, and how it is put where it is kept."""
-
     name: str
     dtype: Callable[[Argument], DType]
+    #: Writes values to their memory.
     put: Put = _rounded_to
 
     def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:
-        """``values`` in the dtype in which ``arg`` is kept."""
         import torch
 
         dtype = getattr(torch, self.dtype(arg).value)
@@ -64,7 +61,7 @@ class KindOfResult:
 
 OUTPUT = KindOfResult("output", lambda arg: arg.dtype)
 SCALE = KindOfResult("scale", lambda _: DType.FLOAT64)
-# On a GPU, where memory is short: what a check in single precision needs.
+# For GPUs, where memory is short: enough for a check in single precision.
 NARROW_SCALE = KindOfResult(
     "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
 )
@@ -72,15 +69,13 @@ NARROW_SCALE = KindOfResult(
 
 @dataclass(frozen=True)
 class Question:
-    """One call's inputs and right answers, made before the call and kept in private memory.
-
-    ``outputs``: in-outs and outputs in their own dtype. ``magnitudes``: the scale that the error of each output is
-    measured against, float64, or float32 on a GPU unless the output is float64; an output that is missing there is
-    measured against its own size.
-    """
+    """One call's inputs and right answers, computed before the call and kept in private memory."""
 
     inputs: dict[str, torch.Tensor]
+    #: In-outs and outputs in their own dtype.
     outputs: dict[str, torch.Tensor]
+    #: Scales of outputs' errors: float64, or on a GPU float32 unless the output is float64. Without one, the output's
+    #: own value is the scale.
     magnitudes: dict[str, torch.Tensor]
 
 
@@ -107,11 +102,11 @@ def ask(
     draw_on: str | None = None,
     room: Room | None = None,
 ) -> Question:
-    """Draw the inputs of ``case`` and compute what is right, all of it on ``device``.
+    """Draw the inputs of ``case`` and compute the right answers, all on ``device``.
 
-    ``draw_on`` the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs cost no transfer.
-    Unless given, it is the CPU, and ``device`` for a case that is ``on`` a GPU alone. ``room``: where the answers go,
-    and inputs as far as that can be; else into memory of their own. Raises ChallengeInvalid where the reference fails.
+    If drawn on the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs need no transfer.
+    ``draw_on`` defaults to the CPU, and to ``device`` for a case for GPUs alone. ``room``: memory for the answers, and
+    for inputs if possible. Raises ChallengeInvalid if the reference fails.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
@@ -142,7 +137,7 @@ def draw_for(
 def right_answers(
     challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
-    """What the reference makes of ``inputs``, in float64, each result rounded to its dtype. Raises ChallengeInvalid."""
+    """The reference's results in float64, each rounded to its dtype. Raises ChallengeInvalid."""
     return _results(challenge, case, challenge.reference.compute, inputs, OUTPUT)
 
 
@@ -154,7 +149,8 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """What ``function`` gives on float64 copies of the inputs, which it may overwrite: in the dtypes of ``kind``."""
+    """The results of ``function`` on float64 copies of the inputs (which it may overwrite), in the dtypes of
+    ``kind``."""
     import torch
 
     manifest = challenge.manifest
@@ -162,7 +158,7 @@ def _results(
     named = results_of(challenge, case, function, inputs, case.sizes)
     found = {}
     for name, values in named.items():
-        device = next((it.device for it in inputs.values()), values.device)
+        device = next((tensor.device for tensor in inputs.values()), values.device)
         found[name] = (
             room(f"{kind.name} {name}", values.to("meta", dtypes[name]))
             if room is not None
@@ -192,10 +188,10 @@ def results_of(
     try:
         returned = function(**copies, **scalars, **sizes)
     except GraderError:
-        raise  # from a reference's box, which says whose fault it was
+        raise  # from a reference's box, which knows whose fault it was
     except torch.OutOfMemoryError:  # the machine's fault
         raise
-    except Exception as error:  # staff's code: whatever it raises, the challenge is at fault
+    except Exception as error:  # staff's code: any exception is the challenge's fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
     wanted = challenge.manifest.results
@@ -212,15 +208,15 @@ def results_of(
             )
         if function is challenge.reference.compute and not arg.dtype.floating and _is_inexact(tensor, arg):
             raise ChallengeInvalid(
-                f"{where}: '{arg.name}' is {arg.dtype}, and not all that it returned are whole numbers of that type",
-                "Round there as kernels shall, and return integers.",
+                f"{where}: '{arg.name}' is {arg.dtype}, but some returned values are not whole numbers of that type",
+                "Round there as kernels should, and return integers.",
             )
         named[arg.name] = tensor.detach()
     return named
 
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
-    """Whether floats, meant for an integer result, are changed by that, or are beyond what a float64 counts."""
+    """True if conversion to an integer result changes floats, or if they are too large for exact float64."""
     import torch
 
     if not values.is_floating_point() or not values.numel():
@@ -230,16 +226,16 @@ def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
 
 
 def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | None = None) -> Case:
-    """A workload's size as a case: the challenge's own scalars, and its own inputs where ``overlay`` has no others.
-    Raises ChallengeInvalid."""
+    """A workload's sizes as a case, with the challenge's scalars and inputs, except inputs of ``overlay``. Raises
+    ChallengeInvalid."""
     name = f"workload {workload.name}" + (f", {overlay.name}" if overlay else "")
     inputs = {**challenge.inputs, **(overlay.inputs if overlay else {})}
     return Case(name, Category.LARGE, dict(workload.sizes), inputs)
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """A case by its name, or a workload by ``workload NAME``, with an overlay by ``workload NAME, OVERLAY``. Raises
-    ChallengeInvalid naming what there is."""
+    """A case by its name, or a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid,
+    which lists the names."""
     for workload in challenge.manifest.workloads:
         if name.startswith(f"workload {workload.name}"):
             for overlay in (None, *overlays(challenge, workload)):
@@ -250,5 +246,4 @@ def find_case(challenge: Challenge, name: str) -> Case:
 
 
 def readable(manifest: Manifest) -> set[str]:
-    """Names of the buffers that a submission must leave unchanged."""
     return {arg.name for arg in manifest.args if arg.kind is Kind.INPUT}

@@ -1,7 +1,7 @@
-"""Where the seconds of a judgement go, in more parts than a report has: for benchmarks, which ask for it.
+"""Where the seconds of a judgement go, in more detail than in a report: for benchmarks.
 
-Phases nest, and each second belongs to the innermost, so that they add up. Below the one phase around all, the
-innermost is named with the outermost, as in ``timing: draw``. Nothing is recorded unless somebody does.
+Phases nest, and each second belongs to the innermost, so they add up. The innermost is named with the outermost below
+the one around all, as in ``timing: draw``. Without a recorder, nothing is recorded.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from contextvars import ContextVar
 
 
 class Recorder:
-    """Seconds by phase. ``settle`` waits for the device: work that a phase has only enqueued would else be charged to
+    """Seconds by phase. ``settle`` waits for the device: otherwise work that a phase only enqueued would be charged to
     whatever waits for it."""
 
-    def __init__(self, settle: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, settle: Callable[[], None] | None = None) -> None:
         self.seconds: dict[str, float] = {}
         self.settle = settle
         self._open: list[str] = []
@@ -43,7 +43,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("phases", default=None)
 
 @contextmanager
 def recorded(recorder: Recorder | None) -> Iterator[None]:
-    """Record what is within, on this thread."""
+    """Record within this context, on this thread."""
     token = _recorder.set(recorder)
     try:
         yield
@@ -53,8 +53,8 @@ def recorded(recorder: Recorder | None) -> Iterator[None]:
 
 @contextmanager
 def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
-    """What is within belongs to ``name``. ``enqueues``: it leaves work on the device, which is waited for where
-    somebody records; never within a round, whose stream is held."""
+    """``enqueues``: it leaves work on the device, which a recorder waits for. Never within a round, whose stream is
+    held."""
     recorder = _recorder.get()
     if recorder is None:
         yield
@@ -62,7 +62,7 @@ def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
     recorder.enter(name)
     try:
         yield
-        if enqueues:
+        if enqueues and recorder.settle is not None:
             recorder.settle()
     finally:
         recorder.leave()

@@ -1,7 +1,7 @@
-"""What is right in a case that is too large to be held twice: piece by piece.
+"""Right answers piece by piece, for cases too large to keep twice.
 
-``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). All pieces together are what the
-reference gives for the whole, but for the order of float64 additions where results are sums over the pieces.
+``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). All pieces together equal the
+reference's result for the whole, except for the order of float64 additions in sums over the pieces.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from grader.challenge.model import Argument, Kind, Manifest, Pieces
 if TYPE_CHECKING:
     import torch
 
-# Of the largest array in one piece. A piece's copies in float64, a dozen at most, then take some 3 GiB.
+# Elements of the largest array in one piece. A piece's copies in float64, at most a dozen, then take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
-# Pieces are so many rows or a multiple of them, so that each begins where its kernels need no unaligned form.
+# Pieces have a multiple of this number of rows, so each begins aligned.
 _ROWS = 16
 
 Tensors = Mapping[str, "torch.Tensor"]
@@ -31,26 +31,26 @@ Compute = Callable[[Tensors, Mapping[str, int]], Tensors]
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a piece's results begin along the size, and how much of it its inputs have."""
-
+    #: Where the piece's results begin along the size.
     start: int
+    #: The extent of its inputs.
     length: int
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Elements of one result: ``want`` is what is right there, ``scale`` what their errors are measured against. They
-    lie along ``dimension`` from ``start`` on; without one they are flat and ``start`` is the place of the first."""
-
     arg: Argument
+    #: The right values.
     want: torch.Tensor
+    #: The scale of errors.
     scale: torch.Tensor | None
+    #: They are along this dimension from ``start`` on. None: flat, and ``start`` is the first one's place.
     dimension: int | None
     start: int
 
 
 def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> int:
-    """How much of the size ``along`` a piece's results have, but for the last one."""
+    """The extent of a piece's results along the size; the last piece may have less."""
     total = sizes[pieces.along]
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     rows = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
@@ -58,7 +58,7 @@ def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]
 
 
 def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterator[Cut]:
-    """The pieces in order. There is one at least, so that sums are made where nothing is to be cut."""
+    """The pieces in order: at least one, because sums need one."""
     total, overlap = sizes[pieces.along], parse(pieces.overlap).integer(sizes)
     step = rows_of_a_piece(manifest, pieces, sizes)
     if total - overlap <= step:
@@ -75,8 +75,7 @@ def right_in_pieces(
     compute: Compute,
     magnitude: Compute | None = None,
 ) -> Iterator[Piece]:
-    """Every result, in float64 or integers: pieces along the size, and at last the sums. Raises what the functions
-    raise."""
+    """Every result, in float64 or integers: pieces along the size, then the sums. Raises the functions' exceptions."""
     pieces = manifest.pieces
     assert pieces is not None
     outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)
@@ -103,8 +102,8 @@ def right_in_pieces(
 
 
 def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
-    """The inputs of ``case`` that need not be held whole: those that are cut by rows and have a recipe that draws
-    parts. None if an input is derived from others. Raises ChallengeInvalid."""
+    """The inputs of ``case`` that need not be kept whole: they are cut by rows and their recipe draws parts. Empty if
+    an input is derived from others. Raises ChallengeInvalid."""
     pieces = manifest.pieces
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):
@@ -115,28 +114,26 @@ def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
 
 
 def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
-    """The dimension of ``arg`` along which pieces are cut; None where it has none."""
     found = (place for place, text in enumerate(arg.shape) if pieces.along in parse(text).names)
     return next(found, None)
 
 
 def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
-    """How many elements of a piece's result count, where its ``compare`` names what says so."""
+    """How many elements of a piece's result count, if its ``compare`` names an output that says so."""
     rule = manifest.compare.get(arg.name)
     return None if rule is None or rule.first is None else int(found[rule.first].reshape(-1)[0])
 
 
 @dataclass
 class _Joined:
-    """Results as their pieces come in. ``sums``: of those that are not cut."""
-
     manifest: Manifest
     pieces: Pieces
+    #: Of results that are not cut.
     sums: dict[str, torch.Tensor] = field(default_factory=dict)
     _last: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def add(self, found: Tensors) -> dict[str, torch.Tensor]:
-        """The results of the next piece, those that are cut; each continues the one before if the challenge says so."""
+        """The cut results of the next piece; each continues the one before if the challenge says so."""
         joined = {}
         for arg in self.manifest.results:
             part, dimension = found[arg.name], dimension_of(arg, self.pieces)

@@ -1,5 +1,5 @@
-"""A judge in a process of its own, kept warm between submissions: torch is imported once, and what it loads or breaks
-never touches the worker. Worker and child exchange JSON lines over a socket pair; both are ours and trusted."""
+"""A judge in a separate process, kept warm between submissions: torch is imported once, and nothing that it loads or
+breaks affects the worker. Worker and child exchange JSON lines over a socket pair; both are ours and trusted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _READY_SECONDS = 120.0
 # The child checks at least this often whether it was cancelled; a child that has not stopped by then is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
-# A probe makes the device do some milliseconds of work; a device that takes as long as this hangs.
+# A probe takes the device some milliseconds; one that takes this long hangs.
 _PROBE_SECONDS = 60.0
-# Starting a box, as long as that may take, and ending it.
+# For starting a box, however slowly, and ending it.
 _BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
-# Calibrating takes some seconds, most of them for kernels that are compiled once.
+# Calibrating takes some seconds, mostly for compiling kernels once.
 _CALIBRATE_SECONDS = 300.0
-# A killed child that is still there waits in the kernel for a device that hangs: nobody can end it.
+# A killed child that still exists waits in the kernel for a hanging device: nobody can end it.
 _KILL_SECONDS = 30.0
-# A judge that has been silent for this long is stuck: one that waits for a box says so now and then.
+# A judge that is silent for this long is stuck: while it waits for a box, it sends messages.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
@@ -42,8 +42,6 @@ class Cancelled(Exception):
 
 
 class JsonStream:
-    """JSON lines over a stream socket, for either side."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._pending = bytearray()
@@ -52,10 +50,10 @@ class JsonStream:
         self._connection.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """The next message, or None when none came within ``seconds``. Raises EOFError when the other side ended."""
+        """The next message, or None after ``seconds`` without one. Raises EOFError when the other side ended."""
         end = time.monotonic() + seconds
         looked = 0
-        # What was searched already is not searched again: a job may carry a compiled library of many megabytes.
+        # Search only new data: a job may carry a compiled library of many megabytes.
         while (length := self._pending.find(b"\n", looked)) < 0:
             looked = len(self._pending)
             readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
@@ -71,14 +69,11 @@ class JsonStream:
 
 
 def _failure(reported: dict[str, str]) -> GraderError:
-    """The error that the child reported."""
     kind = BoxUnavailable if reported.get("code") == BoxUnavailable.code else JudgeFailure
     return kind(reported["message"], reported["hint"])
 
 
 class JudgeProcess:
-    """One judge child. A child that dies is replaced when the next submission comes."""
-
     def __init__(
         self,
         box_kind: str,
@@ -88,9 +83,8 @@ class JudgeProcess:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``device`` is the board that it judges for: "cpu", or a GPU's model; ``gpu`` is that GPU's index.
-        ``options``: how its boxes are made. ``folder``: the data folder, where what it learns of the device outlives
-        it."""
+        """``device`` is its board: "cpu", or a GPU's model; ``gpu`` is that GPU's index. ``folder``: the data folder,
+        which keeps what it learns about the device."""
         kept = str(folder) if folder is not None else ""
         self._arguments = [box_kind, str(spare_boxes), device, str(gpu), kept, options.as_json()]
         self._child: subprocess.Popen[bytes] | None = None
@@ -105,12 +99,11 @@ class JudgeProcess:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, while there is one."""
         return self._child.pid if self._child is not None else None
 
     @property
     def device_model(self) -> str:
-        """The processor or GPU that submissions run on, by its own name; baselines are frozen per model."""
+        """The name of the processor or GPU that submissions run on; baselines are frozen per model."""
         self._lines()
         return self._ready["device_model"]
 
@@ -121,28 +114,27 @@ class JudgeProcess:
 
     @property
     def architecture(self) -> str:
-        """What nvcc compiles for this device."""
         self._lines()
         return self._ready["architecture"]
 
     def warm_up(self) -> None:
-        """Start the child now rather than with the first submission. Raises JudgeFailure, and BoxUnavailable
-        where there is no device or no box."""
+        """Start the child now, not with the first submission. Raises JudgeFailure, and BoxUnavailable if there is no
+        device or no box."""
         self._lines()
 
     def probe(self) -> None:
-        """Have a fresh child use the device, so that neither an old context nor a stuck child decides. Raises
-        JudgeFailure or BoxUnavailable where the device does not work."""
+        """Have a fresh child use the device: an old context or a stuck child must not decide. Raises JudgeFailure or
+        BoxUnavailable if the device does not work."""
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
 
     def try_box(self) -> None:
-        """Have the child start a box and end it. Raises BoxUnavailable where it cannot, JudgeFailure where there is not
-        even a child."""
+        """Have the child start a box and end it. Raises BoxUnavailable if it cannot, JudgeFailure if there is no
+        child."""
         self._ask("box", _BOX_SECONDS)
 
     def calibrate(self) -> dict[str, float]:
-        """Measure the device's ceilings, see ``Device.ceilings``. Raises JudgeFailure."""
+        """Measure the device's ceilings, see ``RatedDevice``. Raises JudgeFailure."""
         return {
             name: float(value)
             for name, value in self._ask("calibrate", _CALIBRATE_SECONDS)["ceilings"].items()
@@ -155,11 +147,11 @@ class JudgeProcess:
             answer = lines.receive(seconds)
         except (EOFError, OSError) as error:
             raise JudgeFailure(
-                f"the judge process ended in a {what} (exit code {self._end_child()})"
+                f"the judge process ended during a {what} (exit code {self._end_child()})"
             ) from error
         if answer is None:
             self._end_child()
-            raise JudgeFailure(f"the judge process did not end its {what} within {seconds:g} s")
+            raise JudgeFailure(f"the judge process did not finish its {what} within {seconds:g} s")
         if "failure" in answer:
             raise _failure(answer["failure"])
         return answer
@@ -167,16 +159,14 @@ class JudgeProcess:
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Judge one submission. Raises Cancelled, or JudgeFailure where the judge itself fails or dies."""
+        """Judge one submission. Raises Cancelled, or JudgeFailure if the judge itself fails or dies."""
         lines = self._lines()
         try:
             lines.send({"job": job.model_dump(mode="json")})
             return self._follow(lines, job.submission, on_progress, cancelled)
         except (EOFError, OSError) as error:
             code = self._end_child()
-            raise JudgeFailure(
-                f"the judge process ended in the middle of a submission (exit code {code})"
-            ) from error
+            raise JudgeFailure(f"the judge process ended during a submission (exit code {code})") from error
 
     def _follow(
         self,
@@ -237,7 +227,7 @@ class JudgeProcess:
         self._ready = ready["ready"]
 
     def _first_line(self, lines: JsonStream, pid: int) -> dict[str, Any]:
-        """What the child says when it is ready. Raises EOFError, JudgeFailure."""
+        """The child's message that it is ready. Raises EOFError, JudgeFailure."""
         allowance = Allowance(
             _READY_SECONDS,
             lambda: sum(map(cpu_seconds, descendants(pid))),

@@ -1,4 +1,4 @@
-"""What is asked of the judge: one submission, the cases it must pass, the key its data is drawn under."""
+"""A request to the judge: one submission, its cases, and the key for its data."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ __all__ = ["CPU", "Request"]
 
 @dataclass(frozen=True)
 class Request:
-    """``cases``: those that the device's boards run; others are left out. ``seeds`` overrides the seed of single cases
-    by name (a replay). ``baselines``: workload -> name -> microseconds, what is frozen already; none for one that is
-    too short to measure. ``artefact``: what was compiled ahead, see ``Job``. ``public_only``: a run, without hidden
-    cases and timing, whatever ``cases`` and ``timing`` say; and the report says so. ``conceals``: what hidden cases
-    take is shown in coarse steps only, because somebody who may not know their data watches. ``only_workloads``: the
-    names of those that are timed, of any kind of device; none: all of this one's. ``timed``: workloads in place of the
-    challenge's own, such as a final has."""
-
     challenge: Challenge
     language: Language
     source: str
     device: str
     seed_key: bytes
+    #: Cases that the device's boards do not run are removed.
     cases: Sequence[Case]
+    #: Frozen ones: workload -> name -> microseconds (None: too short to measure).
     baselines: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    #: Case name -> seed, for a replay.
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
+    #: Compiled ahead, see ``Job``.
     artefact: Artefact | None = None
+    #: A run without hidden cases and timing, which overrides ``cases`` and ``timing``. The report says so.
     public_only: bool = False
+    #: Show the time of hidden cases only in coarse steps, because the onlooker may not know their data.
     conceals: bool = False
+    #: Names of the workloads to time, of any kind of device; empty: all of this kind.
     only_workloads: Sequence[str] = ()
+    #: Workloads instead of the challenge's own, such as a final's.
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
@@ -55,18 +55,21 @@ class Request:
             object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:
-        """48 bits, so that every JSON reader keeps them: an HMAC of the case's name under the submission's key."""
+        """An HMAC of the case's name under the submission's key: 48 bits, which every JSON reader keeps."""
         if case.name in self.seeds:
             return self.seeds[case.name]
         return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")
 
     @property
     def workloads(self) -> list[Workload]:
-        """The workloads that are timed."""
         if self.timed:
             return list(self.timed)
         on, only = kind_of(self.device).workloads, self.only_workloads
-        return [it for it in self.challenge.manifest.workloads if (it.name in only if only else it.on == on)]
+        return [
+            workload
+            for workload in self.challenge.manifest.workloads
+            if (workload.name in only if only else workload.on == on)
+        ]
 
     def names(self, kind: Kind) -> list[str]:
         return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]

@@ -1,7 +1,7 @@
-"""The least time that a workload can take on a device, from what memory and arithmetic do there at best.
+"""The least time that a workload can take on a device, from the ceilings of memory and arithmetic.
 
-Two rates of arithmetic: that of the type that is multiplied, by which a workload is ranked; and the highest by which
-its products can be had with that type's precision, beyond which no honest kernel gets ("speed of light").
+There are two rates of arithmetic: that of the multiplied type, by which a workload is ranked; and the highest one that
+gives products of that type's precision, which no honest kernel exceeds ("speed of light").
 """
 
 from __future__ import annotations
@@ -12,32 +12,31 @@ from grader import limits
 from grader.challenge.expression import parse
 from grader.challenge.model import DType, Manifest, Workload
 from grader.device_kinds import kind_of
-from grader.judge.device import Device
+from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
 
-# A float32 product can be had from this many of bfloat16 (each factor in two parts; the least of four left out), which
-# tensor cores do many times faster.
+# Bfloat16 products that give one float32 product (each factor in two parts; the smallest of four products left out):
+# tensor cores compute them many times faster.
 _BF16_PRODUCTS = 3
 
 
 def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time that memory, and arithmetic in the type that is multiplied, allow at measured ceilings; None where
-    none are known."""
+    """The least time that memory, and arithmetic in the multiplied type, allow at measured ceilings; None without
+    ceilings."""
     return _seconds(cost_of(manifest, workload, ceilings))
 
 
 def light_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time that any kernel of the right precision can take; None where no ceilings are known."""
+    """The least time of any kernel of the right precision; None without ceilings."""
     return _seconds(light_cost(manifest, workload, ceilings))
 
 
 def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """The two sides of the roofline at this workload, and the measured ceilings that bound them, if any."""
+    """Bytes and operations of this workload, and the measured ceilings that bound them, if any."""
     return _cost(manifest, workload, ceilings, _own_rate)
 
 
 def light_cost(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """As ``cost_of``, at the highest rate."""
     return _cost(manifest, workload, ceilings, _light_rate)
 
 
@@ -62,7 +61,7 @@ def _cost(
 
 
 def _own_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
-    """Of a type that has none, float32's."""
+    """The rate of the type, or float32's if it has none."""
     signed = DType.INT8 if multiplied is DType.UINT8 else multiplied
     return ceilings.get(f"rate:{signed.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
 
@@ -74,8 +73,8 @@ def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
     return max(own, ceilings.get(f"rate:{DType.BFLOAT16.value}", 0.0) / _BF16_PRODUCTS)
 
 
-def is_ranked(manifest: Manifest, workload: Workload, device: Device) -> bool:
-    """A workload is ranked where its roofline time is long enough; on a kind of device without one, all are."""
+def is_ranked(manifest: Manifest, workload: Workload, device: RatedDevice) -> bool:
+    """True if its roofline time is long enough, or if the kind of device has no ceilings."""
     if not kind_of(device.name).ceilings:
         return True
     seconds = roofline_seconds(manifest, workload, device.ceilings())

@@ -1,7 +1,7 @@
-"""What a round has cost on one GPU: kept in a file, while GPU and driver stay the same, or else while the judge runs.
+"""What a round has cost on one GPU: kept in a file as long as GPU and driver stay the same, else while the judge runs.
 
-The cost of a round is nearly the same for everyone on a GPU. One that is not what it usually is means that something
-else uses the GPU; and what it was in earlier timings of a workload says better what it is than one timing's control.
+The cost of a round is nearly the same for everyone on a GPU. An unusual cost means that something else uses the GPU,
+and costs of earlier timings of a workload tell the present one better than a single timing's control.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 FOLDER = "round_costs"
-# Of the file's form, and of what a round does: costs of another kind of round tell nothing.
+# Of the file's format and of the rounds: costs of another kind of round mean nothing.
 VERSION = 1
-# The cost of a round is the same for all submissions on one GPU, within 1 %. Beyond this share of what it usually is,
-# something else uses the GPU: one more switch between contexts makes it 45 % more.
+# The cost of a round is the same for all submissions on one GPU, within 1 %. If it differs by this share, something
+# else uses the GPU: one more switch between contexts adds 45 %.
 WITHIN = 0.05
-# How many timings' costs are kept for the GPU, and for each workload; fewer than the third figure tell nothing yet.
+# How many timings' costs are kept for the GPU and for each workload; fewer than the third figure mean nothing yet.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# A machine on which a round costs something else for good: after so many timings in a row, alike by this share, over at
-# least so many seconds. A busy GPU makes twenty within a minute, and so does somebody who uses it for a minute, too.
+# The cost has changed for good after this many unusual timings in a row, alike within this share, over at least this
+# many seconds. Twenty alone happen within a minute on a busy GPU, while somebody else uses it too.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
-# Those timed least lately are forgotten. With as many costs for each, a file has some 60 KB.
+# The least recently timed are forgotten. With all costs, a file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
-# Standard errors by which two figures of one thing may differ.
+# Standard errors by which two measurements of one thing may differ.
 _CHANCE = 3.0
-# The cost of a round differs by this from box to box, however many rounds there are (benchmarks/gpu/repeatability.py).
+# Difference in the cost of a round from box to box, for any number of rounds (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES_S = 0.2e-6
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a cost belongs to. A new driver begins anew."""
+    """The owner of costs. A new driver starts from scratch."""
 
     uuid: str
     model: str
@@ -57,20 +57,19 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """What a workload's rounds have cost in earlier timings, seconds."""
+    """The costs of a workload's rounds in earlier timings, in seconds."""
 
     costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
-        """The best guess at a cost that one timing's control says is ``cost``, with a standard error of ``error``; and
-        the guess's own.
+        """The best estimate of a cost, and its standard error, if one timing's control gives ``cost`` with ``error``.
 
-        It is mostly the mean of those earlier costs that differ from this one by no more than chance: a GPU may be in
-        one of several states, a microsecond or two apart, which a submission's rounds share. With too few of them the
-        control alone counts.
+        It is mostly the mean of the earlier costs that differ from this one only by chance: a GPU may be in one of
+        several states, a microsecond or two apart, which a submission's rounds share. With too few of them, the control
+        alone counts.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
-        alike = [it for it in self.costs if abs(it - cost) <= _CHANCE * seen]
+        alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]
         if len(alike) < FEWEST:
             return cost, error
         value, known = statistics.fmean(alike), BETWEEN_BOXES_S / math.sqrt(len(alike))
@@ -79,52 +78,54 @@ class Usual:
 
 
 class RoundCosts:
-    """The costs on one GPU, in seconds. Without a folder they are lost with the process. ``costs``: the last ones."""
+    """The costs on one GPU, in seconds. Without a folder they are lost with the process."""
 
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
+        #: The last ones.
         self.costs: list[float] = []
         self._strays: list[float] = []
-        self._since = 0.0  # the first of them in a row, in seconds since the epoch
+        self._since = 0.0  # time of the first of them in a row, in seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
-        self.file = folder / FOLDER / f"{machine.uuid}.json" if folder else None
-        if self.file is not None:
-            self._load(self.file)
+        self.file: Path | None = None
+        if folder is not None:
+            self.keep_in(folder)
+
+    def keep_in(self, folder: Path) -> None:
+        """Load this GPU's costs from the data folder, and keep new ones there."""
+        self.file = folder / FOLDER / f"{self.machine.uuid}.json"
+        self._load(self.file)
 
     @property
     def known_range(self) -> tuple[float, float] | None:
-        """What a round may cost here; None while too few timings say so."""
         if len(self.costs) < FEWEST:
             return None
         return self.median * (1 - WITHIN), self.median * (1 + WITHIN)
 
     @property
     def median(self) -> float:
-        """Raises ValueError where nothing is known."""
+        """Raises ValueError if nothing is known."""
         return statistics.median(self.costs)
 
     @property
     def strays(self) -> int:
-        """How many of the last timings in a row were out of the known range."""
         return len(self._strays)
 
     def usual(self, workload: str) -> Usual | None:
-        """What rounds of ``workload`` have cost; None while too few timings say so. ``workload`` is a text that no
-        other one has, nor another version of its challenge."""
+        """The costs of rounds of ``workload``; None while there are too few timings. ``workload`` is a text that is
+        unique across challenges and versions."""
         self._heed_reset()
         found = self._each.get(workload, [])
         return Usual(tuple(found)) if len(found) >= FEWEST else None
 
     def is_usual(self, cost: float) -> bool:
-        """Whether ``cost`` is within the known range, or none is known."""
         self._heed_reset()
         known = self.known_range
         return known is None or known[0] <= cost <= known[1]
 
     def note(self, workload: str, cost: float) -> None:
-        """Keep what a timing's rounds cost. What is out of the range counts only when it has been so, and alike, many
-        times in a row and for long."""
+        """Costs outside the range count only after many in a row, alike, over a long time."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)
@@ -148,13 +149,13 @@ class RoundCosts:
         self._save()
 
     def reset(self) -> None:
-        """Forget everything; a judge that has this GPU does so, too. Raises OSError."""
+        """Forget everything; a judge with this GPU does so too. Raises OSError."""
         self._forget()
         if self.file is not None:
             self.file.unlink(missing_ok=True)
 
     def _heed_reset(self) -> None:
-        """Whoever removes the file wants it all forgotten, also by a judge that runs."""
+        """Removing the file means to forget everything, also in a running judge."""
         if self._written and self.file is not None and not self.file.exists():
             self._forget()
 
@@ -176,7 +177,7 @@ class RoundCosts:
             log.warning("round_costs_ignored", file=str(file), error=f"{type(error).__name__}: {error}")
 
     def _take(self, kept: Any) -> None:
-        """Raises ValueError, TypeError or KeyError where this is not what ``_save`` wrote for this GPU."""
+        """Raises ValueError, TypeError or KeyError if ``_save`` did not write this for this GPU."""
         if not isinstance(kept, dict) or kept["version"] != VERSION:
             raise ValueError("it is of another version")
         if kept["machine"] != asdict(self.machine):
@@ -191,7 +192,7 @@ class RoundCosts:
             self._each[name] = _seconds(costs, KEPT_EACH)
 
     def _save(self) -> None:
-        """Whole or not at all. What cannot be written is worth a line in the log, and no submission."""
+        """Atomic. A failure is logged but fails no submission."""
         if self.file is None:
             return
         kept = {
@@ -215,7 +216,7 @@ class RoundCosts:
 
 
 def kept_in(folder: Path) -> list[RoundCosts]:
-    """All that is kept in a data folder, for whatever GPU. Files that cannot be read are left out."""
+    """The costs of every GPU in a data folder. Unreadable files are left out."""
     found = []
     for file in sorted((folder / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):
@@ -235,13 +236,13 @@ def _is_possible(cost: float) -> bool:
 
 
 def _microseconds(costs: Iterable[float]) -> list[float]:
-    return [round(it * 1e6, 3) for it in costs]
+    return [round(cost * 1e6, 3) for cost in costs]
 
 
 def _seconds(kept: Any, most: int) -> list[float]:
     if not isinstance(kept, list) or len(kept) > most:
         raise ValueError("it has too many costs")
-    found = [float(it) * 1e-6 for it in kept]
+    found = [float(cost) * 1e-6 for cost in kept]
     if not all(map(_is_possible, found)):
-        raise ValueError("it has costs that none can be")
+        raise ValueError("it has impossible costs")
     return found

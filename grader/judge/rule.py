@@ -1,4 +1,4 @@
-"""The rule that makes a time of rounds: a submission's, and those of a control from before and after it.
+"""The rule that computes a time from a submission's rounds and those of a control before and after it.
 docs/judging.md gives the argument."""
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean_error, midmean_interval
 
-# What lies outside the gate within this many standard errors of the control's is noise.
+# Time outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
-# From this many times its noise on, it is no noise at all, and all of it is charged.
+# From this multiple of its noise on, it is not noise at all, and is charged in full.
 PLAIN = 2.0
-# What a time differs by from one box to the next beyond what its own rounds show (benchmarks/gpu/repeatability.py).
+# Relative difference of times from box to box beyond that within a box (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# The fixed cost of a round before a submission and after it differ by this share of a round only where something else
-# was going on.
+# If the fixed cost of a round differs by this share of a round before and after a submission, something else ran.
 UNSTEADY = 0.01
-# Now and then a round of the control is disturbed; where more than this share of them is, something was going on, too.
+# Some rounds of a control are always disturbed; if more than this share is, something else ran too.
 MOST_DISTURBED = 0.2
-# An own round that is slower than the fastest quarter by this share of it, and by what disturbs a control's, had
-# company; most kernels' rounds differ by a tenth of that.
+# An own round that is slower than the fastest quarter by this share, and by ``Noise.disturbed``, had company; most
+# kernels' rounds differ by a tenth of that.
 UNEVEN = 0.02
 
 
@@ -37,70 +36,74 @@ ControlRound = tuple[Timed, float]
 
 @dataclass(frozen=True)
 class Own:
-    """The rounds of what is timed, whether its calls queued behind the closed gate, and how the device was; or, on an
-    emulated one, what was counted there. ``drawn``: the name of each round's case."""
-
     rounds: Sequence[Timed]
+    #: Its calls queued behind the closed gate.
     gated: bool
     gpu: GpuState | None = None
+    #: What an emulated device counted.
     profile: CallProfile | None = None
+    #: The name of each round's case.
     drawn: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, seconds. ``fixed`` is the cost of a round that was taken off, ``cost`` what this
-    timing's control alone makes of it, ``drift`` by how
-    much the control's halves differ in it, and ``disturbed`` the share of its rounds that were left out; ``uneven``
-    is the share of own rounds that something seems to have slowed, and ``company`` says that ``cost`` is not what it
-    usually is; ``beyond`` is what lay before and after the gate beyond the control's, which makes E, and ``noise``
-    what may lie there without meaning anything, see ``_noise_told``; ``charged`` was added for work outside the gate.
-    Not ``gated``: its host time is in it. ``gpu``: how the device was meanwhile; ``profile``: what was counted."""
+    """One workload's time per call, in seconds."""
 
     time: Estimate
     rounds: int
     host: float
+    #: Added for work outside the gate.
     charged: float
+    #: The cost of a round, which was subtracted.
     fixed: float
+    #: How much the control's halves differ in that cost.
     drift: float
+    #: The share of the control's rounds that were left out.
     disturbed: float
+    #: Time before and after the gate beyond the control's, which makes E.
     beyond: tuple[float, float]
+    #: As much of that as means nothing, see ``_noise_told``.
     noise: float
+    #: If False, the host's time is part of the time.
     gated: bool
     gpu: GpuState | None = None
     profile: CallProfile | None = None
+    #: The share of own rounds that something seems to have slowed.
     uneven: float = 0.0
+    #: ``cost`` is not the usual one.
     company: bool = False
+    #: The cost of a round by this timing's control alone.
     cost: float = 0.0
 
     @property
     def plainly_charged(self) -> bool:
-        """Whether more was charged than what goes a little beyond noise, as now and then happens to everyone."""
+        """More than the small excess over noise that sometimes happens to everyone."""
         return self.charged > self.noise
 
     @property
     def doubtful(self) -> bool:
-        """Whether something else than the submission may have made this."""
+        """True if something other than the submission may have caused this."""
         drifted = self.drift > UNSTEADY * (self.time.value + self.fixed)
         uneven = max(self.disturbed, self.uneven) > MOST_DISTURBED
         return self.plainly_charged or drifted or uneven or self.company
 
     @property
     def known(self) -> bool:
-        """Whether the time may be shown, ranked and divided by. It must also be longer than what the control's halves
-        differ by: a shorter call cannot be distinguished from the cost of a round."""
+        """True if the time may be shown, ranked and divided by. It must also exceed the difference of the control's
+        halves: a shorter call cannot be distinguished from the cost of a round."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property
     def short(self) -> bool:
-        """Whether it is not known because it is surely shorter than the cost of a round: on such a device it never
-        will be. A longer time that is not known had too much company, and may be known the next time."""
+        """True if it is unknown because it is surely shorter than the cost of a round: on such a device it always will
+        be. A longer unknown time had too much company, and may be known the next time."""
         return not self.known and self.time.interval[1] <= self.fixed
 
 
 def held_against(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
-    """``measured``, with ``company`` where its cost of a round is none that ``costs`` knows; it is kept there, under
-    ``workload``, unless something else makes it doubtful."""
+    """``measured``, with ``company`` if its cost of a round is unusual for ``costs``. The cost is noted there for
+    ``workload``, unless the measurement is doubtful for another reason."""
     held = replace(measured, company=not costs.is_usual(measured.cost))
     if held.company or not held.doubtful:
         costs.note(workload, measured.cost)
@@ -114,37 +117,40 @@ def settle(
     noise: Noise,
     usual: Usual | None = None,
 ) -> Measured:
-    """The rule, with the control's rounds from ahead of the own ones and from behind them.
+    """The rule. ``first`` and ``second``: the control's rounds before and after the own ones.
 
-    With G = gate time: c = midmean of (G of control - its known length). Time = midmean(G) - c, plus what ``_Side``
-    charges for what a round takes before its gate and after it, beyond what the control's takes there.
+    With G = gate time: c = midmean of (G of control - its known length). Time = midmean(G) - c, plus the charge of
+    ``_Side`` for time before and after the gate beyond the control's.
 
-    ``usual``: what such rounds have cost in earlier timings, which tells c better than these rounds alone.
+    ``usual``: costs of such rounds in earlier timings, which give a better c than these rounds alone.
 
-    Before and after are held against the control's one by one: being quick in the one makes up for nothing in the
-    other. The interval holds what the rounds, the control's and the boxes' differ by.
+    Before and after are compared with the control's separately: speed in one does not make up for the other.
     """
-    gate = midmean_interval([it.gate for it in own.rounds])
+    gate = midmean_interval([timed.gate for timed in own.rounds])
 
     def control(part: Callable[[ControlRound], float]) -> _Control:
-        halves = ([part(it) for it in half] for half in (first, second))
-        return _Control(*(_undisturbed(it, noise.disturbed) for it in halves))
+        halves = ([part(pair) for pair in half] for half in (first, second))
+        return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
-    costs = control(lambda it: it[0].gate - it[1])
-    # As nothing is known yet but that the call took no longer than its gate.
+    costs = control(lambda pair: pair[0].gate - pair[1])
+    # Nothing is known yet except that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
     most = noise.most * (gate.value - fixed)
-    before = _side([it.before for it in own.rounds], control(lambda it: it[0].before), noise.before, most)
-    after = _side([it.after for it in own.rounds], control(lambda it: it[0].after), noise.after, most)
+    before = _side(
+        [timed.before for timed in own.rounds], control(lambda pair: pair[0].before), noise.before, most
+    )
+    after = _side(
+        [timed.after for timed in own.rounds], control(lambda pair: pair[0].after), noise.after, most
+    )
     sides = (before, after)
-    charged = sum(it.charged for it in sides)
-    errors = [error * Z95, *(it.error * Z95 for it in sides if it.charged)]
+    charged = sum(side.charged for side in sides)
+    errors = [error * Z95, *(side.error * Z95 for side in sides if side.charged)]
     return Measured(
         time=_corrected(gate, charged - fixed, errors),
         rounds=len(own.rounds),
-        host=statistics.median([it.host for it in own.rounds]),
+        host=statistics.median([timed.host for timed in own.rounds]),
         charged=charged,
         fixed=fixed,
         cost=cost,
@@ -153,28 +159,26 @@ def settle(
         beyond=(before.beyond, after.beyond),
         noise=_noise_told(sides),
         gated=own.gated,
-        uneven=_uneven([it.gate for it in own.rounds], noise.disturbed),
+        uneven=_uneven([timed.gate for timed in own.rounds], noise.disturbed),
         gpu=own.gpu,
     )
 
 
 def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
-    """Those that are not slower by so much than the quickest quarter."""
     quick = sorted(rounds)[len(rounds) // 4]
-    return [it for it in rounds if it <= quick + disturbed]
+    return [seconds for seconds in rounds if seconds <= quick + disturbed]
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """The share of an own call's rounds that something else slowed, as it seems. They count all the same, unless the
-    next measurement has none: which rounds count must not be a submission's choice."""
+    """The share of own rounds that something else seems to have slowed. They count nevertheless, unless the next
+    measurement has none: a submission must not choose which rounds count."""
     quick = sorted(gates)[len(gates) // 4]
-    return sum(it > quick + max(disturbed, UNEVEN * quick) for it in gates) / len(gates)
+    return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
 class _Control:
-    """One figure of the control's rounds, from before the submission was alive and from after it was gone, without the
-    rounds that something else disturbed."""
+    """One figure of the control's undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -184,8 +188,8 @@ class _Control:
         return abs(midmean(self.first) - midmean(self.second))
 
     def usual(self, most: float) -> Sequence[float]:
-        """Both halves where they agree, within their errors and ``most``; else the quicker one. Whatever keeps the
-        GPU busy can slow a control, also what a submission left behind, and nothing can make it quicker."""
+        """Both halves if they agree within their errors and ``most``, else the faster one. Anything that keeps the GPU
+        busy can slow a control, even leftovers of a submission, but nothing can make it faster."""
         errors = NOISE_ERRORS * math.hypot(midmean_error(self.first), midmean_error(self.second))
         if self.drift <= min(errors, most):
             return [*self.first, *self.second]
@@ -194,8 +198,7 @@ class _Control:
 
 @dataclass(frozen=True)
 class _Side:
-    """What lies on one side of the gate ``beyond`` the control's, its standard error, and what it may be without
-    meaning anything."""
+    """Time on one side of the gate ``beyond`` the control's, its standard error, and its noise."""
 
     beyond: float
     error: float
@@ -207,25 +210,25 @@ class _Side:
 
     @property
     def charged(self) -> float:
-        """All of it, where it is plainly no noise; else what goes beyond the noise.
+        """All of it if it is plainly not noise, else the excess over the noise.
 
-        An honest call that lies a little above its noise is then charged that little, and its time does not jump.
-        What hidden work can gain is the same as if all were charged from the noise on: at most the noise.
+        So an honest call slightly above its noise is charged only slightly, and its time does not jump. Hidden work
+        gains at most the noise, as if everything were charged from the noise on.
         """
         return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """One figure for both sides: more than it is charged only where one of them is plainly no noise."""
-    if plain := [it.noise for it in sides if it.is_plain]:
+    """One figure for both sides: the charge exceeds it only if one of them is plainly not noise."""
+    if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
-    if slight := [it.noise for it in sides if it.charged]:
+    if slight := [side.noise for side in sides if side.charged]:
         return sum(slight)
-    return max(sides, key=lambda it: it.beyond / it.noise).noise
+    return max(sides, key=lambda side: side.beyond / side.noise).noise
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
-    """``most``: of the noise that rounds and drift make."""
+    """``most``: the limit of the noise from rounds and drift."""
     rounds = control.usual(most)
     usual = midmean(rounds)
     error = math.hypot(midmean_error(own), midmean_error(rounds))
@@ -235,10 +238,10 @@ def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) ->
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
-    """``gate`` moved by ``shift``, its interval widened by ``errors`` and by what boxes differ by, in squares."""
+    """Widens the interval by ``errors`` and the difference of boxes, in squares."""
     value = gate.value + shift
     widened = (*errors, BETWEEN_BOXES * value)
     low = value - math.hypot(gate.value - gate.interval[0], *widened)
     high = value + math.hypot(gate.interval[1] - gate.value, *widened)
-    value, low, high = (max(SHORTEST_S, it) for it in (value, low, high))
+    value, low, high = (max(SHORTEST_S, seconds) for seconds in (value, low, high))
     return Estimate(value, (low, high))

@@ -1,5 +1,4 @@
-"""Drives the runner in a box: load, bind, call. What a submission's process answers is a hint; what counts is in the
-arena and on the judge's clock."""
+"""Drives the runner in a box. A submission's answers are only hints; the arena and the judge's clock count."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from grader import limits
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge.arena import Arena, Inputs
 from grader.judge.channel import BoxGone, BoxLied, BoxSilent, Channel, ChannelError, StillCompiling
-from grader.judge.device import Device, OutputChecker
+from grader.judge.device import BoxDevice, OutputChecker
 from grader.judge.messages import (
     Bound,
     Compiled,
@@ -43,87 +42,82 @@ from grader.schemas.call_profile import CallProfile
 if TYPE_CHECKING:
     import torch
 
-# Binding maps a few descriptors; a runner that needs so much processor time for it has stopped working.
+# Binding maps a few descriptors; a runner that needs this much processor time for it has stopped working.
 _BIND_SECONDS = 10.0
-
-
 # A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
 # copy, a compilation. The gate is opened for it, and the call counts as ungated.
 _GATED_SECONDS = 2.0
-# The same for a box that was not queued by then once: it most likely never will be, and every case would wait that
-# long.
+# The same for a box that was once not queued by then: it most likely never will be, and every case would wait.
 _IMPATIENT_SECONDS = 0.1
-# How long output may lag behind the answer that followed it, and how often it is polled.
+# How long output may lag behind the answer after it, and how often it is polled.
 _MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
-# How long after its limit a call may still tell of a fault on the GPU.
+# How long after its limit a call may still report a fault on the GPU.
 _FAULT_SECONDS = 3.0
-# While a timed call is late: how often it is asked whether anyone still wants its answer.
+# How often a late timed call checks that its answer is still wanted.
 _LATE_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One round by the judge's clocks, in seconds: ``before``, ``gate`` and ``after`` of its window (see
-    ``grader.judge.gate``); ``host`` from the request to queued (host time of the call, hidden behind the gate);
-    ``between`` all that was waited for the runner outside the window."""
-
+    #: The parts of its window, see ``grader.judge.gate``.
     before: float
     gate: float
     after: float
+    #: From the request to queued: host time of the call, hidden behind the gate.
     host: float
+    #: All waiting for the runner outside the window.
     between: float = 0.0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A call that came back, ``seconds`` after the gate opened. ``failure``: what it raised. ``empty_launches``:
-    kernels launched with no program. ``control_s``: a control's own measure of its call. ``seen``: what the runner
-    noted, where it was asked to. ``modelled_s``: what the emulated GPU's model makes of its work, and ``profile``: what
-    that was, where it was counted. ``unfreed``: what the emulated GPU's memory still holds for it, and ``forgotten``:
-    work that it left out because nobody waited for it; ``remarks``: its own, for the report. ``waits_left_out``: it
-    waited for the device behind the closed gate, where a wait returns at once. ``sampled``: what ran of a call on large
-    arrays, on an emulated GPU."""
-
+    #: Since the gate opened.
     seconds: float
     failure: Failure | None
+    #: Kernels launched with zero programs.
     empty_launches: list[str]
+    #: A control's own measure of its call.
     control_s: float | None = None
+    #: The runner's notes, if it was asked for them.
     seen: Seen | None = None
+    #: The time of the counted work by the emulated GPU's model.
     modelled_s: float | None = None
+    #: The counted work.
     profile: CallProfile | None = None
+    #: Memory that the call left allocated on the emulated GPU.
     unfreed: Unfreed | None = None
+    #: Work that the emulated GPU left out because nobody waited for it.
     forgotten: Forgotten | None = None
+    #: The emulated GPU's remarks for the report.
     remarks: tuple[str, ...] = ()
+    #: It waited for the device behind the closed gate, where a wait returns at once.
     waits_left_out: bool = False
+    #: The part of a call on large arrays that an emulated GPU ran.
     sampled: Sampled | None = None
 
     @property
     def may_have_waited(self) -> bool:
-        """Whether what is wrong with it may come of a wait that was left out; with the gate open it can be asked again,
-        as its process can go on."""
+        """True if a left-out wait may explain its fault, and its process can be called again with the gate open."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 @dataclass
 class CompilingTime:
-    """Seconds that a submission has left for what its runners say that they compile, in all of its boxes together."""
+    """Seconds that a submission has left for compiling, as its runners claim it, in all its boxes together."""
 
     left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
 
 
 class Ungated(Exception):
-    """The call did not queue behind a closed gate. It was let through and its time is lost; time it ungated."""
+    """The call did not queue behind a closed gate, so it was not timed: time it ungated."""
 
 
 class RunnerClient:
-    """One box and the runner inside it. ``memory_bytes``: what of the host's memory the box may use.
-    ``compiling``: what its submission has left for that."""
-
     def __init__(
         self,
         box: Box,
-        device: Device,
+        device: BoxDevice,
         interrupt: Callable[[], None] = lambda: None,
         memory_bytes: int = limits.BOX_MEMORY_BYTES,
         compiling: CompilingTime | None = None,
@@ -132,30 +126,30 @@ class RunnerClient:
         self._compiling = compiling or CompilingTime()
         self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
-        # Of its start, by what was done.
+        # Seconds of its start, by step.
         self.start_seconds: dict[str, float] = {}
         self._device = device
+        self._stream = device.stream
         self._channel = Channel(box.connection, interrupt)
         self._gate = device.make_gate()
         self._closed = False
         self._token = secrets.token_hex(8)
         self._marks_come = True
-        self._last_read = 0  # the round that printed() was last asked for
+        self._last_read = 0  # the round of the last printed()
         self._seen_waiting = False
-        # Whether a call was asked for and has not come back.
+        # A call was requested and has not returned.
         self._calling = False
-        # Set once a call was right only with the gate open from the start: so are all that follow.
+        # A call was right only with the gate open from the start: from then on, all calls are made so.
         self.needs_open_gate = False
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
-        """Go on with another submission, as a box of ours does: ``interrupt`` speaks for that one, and the box may live
-        ``seconds`` from now."""
+        """Serve another submission, as our own boxes do, with its ``interrupt``. The box may live ``seconds`` from
+        now."""
         self._channel.interrupt = interrupt
         clocked: Clocked = self.box  # type: ignore[assignment]
         clocked.live_for(seconds)
 
     def gone(self) -> bool:
-        """Whether the connection has ended, and the box with it."""
         return self._channel.gone()
 
     @property
@@ -165,7 +159,6 @@ class RunnerClient:
 
     @property
     def interprets(self) -> bool:
-        """Whether kernels run in Triton's interpreter."""
         return self.on_processor and not self._device.modelled
 
     def hello(self) -> None:
@@ -179,22 +172,18 @@ class RunnerClient:
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
-        """For what a runner does with the host's processor on any device. A GPU that waits serves no one else: there
-        the clock is less patient."""
+        """For work on the host's processor. A GPU that waits serves no one else: there the clock is less patient."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
     def _allow(self, seconds: float, *, exact: bool = False) -> Allowance:
-        """For what belongs to a call: processor time where calls run on the host's processor, else the clock."""
         if not self.on_processor:
             return Allowance(seconds)
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """Load a submission (source, or a compiled artefact), reference or control. Returns what went wrong, or None.
-
-        The artefact travels as a sealed ``memfd``: no path that anyone could shape.
-        """
+        """Load a submission, reference or control. Returns the failure, or None. The artefact is sent as a sealed
+        ``memfd``, because anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -203,16 +192,16 @@ class RunnerClient:
         return self._channel.expect(Loaded, self._processor(limits.LOAD_SECONDS)).error
 
     def bind(self, arena: Arena) -> None:
-        """Give the runner the buffers that the next calls work on."""
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
-            self._device.settle()  # what was in that memory is gone before the runner has it
+            if self._stream is not None:
+                self._stream.settle()  # the memory's old contents are gone before the runner has it
             self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """Have the runner release the arena: a GPU's memory is free only when no process maps it. Does nothing where
-        the box is gone, as its mappings are then; one whose call has not come back hears nothing, and is ended."""
+        """Have the runner release the arena: a GPU's memory is free only when no process maps it. A box whose call has
+        not returned does not listen, and is ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -223,9 +212,8 @@ class RunnerClient:
     def warm_up(self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
-        All that comes before everything is queued has a budget of its own, in which libraries load and Triton compiles;
-        what takes longer to compile has another, see ``_expect_queued``. Then ``seconds`` begin.
-        ``survey``: have the runner note what torch does in it (see ``grader.judge.survey``).
+        Until everything is queued, libraries load and Triton compiles, within a separate budget; longer compilations
+        have another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``.
         """
         arena.reveal(inputs)
         self._gate.next_round()
@@ -235,8 +223,8 @@ class RunnerClient:
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
     def call(self, arena: Arena, inputs: Inputs, seconds: float, *, count: bool = False) -> Answer:
-        """One call behind the gate, waited for on the connection. ``count``: have an emulated GPU count its work.
-        Raises a ChannelError where none comes back."""
+        """One call behind the gate, awaited on the connection. ``count``: have an emulated GPU count its work. Raises a
+        ChannelError if it does not return."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds)
         self._ask(count=count)
@@ -255,7 +243,7 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
-        """The same with the gate open from the start, where every wait is a real one."""
+        """The same with the gate open from the start: then waits are real."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
@@ -272,23 +260,23 @@ class RunnerClient:
         *,
         gated: bool = True,
     ) -> tuple[Timed, Answer]:
-        """One round: reveal, open, wait for done, then spot check and full check (snapshot and compare) within the
-        window.
+        """One round: reveal, open, wait for done, then both checks within the window.
 
-        Not ``gated``: the gate is open before the call is asked for, so that its host time counts too.
-        Raises Ungated where a gated call does not queue, and a ChannelError where a box fails.
+        If not ``gated``, the gate is open before the call is requested, so its host time counts too.
+        Raises Ungated if a gated call does not queue, and a ChannelError if the box fails.
         """
-        # Made here, because it may take a while to ask what was used; and asked again only when the call is late.
+        # Here, because it may be slow; asked again only if the call is late.
         allowance = self._allow(seconds, exact=True)
-        # Settled first: the longer a runner's stream has been blocked at the gate, the later it polls it again.
+        # First of all: the longer a runner's stream is blocked at the gate, the more slowly it polls.
         with phase("settle"):
-            self._device.before_round()
+            if self._stream is not None:
+                self._stream.before_round()
         with phase("queue"):
             host = self._queue(arena, inputs, seconds) if gated else 0.0
-            if gated:
-                self._device.after_queued()
-            else:
+            if not gated:
                 self._gate.next_round()
+            elif self._stream is not None:
+                self._stream.after_queued()
         with phase("window"):
             return self._window(arena, inputs, seconds, watch, allowance, host, gated=gated)
 
@@ -313,7 +301,7 @@ class RunnerClient:
             if not self._spin_until_done(opened + seconds, allowance):
                 if not gated:
                     self._expect_queued(allowance)
-                self._returned(opened, allowance)  # raises where it is not over, or over without "done"
+                self._returned(opened, allowance)  # raises if it is not over, or over without "done"
                 raise BoxSilent("done after its time was over", allowance)
             window = self._gate.check_now()
             checked = time.perf_counter()
@@ -327,28 +315,28 @@ class RunnerClient:
         return Timed(window.before, window.gate, window.after, host, between), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
-        """As long as ``allowance`` lasts, which is not read before ``deadline``: nothing else should run beside a call
-        that is timed."""
+        """Spin while ``allowance`` lasts. It is not read before ``deadline``: nothing else should run during a timed
+        call."""
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
-            # The round is late already: to ask whether anyone still waits for the answer spoils nothing.
+            # The round is late anyway: checking if the answer is still wanted disturbs nothing.
             self._channel.ask()
             deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
         return True
 
     def _release(self) -> None:
-        """Have nothing of the judge's wait for this box any more: whatever is asked of the device next would wait too.
-        A box that keeps it waiting all the same is ended."""
+        """Let nothing of the judge wait for this box, because the device's next work would wait too. If that fails, end
+        the box."""
         if self._gate.give_up():
             return
         if self._channel.gone():
-            self.end()  # by itself, as it seems: report that
+            self.end()  # it seems to have ended by itself: report that
         self.box.kill()
         self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
-        """Ask for the next round's call; returns the seconds until the runner said that it waits at the gate."""
+        """Request the next round's call. Returns the seconds until it waits at the gate."""
         start = time.perf_counter()
         self._ask(marked=False)
         try:
@@ -366,7 +354,8 @@ class RunnerClient:
         self._send_call(marked=marked, count=count)
 
     def _send_call(self, *, marked: bool = True, survey: bool = False, count: bool = False) -> None:
-        """Not ``marked``: nobody reads what a timed call prints, and a mark would wake its reader during the check."""
+        """Timed calls are not ``marked``: nobody reads their output, and a mark would wake its reader during the
+        check."""
         mark = self._mark() if marked else ""
         more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
         self._calling = True
@@ -376,8 +365,8 @@ class RunnerClient:
         return f"<{self._token}:{self._gate.round}>"
 
     def _expect_queued(self, allowance: Allowance, *, compiles: bool = False) -> None:
-        """``compiles``: while the runner says that it compiles, ``allowance`` does not count: up to
-        ``limits.KERNELS_OF_CALL_SECONDS``, and what its submission has left for that. Raises StillCompiling."""
+        """``compiles``: while the runner claims to compile, ``allowance`` does not count, up to
+        ``limits.KERNELS_OF_CALL_SECONDS`` and the submission's remaining time for it. Raises StillCompiling."""
         grants = compiles and not self.on_processor
         of_call = limits.KERNELS_OF_CALL_SECONDS if grants else 0.0
         deadline, since, kernel = allowance, 0.0, ""
@@ -405,11 +394,10 @@ class RunnerClient:
                 return
 
     def _said_of_call(self, deadline: Allowance) -> Queued | Compiling | Compiled:
-        """The next message of the call that is under way. One that always has another to say gets no more time than
-        one that is silent."""
+        """A runner that keeps sending messages gets no more time than a silent one."""
         said = self._channel.expect(OfCall, deadline)
         if said.round != self._gate.round:
-            raise BoxLied("it spoke of another round than was asked for")
+            raise BoxLied("it reported another round than the requested one")
         if not isinstance(said, Queued):
             self._channel.ask()
             if deadline.left() == 0.0:
@@ -427,7 +415,7 @@ class RunnerClient:
         took = time.perf_counter() - opened
         self._calling = False
         if message.round != self._gate.round or not self._gate.is_done():
-            raise BoxLied("returned from another round than was asked for")
+            raise BoxLied("it returned from another round than the requested one")
         if message.error is not None and message.error.kind == "ours" and self._device.modelled:
             raise JudgeFailure(f"The emulated GPU failed.\n{message.error.message}")
         control = message.control_us * 1e-6 if message.control_us is not None else None
@@ -448,8 +436,7 @@ class RunnerClient:
         )
 
     def _told_late(self) -> Returned | None:
-        """The end of a call that is over its limit, where that was a fault on the GPU: a driver may tell of a trap
-        seconds after it, and its author is to hear of the trap."""
+        """The end of a late call if it was a fault on the GPU: a driver may report a trap seconds later."""
         if self.on_processor:
             return None
         try:
@@ -459,11 +446,10 @@ class RunnerClient:
         return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
-        """What the box printed in the calls since this was last asked.
+        """The box's output in the calls since the last ``printed``.
 
-        Output and answers come by different ways, so the runner prints a mark after each call. Output that comes after
-        its reader gave up is dropped: it must not pass for the next call's. A submission that closed its output only
-        loses what it printed."""
+        Output and answers come on different channels, so the runner prints a mark after each call. Output after its
+        reader gave up is dropped: it must not be taken for the next call's."""
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
         deadline = _within(_MARK_SECONDS)
@@ -473,19 +459,19 @@ class RunnerClient:
             time.sleep(_MARK_POLL_SECONDS)
             data += self.box.output()
         marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
-        # One that was only late, on a host that stood still, says that the next are worth waiting for.
+        # A mark that was only late, on a host that stood still: the next ones are worth waiting for.
         self._marks_come = self._marks_come or bool(marks)
-        late = [it.end() for it in marks if int(it[1]) <= self._last_read < number]
+        late = [mark.end() for mark in marks if int(mark[1]) <= self._last_read < number]
         self._last_read = number
         start = late[-1] if late else 0
         return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)
 
     def end(self) -> BoxEnd | None:
-        """How the box ended, once its connection is gone; None while it seems to live."""
+        """How the box ended, after its connection is gone; None while it seems to live."""
         return self.box.end(limits.BOX_END_SECONDS)
 
     def close(self) -> BoxEnd:
-        """End the box, whatever state it is in. Harmless when called again."""
+        """End the box in any state. Harmless when called again."""
         end = self.box.kill()
         if not self._closed:
             self._closed = True
@@ -495,7 +481,6 @@ class RunnerClient:
 
 @contextmanager
 def sealed(data: bytes) -> Iterator[int]:
-    """A descriptor of memory that holds ``data`` and can no longer be changed."""
     descriptor = os.memfd_create("artefact", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:

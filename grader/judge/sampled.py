@@ -1,186 +1,51 @@
-"""Cases for a GPU alone on the emulated one: large arrays whose pages are filled when they are touched, sampled blocks.
+"""Cases for GPUs alone on the emulated one: a sample of blocks, on large arrays whose pages are filled when touched.
 
 The emulated GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``). An index
-that leaves its array is a fault there. What the blocks wrote is compared here with the reference, computed for just
-these places. If they did not write the chosen elements, the kernel leaves some out.
+outside its array is a fault there. Elements that the blocks wrote are compared here with the reference, computed for
+just these places. If the blocks did not write the chosen elements, the kernel leaves some out.
 """
 
 from __future__ import annotations
 
 import math
-import mmap
-import os
-import random
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case
-from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.pattern import (
     MOST_ASKED,
-    Pattern,
-    draw_pattern,
     elements_along,
     has_checked_results,
-    is_large,
 )
-from grader.judge.arena import PAGE, Arena, Buffer, BufferLayout, Poison
+from grader.judge.arena import Buffer
 from grader.judge.channel import ChannelError
 from grader.judge.compare import Compared, broken_guard, explain, wrong_in
 from grader.judge.faults import CaseFault, of_broken_channel, of_exception, of_mismatch
 from grader.judge.messages import Sampled
-from grader.judge.oracle import results_of, scalar_values
+from grader.judge.oracle import results_of
 from grader.judge.runner_client import Answer, RunnerClient
+from grader.judge.sampled_arena import BEYOND, LargeArena, LargeBuffer
 from grader.judge.worst import index_of, text_of
 from grader.schemas.report import CaseVerdict, Mismatch
 
 if TYPE_CHECKING:
     import torch
 
-# Indices that 32 bits cannot hold begin here.
-BEYOND = 1 << 31
-# Elements of which it is seen whether they were written: drawn among all, and among those beyond 32 bits.
-_DRAWN, _DRAWN_BEYOND = 10, 6
-# Of the chosen elements below 2^31 so many were written where blocks take the elements in their order.
+# If blocks take the elements in order, at least this share of the chosen elements below 2^31 is written.
 _IN_ORDER = 0.75
-# Blocks that write less than this share of what is theirs leave something out, also if those at the edges of the grid
-# have nothing to do: threads that each take the same whole number of elements leave up to half of all blocks idle.
+# Blocks that write less than this share of their elements leave some out, even if blocks at the edges of the grid are
+# idle: threads that each take the same whole number of elements leave up to half of all blocks idle.
 _FAIR_SHARE = 0.5
 
 
-class LargeBuffer(Buffer):
-    """See ``Buffer``. One piece of memory holds the array, the pattern that its pages are filled with, and a byte for
-    each page that was filled. There are no guard zones: the emulated GPU refuses what is outside."""
-
-    def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
-        import torch
-
-        self.argument, self.shape, self.count = argument, shape, math.prod(shape)
-        self.targets, self._seed = targets, seed
-        nbytes = self.count * argument.dtype.itemsize
-        self._pages = -(-nbytes // PAGE)
-        self._pattern_at = self._pages * PAGE
-        # The length of an input's pattern is at most this, see ``draw_pattern``.
-        self._drawn_at = self._pattern_at + (argument.dtype.itemsize << 20)
-        mapped = self._drawn_at + -(-self._pages // PAGE) * PAGE
-        self.layout = BufferLayout(nbytes, mapped, 0)
-        self.descriptor = os.memfd_create(f"large-{argument.name}", os.MFD_CLOEXEC)
-        os.ftruncate(self.descriptor, mapped)
-        self.memory_number = 0
-        self._map = mmap.mmap(self.descriptor, mapped)
-        everything = torch.frombuffer(self._map, dtype=torch.uint8)
-        self._bytes = everything[:nbytes]
-        self._everything = everything
-        self._guards = []
-        self.poison()
-
-    def poison(self, poison: Poison = Poison.NAN) -> None:
-        self._poison = poison
-        self._fill(self.poison_elements(PAGE // self.argument.dtype.itemsize), ())
-
-    def hold(self, pattern: Pattern) -> None:
-        """Have it filled with this."""
-        import torch
-
-        overlays = []
-        for it in pattern.overlays:
-            value = torch.tensor([it.value], dtype=torch.float64).to(self.dtype)
-            bits = int.from_bytes(value.view(torch.uint8).numpy().tobytes(), "little")
-            overlays.append((it.first, it.step, bits))
-        self._fill(pattern.values, overlays)
-
-    def _fill(self, values: torch.Tensor, overlays: Sequence[tuple[int, int, int]]) -> None:
-        import torch
-
-        data = values.contiguous().view(torch.uint8)
-        self._everything[self._pattern_at : self._pattern_at + data.numel()] = data
-        self.how = {
-            "pattern": self._pattern_at,
-            "period": data.numel(),
-            "element": self.argument.dtype.itemsize,
-            "overlays": [list(it) for it in overlays],
-            "drawn": self._drawn_at,
-            "targets": self.targets,
-            "seed": self._seed,
-        }
-
-    def touched(self) -> torch.Tensor:
-        """Flat indices of all elements on pages that were filled, in ascending order."""
-        import torch
-
-        drawn = self._everything[self._drawn_at : self._drawn_at + self._pages]
-        pages = drawn.nonzero().reshape(-1)
-        each = PAGE // self.argument.dtype.itemsize
-        places = (pages[:, None] * each + torch.arange(each)).reshape(-1)
-        return places[places < self.count]
-
-    def close(self) -> None:
-        del self._bytes, self._everything
-        self._map.close()
-        os.close(self.descriptor)
-
-
-class LargeArena(Arena):
-    """See ``Arena``. ``inputs``: of those that are filled as usual, what they hold; ``patterns``: of the large ones."""
-
-    def __init__(self, challenge: Challenge, case: Case, seed: int) -> None:
-        manifest = challenge.manifest
-        self.manifest, self.sizes = manifest, dict(case.sizes)
-        self.scalars = scalar_values(manifest, case)
-        self.poison = Poison.NAN
-        large = [it for it in manifest.buffers if is_large(manifest, it, case.sizes)]
-        self.inputs = draw_inputs(manifest, case, seed, without=[it.name for it in large])
-        self.patterns: dict[str, Pattern] = {}
-        self.buffers = {}
-        for arg in manifest.buffers:
-            shape = manifest.shape(arg, case.sizes)
-            if arg not in large:
-                self.buffers[arg.name] = Buffer(arg, shape)
-                continue
-            buffer = LargeBuffer(arg, shape, _targets(math.prod(shape), seed), seed)
-            self.buffers[arg.name] = buffer
-            if arg.kind is not Kind.OUTPUT:
-                self.patterns[arg.name] = draw_pattern(manifest, case, arg, seed)
-                buffer.hold(self.patterns[arg.name])
-
-    def _entry(self, arg: Argument) -> dict[str, Any]:
-        entry, buffer = super()._entry(arg), self.buffers.get(arg.name)
-        return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
-
-    def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:
-        """What an input or in-out held before the call, at these flat places."""
-        if name in self.patterns:
-            return self.patterns[name].at(places)
-        return self.inputs[name].reshape(-1)[places]
-
-    def touched(self, name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """Flat places of a buffer that a kernel may have written, in ascending order, and what they hold now."""
-        import torch
-
-        buffer = self.buffers[name]
-        places = buffer.touched() if isinstance(buffer, LargeBuffer) else torch.arange(buffer.count)
-        return places, buffer.values[places]
-
-
-def _targets(count: int, seed: int) -> list[int]:
-    """Elements of a large array whose blocks shall run."""
-    dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
-    # 2^29 and 2^30: where offsets in bytes of 4-byte elements no longer fit 31 and 32 bits.
-    found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
-    found += [dice.randrange(count) for _ in range(_DRAWN)]
-    if count > BEYOND:
-        found += [dice.randrange(BEYOND, count) for _ in range(_DRAWN_BEYOND)]
-    return [it for it in dict.fromkeys(found) if it < count]
-
-
 _IN_64_BITS = (
-    "An index of 32 bits ends at 2,147,483,647, and a product of two may go beyond: compute it in 64 bits "
+    "A 32-bit index ends at 2,147,483,647, and a product of two may exceed that: compute it in 64 bits "
     "(long long or size_t in CUDA, .to(tl.int64) in Triton)."
 )
 _WHOLE_GRID = (
@@ -189,24 +54,23 @@ _WHOLE_GRID = (
 )
 
 
-_DISTANCE = re.compile(r"([\d,]+) bytes (before|behind)")
+_DISTANCE = re.compile(r"([\d,]+) bytes (before|behind|past)")
 _FAR_BYTES = 1 << 28
 
 
 def _is_far(message: str) -> bool:
-    """Whether an access out of bounds lies where an index that overflows leads."""
     found = _DISTANCE.search(message)
     return found is not None and (found[2] == "before" or int(found[1].replace(",", "")) >= _FAR_BYTES)
 
 
 def not_covered(why: str) -> CaseFault:
-    return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A card runs this case as a whole.")
+    return CaseFault(CaseVerdict.NOT_COVERED, f"Not covered here: {why}. A real GPU runs this case in full.")
 
 
 def examine(
     challenge: Challenge, case: Case, arena: LargeArena, answer: Answer, memory_bytes: int
 ) -> tuple[CaseFault | None, Mismatch | None]:
-    """What is wrong with a call of which a sample ran, as far as that can be told."""
+    """The fault of a call of which a sample ran, as far as the sample shows it."""
     sampled, failure = answer.sampled or Sampled(), answer.failure
     if failure is not None and failure.kind == "checker":
         fault = of_exception(failure, "solve ran", memory_bytes)
@@ -214,7 +78,7 @@ def examine(
             fault = replace(fault, hint=_IN_64_BITS)
         return fault, None
     if failure is not None and (sampled.incomplete or failure.kind == "memory"):
-        return not_covered(sampled.incomplete or "it takes more memory than there is here"), None
+        return not_covered(sampled.incomplete or "it needs more memory than there is here"), None
     if failure is not None:
         return of_exception(failure, "solve ran", memory_bytes), None
     mismatch = broken_guard(arena) or _changed_input(arena)
@@ -231,26 +95,23 @@ def examine(
     else:
         finding = _left_out(challenge.manifest, arena, written, sampled)
     if finding is not None and (sampled.guessed or sampled.combined):
-        return not_covered("what several of its blocks or launches put together needs all of them"), None
+        return not_covered("a result that several blocks or launches combine needs all of them"), None
     return finding, mismatch
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """A call of which a sample ran and that did not come back. On a card it might have: there the host can use the
-    arrays, and there is more time and memory. Raises BoxKilled."""
+    """A sampled call that did not return. On a real GPU it might have: there the host can use the arrays, and there is
+    more time and memory. Raises BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
-        return not_covered(
-            "solve uses the arrays itself beside its kernels, by torch's operations for instance"
-        )
+        return not_covered("solve uses the arrays outside its kernels, for example in torch's operations")
     if found.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT):
         return not_covered(found.detail.partition("\n")[0].rstrip("."))
     return found
 
 
 def _changed_input(arena: LargeArena) -> Mismatch | None:
-    """The first input that does not hold what it held, where it was touched."""
     import torch
 
     for buffer in arena.of_kind(Kind.INPUT):
@@ -275,7 +136,7 @@ def _changed_input(arena: LargeArena) -> Mismatch | None:
 
 
 def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tensor]:
-    """Flat places of a result that were written, and what they hold. Of an in-out: those that changed."""
+    """Flat places of a result that were written (of an in-out: that changed), and their values."""
     import torch
 
     places, values = arena.touched(arg.name)
@@ -289,14 +150,12 @@ def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tens
 
 
 def _along(manifest: Manifest, arg: Argument) -> int | None:
-    """The dimension along which pieces of ``arg`` are cut; None: it has none."""
     assert manifest.pieces is not None
     along = manifest.pieces.along
     return next((place for place, text in enumerate(arg.shape) if along in parse(text).names), None)
 
 
 def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
-    """At most so many of them, evenly spread, the first and the last among them."""
     import torch
 
     if values.numel() <= most:
@@ -305,10 +164,10 @@ def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
 
 
 class _Asked:
-    """Places along the size that pieces are cut along, put together to one piece: what the reference says of them."""
+    """Joins the wanted places along the size of ``[pieces]`` to one piece, and asks the reference for it."""
 
     def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
-        """``wanted``: in ascending order, each once."""
+        """``wanted``: distinct, in ascending order."""
         import torch
 
         manifest = challenge.manifest
@@ -343,7 +202,7 @@ class _Asked:
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """What is right, and the scale of errors, at flat places of a result; each of one that was wanted."""
+        """The right values, and the scale of errors, at flat places of a result that belong to wanted ones."""
         import torch
 
         stride = math.prod(shape[along + 1 :])
@@ -363,7 +222,7 @@ def _wrong(
     arena: LargeArena,
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
 ) -> Mismatch | None:
-    """The first result that differs where it was written; of very many places, those of some are looked at."""
+    """The first result that differs where it was written. Of very many places, only some are checked."""
     import torch
 
     manifest = challenge.manifest
@@ -388,7 +247,6 @@ def _wrong(
 
 
 def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
-    """The wrong elements that lie side by side with the first one."""
     import torch
 
     first = int(compared.wrong.nonzero()[0])
@@ -412,9 +270,8 @@ def _left_out(
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
     sampled: Sampled,
 ) -> CaseFault | None:
-    """Whether elements were never written, of blocks that ran or that the grid does not have."""
     for arg in manifest.results:
-        # Of an in-out nobody can tell what was written and holds what it held: there, what was touched.
+        # In an in-out, a write of the same value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
         finding = _left_out_of(manifest, arena, arg, places, sampled)
         if finding is not None:
@@ -423,7 +280,6 @@ def _left_out(
 
 
 def _unread(manifest: Manifest, arena: LargeArena, sampled: Sampled) -> CaseFault | None:
-    """Whether elements of an input were never read, where the result depends on all of them."""
     for arg in manifest.buffers:
         if arg.name in arena.patterns:
             places = arena.touched(arg.name)[0]
@@ -442,40 +298,45 @@ def _left_out_of(
     *,
     verb: str = "written",
 ) -> CaseFault | None:
-    """Whether elements of an array are left out. ``places``: those that were ``verb``, in ascending order."""
+    """Finds elements of an array that are left out. ``places``: those that were ``verb``, in ascending order."""
     import torch
 
     buffer = arena.buffers[arg.name]
     targets, beyond = _targets_of(manifest, arena, buffer)
     if places.numel() and beyond < buffer.count and int(places[-1]) >= beyond:
         return None
-    wanted = torch.tensor(sorted(it for it in targets if it < beyond))
+    wanted = torch.tensor(sorted(place for place in targets if place < beyond))
     in_order = float(torch.isin(wanted, places).double().mean()) >= _IN_ORDER
     if in_order and beyond < buffer.count:
-        detail = f"Element {beyond:,} of {arg.name} and what follows was never {verb}."
+        detail = f"Element {beyond:,} of {arg.name} and those after it were never {verb}."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
-    # Of several launches it is not known which one does it: no less is left out than the largest of these factors says.
-    factor = max((it.blocks / it.ran for it in sampled.launches if it.ran), default=0.0)
+    # With several launches, it is unknown which one does the work: the largest factor is the safe choice.
+    factor = max((launch.blocks / launch.ran for launch in sampled.launches if launch.ran), default=0.0)
     share = places.numel() * factor / buffer.count
-    most = max((it.blocks / it.fair if it.fair else math.inf for it in sampled.launches), default=0.0)
+    most = max(
+        (launch.blocks / launch.fair if launch.fair else math.inf for launch in sampled.launches), default=0.0
+    )
     if not places.numel() or places.numel() * most / buffer.count < _FAIR_SHARE:
         part = f"about {share:.2%}" if share else "nothing"
-        detail = f"{part} of {arg.name} is {verb} by all blocks of its grid together."
+        detail = f"{part} of {arg.name} is {verb} by all blocks of the grid together."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail[0].upper() + detail[1:], _WHOLE_GRID)
     if beyond < buffer.count:
         return not_covered(
-            f"none of the blocks that ran works on element {beyond:,} of {arg.name} or a later one"
+            f"none of the blocks that ran works on element {beyond:,} of {arg.name} or later ones"
         )
     return None
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Elements of a result that blocks ran for, and the first that needs an index of more than 32 bits in an array."""
+    """Elements of a result for which blocks ran, and the first whose work needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
-    # A small result of large inputs: the elements that belong to theirs.
+    # A small result of large inputs: the elements that correspond to the inputs' targets.
     assert manifest.pieces is not None
-    large = max((it for it in arena.buffers.values() if isinstance(it, LargeBuffer)), key=lambda it: it.count)
+    large = max(
+        (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),
+        key=lambda buffer: buffer.count,
+    )
     each = elements_along(manifest, arena.sizes)
     own = max(1, buffer.count // arena.sizes[manifest.pieces.along])
-    return sorted({it // each * own for it in large.targets}), -(-BEYOND // each) * own
+    return sorted({place // each * own for place in large.targets}), -(-BEYOND // each) * own

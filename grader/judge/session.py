@@ -1,4 +1,4 @@
-"""Judges one submission from start to report: compile, test every case, time every workload, put it together."""
+"""Judges one submission from start to report."""
 
 from __future__ import annotations
 
@@ -54,39 +54,36 @@ from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
 
-# Shown with an accepted run, so that nobody takes it for more.
+# Shown with an accepted run, which is less than an accepted submission.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
-_SILENCED = "What it printed while its work was counted is not shown; what it prints in a case is."
+_SILENCED = "Output printed while the work was counted is not shown; output of cases is."
 _TOO_FAST = (
-    "Workload '{}': less work was counted than its inputs and outputs need at the card's speed, so its time is that. "
-    "Staff see a flag."
+    "Workload '{}': less work was counted than reading its inputs and writing its outputs needs at the card's speed, "
+    "so its time is that minimum. Staff see a flag."
 )
-_KEPT_MEMORY = (
-    "It kept so much of the GPU's memory between calls that none was left for the next call's inputs."
-)
-_KEEP_LESS = "Free what a call allocates before it returns, or keep it and use it again in the next call."
-# The driver frees the memory of a process that was killed within moments.
+_KEPT_MEMORY = "It kept so much GPU memory between calls that there was none left for the next call's inputs."
+_KEEP_LESS = "Free a call's allocations before it returns, or keep them and reuse them in the next call."
+# The driver frees the memory of a killed process within moments.
 _FREED_SECONDS = 3.0
 # A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
 
 
 class OutOfTime(Exception):
-    """Judging one submission took longer than limits.JUDGING_CLOCK_SECONDS."""
+    """Judging took longer than limits.JUDGING_CLOCK_SECONDS."""
 
 
 @dataclass
 class Session:
-    """One submission's way through the judge. ``interrupt`` raises when the answer is no longer wanted. ``quiet`` waits
-    until nothing of the judge's own would disturb what is timed next. ``kept_control``: the judge's, where it keeps one
-    from submission to submission."""
-
     request: Request
     device: Device
     boxes: BoxMaker
     on_progress: Callable[[JudgingProgress], None]
+    #: Raises when the answer is no longer wanted.
     interrupt: Callable[[], None]
+    #: Waits until nothing of the judge's own can disturb the next timing.
     quiet: Callable[[], None] = lambda: None
+    #: If the judge keeps one from submission to submission.
     kept_control: KeptControl | None = None
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
@@ -94,12 +91,15 @@ class Session:
     kernels: Sequence[KernelUsage] = ()
     library_ops: Sequence[str] = ()
     kills: int = 0
-    # The workload in whose result the host takes part, and what a public case left allocated.
+    #: The workload whose result the host computes in part.
     on_host: str = ""
+    #: Memory that a public case left allocated.
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     _done: int = 0
     _reports: Sequence[CaseReport] = ()
+    _left_out: Sequence[str] = ()
+    _lacking: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._deadline = math.inf
@@ -118,22 +118,24 @@ class Session:
             quiet=self.quiet,
         )
         self._public = [case for case in self.request.cases if not case.hidden]
-        # They come last of all: a box that has seen them must have nothing left to say that its author may read,
-        # neither an error's text nor an operation's name.
+        # Hidden cases come last: a box that has seen them must not produce anything that its author can read, not even
+        # an error's text or an operation's name.
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
-        """Large cases for which this GPU lacks memory: the report names them, of hidden ones their number."""
-        challenge = self.request.challenge
-        reasons = {it.name: self.device.fits_case(challenge, it) for it in self.request.cases if it.on}
-        left_out = [it for it in self.request.cases if reasons.get(it.name)]
-        self._left_out = [it.name for it in left_out if not it.hidden]
+        """The report names the public large cases for which this GPU lacks memory, and counts the hidden ones."""
+        challenge, plan = self.request.challenge, self.device.memory_plan
+        if plan is None:
+            return
+        reasons = {case.name: plan.case_shortage(challenge, case) for case in self.request.cases if case.on}
+        left_out = [case for case in self.request.cases if reasons.get(case.name)]
+        self._left_out = [case.name for case in left_out if not case.hidden]
         self._lacking = [reasons[name] for name in self._left_out]
         if hidden := len(left_out) - len(self._left_out):
             number = "a hidden case" if hidden == 1 else f"{hidden} hidden cases"
             self._lacking.append(f"Without {number}: this GPU lacks the memory.")
         if left_out:
-            cases = [it for it in self.request.cases if it not in left_out]
+            cases = [case for case in self.request.cases if case not in left_out]
             self.request = replace(self.request, cases=cases)
 
     def _in_time(self, interrupt: Callable[[], None]) -> Callable[[], None]:
@@ -146,23 +148,21 @@ class Session:
 
     @property
     def readings(self) -> Sequence[Reading]:
-        """Every reading of the submission with its rounds, also of what was then measured once more."""
         return self._timekeeper.taken
 
     def run(self) -> Outcome:
-        """``judge``, then ``close``."""
         try:
             return self.judge()
         finally:
             self.close()
 
     def close(self) -> None:
-        """End every box. Harmless when called again. Raises BoxUnavailable where one cannot be ended now."""
+        """End every box. Harmless when called again. Raises BoxUnavailable if one cannot be ended now."""
         self._launcher.close()
 
     def judge(self) -> Outcome:
-        """Raises JudgeFailure or BoxUnavailable where we fail, LanguageNotServed where this device cannot run it; the
-        submission's own failures are in the report. Boxes that need not end before that live until ``close``."""
+        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed if this device cannot run the language.
+        The submission's failures are in the report. Boxes that need not end earlier live until ``close``."""
         tune()
         began = time.perf_counter()
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
@@ -183,33 +183,34 @@ class Session:
         return outcome.model_copy(update={"report": told, "start": self._launcher.start_seconds})
 
     def _judge_with_room(self) -> Outcome:
-        """Where the judge itself finds no memory left on the device: the end of the submission's boxes shows who had
-        taken it. Raises JudgeFailure where it was not the submission."""
+        """If the judge itself runs out of device memory, ending the submission's boxes shows who had taken it. Raises
+        JudgeFailure if it was not the submission."""
         try:
             return self._judge_through_kills()
         except Exception as error:
-            if not self.device.lacked_memory(error):
+            plan = self.device.memory_plan
+            if plan is None or not plan.lacked_memory(error):
                 raise
             lacked = str(error)
-        free = self.device.free_bytes()
+        free = plan.free_bytes()
         self._launcher.end_submissions()
         end = time.perf_counter() + _FREED_SECONDS
-        while self.device.may_keep(self.device.free_bytes() - free):
+        while plan.may_keep(plan.free_bytes() - free):
             if time.perf_counter() > end:
                 raise JudgeFailure(
                     f"The device had no memory left for the judge: {lacked}",
                     "Does another program use the GPU? `nvidia-smi` names it.",
                 )
             time.sleep(_INTERRUPTED_EVERY)
-        # How much it was is not said: that would be a number of the submission's choice, from hidden cases too.
+        # The amount stays secret: the submission chooses it, and could so tell about hidden cases.
         log.info("memory_kept", lacked=lacked)
-        cases = [it for it in self._reports if not it.hidden]
+        cases = [case for case in self._reports if not case.hidden]
         kept = self._report(Verdict.MEMORY_LIMIT, cases=cases, detail=_KEPT_MEMORY, hint=_KEEP_LESS)
         return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
-        """What ends a box from outside must not decide: it is judged again, and the report says so. A submission cannot
-        bring it about (see ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
+        """A box that was killed from outside is judged again, and the report says so. A submission cannot cause that
+        (see ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
         while True:
             try:
                 return self._judge()
@@ -220,7 +221,7 @@ class Session:
                 if self.kills > limits.KILLED_BOXES:
                     raise JudgeFailure(
                         f"The submission's box was killed from outside {self.kills} times.",
-                        "Find out what ends processes here: an operator, a service manager, a host short of memory.",
+                        "Find out what ends processes here: an operator, a service manager, or a host short of memory.",
                     ) from killed
 
     def _remarks(self) -> list[str]:
@@ -234,9 +235,9 @@ class Session:
             found.append(_TOO_FAST.format(name))
         found += self._lacking
         found += [
-            f"Case {it.name}: {it.detail}"
-            for it in self._reports
-            if it.verdict is CaseVerdict.NOT_COVERED and not it.hidden
+            f"Case {case.name}: {case.detail}"
+            for case in self._reports
+            if case.verdict is CaseVerdict.NOT_COVERED and not case.hidden
         ]
         found += self.remarks
         return [*found, *([self.unfreed.sentence] if self.unfreed is not None else [])]
@@ -254,7 +255,7 @@ class Session:
         if self.request.language not in self.device.languages():
             raise LanguageNotServed(
                 f"It compiles, but the board {self.device.name} does not run {self.request.language.display_name}.",
-                f"The board {home_board(self.request.language)} does, and a GPU.",
+                f"Use the board {home_board(self.request.language)}, or a GPU.",
             )
         control = self._timekeeper.control() if self.request.timing else None
         halves = self._timekeeper.ahead(control) if self.request.timing else []
@@ -262,7 +263,7 @@ class Session:
         self._reports = suite.reports
         last = self._test(suite, self._start())
         if suite.passed and self.request.timing:
-            # A case that is not covered may have ended its box.
+            # A case that was not covered may have ended its box.
             return self._time(last or self._start(), suite, log, control, halves)
         with self._clock("cases"):
             hint = size_order_hint(suite, self.request.language)
@@ -270,7 +271,7 @@ class Session:
         return self._outcome(suite.reports, log, hint)
 
     def _compile(self) -> CompileResult:
-        """The library of a compiled source: compiled ahead, else made now in a box of its own."""
+        """The library of a compiled source: compiled ahead, or now in a separate box."""
         language = self.request.language
         request = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
         if self.request.artefact is not None:
@@ -283,7 +284,7 @@ class Session:
             return compile_source(self.boxes, wanted, self.interrupt)
 
     def _kernels_ahead(self, artefact: Artefact) -> bytes | None:
-        """Those of this source for this device, compiled ahead; what is missing is compiled when it is called."""
+        """Kernels compiled ahead for this device; missing ones are compiled when they are called."""
         request = self.request
         if not request.language.kernels_ahead or self.device.on != ON_GPU:
             return None
@@ -312,12 +313,12 @@ class Session:
             start=self._launcher.submission,
             on_case=self._tell_case,
             device=self.device,
-            warm_up=self.device.warm_up_cases(self.request.language),
+            warm_up=self.device.warm_up_cases,
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
-        """Run the public cases. Returns a box that may go on, where one lives."""
+        """Returns a living box that may go on, if there is one."""
         with self._clock("cases"):
             last = suite.run(client, self._public)
         self._launcher.needs_open_gate = suite.needs_open_gate
@@ -326,8 +327,8 @@ class Session:
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
-        """Run the hidden cases, beginning with ``client``, and end their box. Who watches sees that it happens, and
-        when it is over: no case by itself, and with ``Request.conceals`` no precise time."""
+        """Run the hidden cases, beginning with ``client``, and end their box. An onlooker sees when this begins and
+        ends, but no single case, and with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
@@ -340,7 +341,7 @@ class Session:
 
     @contextmanager
     def _in_steps(self) -> Iterator[None]:
-        """What is done within takes HIDDEN_STEP_SECONDS, or twice that, four times, ..., however it ends."""
+        """Round the time spent within up to HIDDEN_STEP_SECONDS, twice that, four times, ..., however it ends."""
         began = time.perf_counter()
         try:
             yield
@@ -353,7 +354,6 @@ class Session:
                         time.sleep(min(left, _INTERRUPTED_EVERY))
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
-        """Of a submission that is not timed, or not for good."""
         verdict = verdict_of(cases)
         detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
@@ -366,8 +366,6 @@ class Session:
         control: RunnerClient | None,
         halves: Sequence[Half],
     ) -> Outcome:
-        """Time every workload, and judge the hidden cases; then, with the submission gone, the control's other half,
-        what was charged once more, and missing baselines."""
         try:
             own = self._timekeeper.own(subject, halves)
         except TimedWrong as wrong:
@@ -381,7 +379,7 @@ class Session:
             return self._outcome(suite.reports, log)
         if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
-        # Nothing that is being timed goes back to being tested.
+        # The state never goes back from timing to testing.
         self._test_hidden(suite, subject, State.TIMING)
         if not suite.passed:
             return self._outcome(suite.reports, log)
@@ -399,57 +397,60 @@ class Session:
     def _accepted(
         self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient | None
     ) -> Outcome:
-        fresh = self._timekeeper.baselines([it.workload for it in timed], control)
+        fresh = self._timekeeper.baselines([reading.workload for reading in timed], control)
         frozen = self.request.baselines
-        self.measured = {it.workload.name: it.measured for it in timed}
+        self.measured = {reading.workload.name: reading.measured for reading in timed}
         reports = [
             workload_report(
                 self.request.challenge.manifest,
                 TimedWorkload(
-                    it.workload,
-                    it.measured,
-                    {**frozen.get(it.workload.name, {}), **fresh.get(it.workload.name, {})},
+                    reading.workload,
+                    reading.measured,
+                    {**frozen.get(reading.workload.name, {}), **fresh.get(reading.workload.name, {})},
                 ),
                 self.device,
             )
-            for it in timed
+            for reading in timed
         ]
-        left_out = [it for it in self.request.workloads if it.name not in self.measured]
+        left_out = [workload for workload in self.request.workloads if workload.name not in self.measured]
+        plan, challenge = self.device.memory_plan, self.request.challenge
         accepted = self._report(
             Verdict.ACCEPTED,
             cases=suite.reports,
             workloads=reports,
-            crowded_out=[it.name for it in left_out if self._is_crowded_out(it)],
-            detail=" ".join(filter(None, (self.device.fits(self.request.challenge, it) for it in left_out))),
+            crowded_out=[workload.name for workload in left_out if self._is_crowded_out(workload)],
+            detail=" ".join(
+                reason
+                for workload in left_out
+                if plan is not None and (reason := plan.shortage(challenge, workload))
+            ),
             log=log,
         )
         return Outcome(report=accepted, baselines=fresh)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
-        """Whether a workload that was not timed would count, and would have fitted but for what else used the GPU."""
-        challenge = self.request.challenge
+        """True if an untimed workload would count, and would fit if nothing else used the GPU."""
+        challenge, plan = self.request.challenge, self.device.memory_plan
         counts = is_ranked(challenge.manifest, workload, self.device)
-        return counts and self.device.fits_alone(challenge, workload)
+        return counts and (plan is None or plan.fits_alone(challenge, workload))
 
     def _start(self) -> RunnerClient:
         with self._clock("box"):
             return self._launcher.submission()
 
     def _survey(self, subject: RunnerClient, workloads: Sequence[Workload]) -> None:
-        """Ask, when nothing is timed any more, what of its work torch's own kernels do."""
         with self._clock("survey"):
             found = survey(subject, self.request, workloads, self.device)
         self.library_ops, self.kernels = found.library_ops, found.kernels
 
     @cached_property
     def _total(self) -> int:
-        """The steps of the whole: public cases, timed workloads, and the hidden cases as one."""
         timed = self._timekeeper.fitting() if self.request.timing else []
         return len(self._public) + len(timed) + bool(self._hidden)
 
     def _tell(self, state: State, done: int, label: str) -> None:
         self.interrupt()
-        # What is measured once more does not set it back.
+        # Measuring again does not set it back.
         self._done = max(self._done, done)
         view = ProgressView(done=self._done, total=self._total, label=label)
         self.on_progress(JudgingProgress(state=state, progress=view))
@@ -460,7 +461,7 @@ class Session:
             self._tell(State.TESTING, done, f"Testing {cases}: {name}")
 
     def _tell_timing(self, done: int, label: str) -> None:
-        """``done``: of the workloads."""
+        """``done`` counts workloads."""
         self._tell(State.TIMING, len(self._public) + done, label)
 
     @contextmanager
@@ -495,7 +496,7 @@ class Session:
 
 
 def step_seconds(seconds: float) -> float:
-    """The coarse step that stands for this many seconds of hidden cases."""
+    """``seconds`` of hidden cases, rounded up to a coarse step."""
     step = limits.HIDDEN_STEP_SECONDS
     while step < seconds:
         step *= 2

@@ -1,7 +1,7 @@
-"""Whether a submission takes its sizes in another order than the signature's, as kernels from other platforms may.
+"""Finds out if a submission takes its sizes in another order than the signature's, as kernels from other platforms do.
 
-Two kinds of evidence, and no guess without either: failing cases that pass when ``solve`` is called with the sizes
-in another order; and cases that pass where sizes are equal, beside those that fail where they differ.
+There is a hint only on evidence: failing cases pass when ``solve`` gets the sizes in another order, or cases pass
+exactly if certain sizes are equal.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from grader.judge.runner_client import RunnerClient
 from grader.languages import Language
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# Cases that must fail, and the share of those in which the sizes differ: some pass by luck, all zeros for one.
+# The least number of failing cases, and the share among those whose sizes differ: some pass by luck, such as all zeros.
 _FEWEST = 3
 _SHARE = 0.8
-# Failing cases that must pass in another order before it is believed.
+# Failing cases that must pass in another order to confirm it.
 _TRIED_CASES = 2
 _FAILED = (CaseVerdict.WRONG_ANSWER, CaseVerdict.RUNTIME_ERROR)
 
-# For each size of the signature, the size whose value is passed in its place.
+# Size of the signature -> size whose value is passed instead.
 Order = Mapping[str, str]
 Passes = Callable[[Sequence[str], Order], bool]
 
 
 def size_order_hint(suite: Suite, language: Language) -> str:
-    """What to tell the author of a submission whose public cases ``suite`` has judged; empty where nothing speaks for
-    another order. What is tried runs in boxes of its own, which never see a hidden case."""
+    """The hint for a submission whose public cases ``suite`` has judged; empty without evidence. Trials run in separate
+    boxes, which never see a hidden case."""
     trial = _Trial(suite, time.perf_counter() + limits.CASE_SECONDS)
     try:
         return explain(suite.challenge.manifest, language, suite.reports, trial.passes)
@@ -48,7 +48,7 @@ def size_order_hint(suite: Suite, language: Language) -> str:
 
 @dataclass
 class _Trial:
-    """Judges failing cases once more by other orders, until ``deadline`` (``time.perf_counter``) and in at most
+    """Judges failing cases again with other orders, until ``deadline`` (``time.perf_counter``) and in at most
     ``limits.FRESH_BOXES`` boxes."""
 
     suite: Suite
@@ -67,7 +67,7 @@ class _Trial:
             self.client = self.suite.start()
         trial = replace(
             self.suite,
-            cases=[it for it in self.suite.cases if it.name in names],
+            cases=[case for case in self.suite.cases if case.name in names],
             told_sizes=lambda sizes: {name: sizes[order[name]] for name in sizes},
             on_case=lambda *_: None,
             fresh_boxes=0,
@@ -87,41 +87,41 @@ class _Trial:
 
 
 def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:
-    """The hint that ``cases`` and what ``passes`` by another order give; empty where they give none. ``passes`` is
-    asked by names of cases and an order."""
+    """The hint, or "" without evidence. ``passes`` says if cases (by name) pass with an order."""
     names = manifest.sizes
     signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
     if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
         listed = ", ".join(order[name] for name in names)
         return (
-            f"The kernel takes the sizes in another order: called with {listed} in place of {', '.join(names)}, it "
-            f"passes the cases {' and '.join(it.name for it in tried)}. {signature}"
+            f"The kernel takes the sizes in another order: called with {listed} instead of {', '.join(names)}, it "
+            f"passes the cases {' and '.join(case.name for case in tried)}. {signature}"
         )
     if mixed := _mixed_up(names, cases):
         listed = f"{', '.join(mixed[:-1])} and {mixed[-1]}"
         return (
-            f"Cases in which {listed} are equal pass, and those in which they differ fail: the kernel may take the "
+            f"Cases in which {listed} are equal pass, but those in which they differ fail: the kernel may take the "
             f"sizes in another order, or use one for another. {signature}"
         )
     return ""
 
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
-    """The smallest cases whose sizes all differ, where nearly all of these that ran fail, and many others."""
-    differ = [it for it in cases if _tells_orders_apart(manifest, it)]
-    failing = [it for it in differ if it.verdict in _FAILED]
-    left = [it for it in differ if it.verdict is CaseVerdict.NOT_RUN]
+    """The smallest cases whose sizes all differ, if nearly all of these fail, and several cases in all."""
+    differ = [case for case in cases if _tells_orders_apart(manifest, case)]
+    failing = [case for case in differ if case.verdict in _FAILED]
+    left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
     if not failing or len(failing) < _SHARE * (len(differ) - len(left)):
         return []
-    if sum(it.verdict in _FAILED for it in cases) < _FEWEST:
+    if sum(case.verdict in _FAILED for case in cases) < _FEWEST:
         return []
-    # What was not run comes last: an order must pass at least one that failed.
-    ordered = [sorted(each, key=lambda it: math.prod((it.sizes or {}).values())) for each in (failing, left)]
+    # Cases that did not run come last: an order must pass at least one that failed.
+    ordered = [
+        sorted(each, key=lambda case: math.prod((case.sizes or {}).values())) for each in (failing, left)
+    ]
     return [*ordered[0], *ordered[1]][:_TRIED_CASES]
 
 
 def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
-    """Whether all sizes differ, and there is something in every result."""
     sizes = case.sizes or {}
     values = _values(case, manifest.sizes)
     if len(values) < 2 or min(values) < 2 or len(set(values)) < len(values):
@@ -130,25 +130,26 @@ def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
 
 
 def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Passes) -> Order | None:
-    """The order by which the cases pass. Those are tried first that exchange two sizes."""
+    """The order with which the cases pass. Orders that exchange only two sizes are tried first."""
     orders = [dict(zip(names, order, strict=True)) for order in permutations(names)]
     orders.sort(key=lambda order: sum(name != value for name, value in order.items()))
-    cases = [it.name for it in tried]
+    cases = [case.name for case in tried]
     # The first is the signature's own.
     return next((order for order in orders[1 : 1 + limits.SIZE_ORDERS] if passes(cases, order)), None)
 
 
 def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str]:
-    """Sizes that have to be equal for a case to pass, as few as decide it; empty where none do."""
     for number in range(2, len(names) + 1):
-        found = {name for it in combinations(names, number) if _must_agree(it, cases) for name in it}
+        found = {
+            name for chosen in combinations(names, number) if _must_agree(chosen, cases) for name in chosen
+        }
         if found:
             return [name for name in names if name in found]
     return ()
 
 
 def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
-    """Whether cases with equal ``names`` pass and others fail. Sizes of 0 and 1 let others pass by luck."""
+    """True if cases with equal ``names`` pass and others fail. With sizes of 0 and 1, others may pass by luck."""
     equal: list[bool] = []
     different: list[bool] = []
     for case in cases:

@@ -1,9 +1,9 @@
-"""The spare boxes of one judge: how many are needed for the submissions that come, and when they may start.
+"""The spare boxes of one judge: how many the arriving submissions need, and when they may start.
 
-A box that starts imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and
-loads kernels there, which shows in whatever is timed meanwhile. So while something is timed none starts; one that
-imports goes on, but waits before it uses the GPU; and one that uses it is paused. While submissions come one right
-behind the other, boxes use the GPU while a submission's cases are tested.
+A starting box imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and loads
+kernels there, which would show in any timing. So during a timing none starts, one that imports waits before it uses the
+GPU, and one that uses the GPU is paused. While submissions come one right after the other, boxes use the GPU while a
+submission's cases are tested.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ import time
 from collections import defaultdict, deque
 
 from grader import limits
-from grader.judge.device import Device
+from grader.judge.device import BoxDevice
 from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.pool import SpareBoxes
 
-# As many submissions of a language as came within this time are expected within the next.
+# As many submissions of a language as came in this time are expected in the next.
 _ARRIVALS_SECONDS = 60.0
-# Boxes that load at a time: as many as are needed where each imports for seconds, may use the GPU for less than half of
-# a submission's two, and the next submission comes at once.
+# Boxes that load at once: enough if each imports for seconds, may use the GPU for less than half of a submission's two
+# seconds, and the next submission comes immediately.
 _BESIDE = 8
 # The next submission comes within this time, or there is none for now.
 _NEXT_SECONDS = 0.5
-# The same where a spare box is left: to start another is then in no hurry, and a submission that comes meanwhile waits.
+# The same if a spare box is left: then there is no hurry, and a submission that comes while another starts would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: spare boxes of each language that are kept however few submissions come; 0 for none at all."""
+    """``least``: spare boxes of each language, however few submissions come; 0: none at all."""
 
-    def __init__(self, device: Device, maker: BoxMaker, least: int) -> None:
+    def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
-        # One takes a core for itself; and what many load at once, the cases of a submission wait for.
+        # Each takes a core, and the cases of a submission wait while many load at once.
         room = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
         beside = min(room, _BESIDE)
         self._most = max(least, min(room, limits.SPARE_BOXES))
@@ -47,7 +47,7 @@ class Spares:
         for language in device.languages():
             spec = submission_spec(device, language, limits.BOX_MEMORY_BYTES)
             pool = self._pools[language] = SpareBoxes(pool, spec, least, beside)
-        # Each pool passes on what it has none of to the one before it.
+        # Each pool asks the one before it for boxes that it does not have.
         self.boxes = pool
         self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=self._most))
 
@@ -56,10 +56,9 @@ class Spares:
         return [self._control, *self._pools.values()]
 
     def expect(self, language: Language) -> None:
-        """A submission came, and is about to be judged."""
         self._came[language].append(time.monotonic())
         if self._device.on_processor:
-            # A box that starts takes the processors from what is timed. The job needs these boxes in any case.
+            # A starting box takes processors from the timing, and the job needs these boxes anyway.
             self.quiet()
             return
         pool = self._pools.get(language)
@@ -68,8 +67,7 @@ class Spares:
             pool.refill()
 
     def quiet(self) -> None:
-        """No box starts from now on, until ``release``, or until one is asked for that is not there: something is about
-        to be timed."""
+        """Something will be timed: start no box until ``release``, or until a missing one is asked for."""
         for pool in self._all:
             if self._device.on_processor:
                 pool.wait()
@@ -77,18 +75,19 @@ class Spares:
                 pool.hold()
 
     def release(self) -> None:
-        """Nothing is timed any more."""
         for pool in self._all:
             pool.release()
 
     def patience(self) -> float:
-        """How many seconds without a submission show that there is time to start boxes."""
+        """After this many seconds without a submission, there is time to start boxes."""
         if self._device.on_processor:
             return 0.0
-        return _NEXT_WITH_SPARE_SECONDS if all(it.ready() for it in self._pools.values()) else _NEXT_SECONDS
+        return (
+            _NEXT_WITH_SPARE_SECONDS if all(pool.ready() for pool in self._pools.values()) else _NEXT_SECONDS
+        )
 
     def refill(self) -> None:
-        """Nothing is judged: start what will be needed, and end what will not."""
+        """Nothing is judged: start the boxes that will be needed, and end the others."""
         for language, pool in self._pools.items():
             pool.count = self._wanted(language)
         for pool in self._all:
@@ -96,12 +95,12 @@ class Spares:
             pool.refill()
 
     def _wanted(self, language: Language) -> int:
-        """Of this language's boxes. What runs on the host's processor has none to start many on."""
+        """The number of boxes for this language. Submissions on the host's processor leave no core for many."""
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
-        came = sum(it > since for it in self._came[language])
-        # What imports torch is not ready in time for one that comes right behind the first.
+        came = sum(arrival > since for arrival in self._came[language])
+        # A box that imports torch is not ready in time for a submission right after the first.
         ahead = 1 if came and language.torch else 0
         return max(self._least, min(self._most, came + ahead))
 

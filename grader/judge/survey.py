@@ -1,7 +1,7 @@
-"""One extra call of a finished submission, outside all timing: what the runner says that torch did by itself in it.
+"""One extra call of a finished submission, outside all timing: the runner reports which operations torch itself ran.
 
-It raises a flag for staff and names a few operations; no verdict and no time depends on it, because the process that
-reports it is the submission's own.
+It can raise a flag for staff that names a few operations. No verdict and no time depends on it, because the
+submission's own process reports it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.challenge.draw import draw_inputs
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import ArrayDevice
 from grader.judge.messages import SeenKernel
 from grader.judge.oracle import scalar_values, workload_case
 from grader.judge.request import Request
@@ -24,15 +24,15 @@ from grader.schemas.hardware import KernelUsage, Witness
 
 @dataclass(frozen=True)
 class Survey:
-    """Names of torch's own operations that ran in ``solve``, and what Triton's kernels take."""
-
     library_ops: Sequence[str] = ()
     kernels: Sequence[KernelUsage] = ()
 
 
-def survey(client: RunnerClient, request: Request, workloads: Sequence[Workload], device: Device) -> Survey:
-    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is compiled and tuned by
-    then. A box that fails here has been judged already, so nothing comes of it."""
+def survey(
+    client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
+) -> Survey:
+    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is already compiled and
+    tuned. If the box fails here, it has been judged, so that has no effect."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
@@ -44,7 +44,7 @@ def survey(client: RunnerClient, request: Request, workloads: Sequence[Workload]
     return Survey(kernels=tuple(kernels.values()))
 
 
-def _survey(client: RunnerClient, request: Request, workload: Workload, device: Device) -> Survey:
+def _survey(client: RunnerClient, request: Request, workload: Workload, device: ArrayDevice) -> Survey:
     manifest = request.challenge.manifest
     case = workload_case(request.challenge, workload)
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)

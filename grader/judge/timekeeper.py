@@ -1,4 +1,4 @@
-"""Times a submission against a control, measures once more what came out doubtful, and times missing baselines."""
+"""Times a submission against a control, measures doubtful workloads again, and times missing baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.errors import JudgeFailure
 from grader.judge.channel import ChannelError
-from grader.judge.device import Device
+from grader.judge.device import TimedDevice
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.phases import phase
@@ -22,30 +22,25 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Workload -> name of the baseline -> microseconds; none: too short to measure here.
+# Workload -> name of the baseline -> microseconds (None: too short to measure here).
 Baselines = dict[str, dict[str, float | None]]
-# How many workloads are done, and what is being timed.
+# Takes the number of finished workloads and a label.
 Tell = Callable[[int, str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
 
 
 def costs_name(challenge: Challenge, workload: Workload) -> str:
-    """What ``RoundCosts`` knows a workload by."""
     return f"{challenge.slug} {challenge.manifest.version}: {workload.name}"
 
 
 @dataclass(frozen=True)
 class Half:
-    """A workload with the control's rounds from before something else was timed there."""
-
     workload: Workload
     rounds: Sequence[ControlRound]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one workload took, and the rounds that say so: its own, and the control's from before and after it."""
-
     workload: Workload
     measured: Measured
     own: Own
@@ -54,8 +49,8 @@ class Reading:
 
 
 class HostComputed(Exception):
-    """On a device whose times are modelled, ``workload`` comes out right only where its work is not counted: its result
-    needs what the host computes, of which the model knows nothing."""
+    """On a device with modelled times, ``workload`` is right only if its work is not counted: the host computes part of
+    its result, which the model cannot count."""
 
     def __init__(self, workload: Workload) -> None:
         super().__init__(f"the host takes part in workload {workload.name}")
@@ -63,8 +58,6 @@ class HostComputed(Exception):
 
 
 class TimedWrong(Exception):
-    """A call gave a wrong answer or none while it was timed, or came too late."""
-
     def __init__(self, workload: Workload, error: WrongInTiming | TooSlow | ChannelError) -> None:
         super().__init__(f"{workload.name}: {error}")
         self.workload = workload
@@ -73,43 +66,45 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """``clock`` adds to the seconds spent under a name, ``tell`` says how far we are, and ``quiet`` waits until nothing
-    of the judge's own would disturb what is timed next.
-
-    A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
+    """A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
     control, submission, control. The control's box idles meanwhile; it is ours.
-
-    ``taken`` holds every reading of the submission, also of what was then measured once more. ``silenced``: it printed
-    something in the calls of workloads, which no report shows; ``too_fast``: workloads of which less work was counted
-    than they need at least. Both are known where times are modelled.
     """
 
     request: Request
-    device: Device
+    device: TimedDevice
     launcher: Launcher
     tell: Tell
+    #: Adds to the seconds spent under a name.
     clock: Clock
+    #: Waits until nothing of the judge's own can disturb the next timing.
     quiet: Callable[[], None] = lambda: None
+    #: Every reading of the submission, including those that were measured again.
     taken: list[Reading] = field(default_factory=list)
+    #: With modelled times only: calls of workloads printed something, which no report shows.
     silenced: bool = False
+    #: With modelled times only: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
 
     def control(self) -> RunnerClient | None:
-        """The control's box, where one is needed. Raises BoxUnavailable, JudgeFailure."""
+        """The control's box, if one is needed. Raises BoxUnavailable, JudgeFailure."""
         with self.clock("control"):
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Half of the control's rounds, before the submission is alive, of every workload that fits this device. Those
-        from right behind another submission will do."""
+        """Half of the control's rounds for every workload that fits this device, before the submission lives. Rounds
+        from right after another submission serve as well."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
-            return [Half(it, rounds) for it, rounds in zip(workloads, known, strict=True)]
-        return [Half(it, self._control(control, it, "before")) for it in workloads]
+            return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
+        return [Half(workload, self._control(control, workload, "before")) for workload in workloads]
 
     def fitting(self) -> list[Workload]:
-        """The workloads that fit this device."""
-        return [it for it in self.request.workloads if not self.device.fits(self.request.challenge, it)]
+        plan, challenge = self.device.memory_plan, self.request.challenge
+        return [
+            workload
+            for workload in self.request.workloads
+            if plan is None or not plan.shortage(challenge, workload)
+        ]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """The submission's rounds of each workload. Raises TimedWrong."""
@@ -127,7 +122,6 @@ class Timekeeper:
     def settled(
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""
     ) -> list[Reading]:
-        """With the submission gone: the control's other half, and the rule."""
         found = []
         for rounds, half in zip(own, halves, strict=True):
             after = self._control(control, half.workload, f"after{again}")
@@ -141,16 +135,16 @@ class Timekeeper:
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
-        """What is measured once more before it counts: whatever was plainly charged for work outside the gate, and
-        whatever something else disturbed the control of.
+        """Workloads that are measured again before they count: those plainly charged for work outside the gate, and
+        those whose control was disturbed.
 
-        A machine that was busy for a moment looks like hidden work, but not twice; hidden work does. Only the second
-        measurement counts: a submission gains no more by it than by being submitted again.
+        A machine that was busy for a moment looks like hidden work, but only once; hidden work does so twice. Only the
+        second measurement counts: a submission gains no more from it than from being submitted again.
         """
         if not self.device.confirms:
             return []
-        # The control's half from before the submission ever lived: the other may be slow by what that left behind.
-        return [half for it, half in zip(timed, halves, strict=True) if it.measured.doubtful]
+        # The control's first half: leftovers of the submission may slow the other one.
+        return [half for reading, half in zip(timed, halves, strict=True) if reading.measured.doubtful]
 
     def confirmed(
         self,
@@ -159,23 +153,27 @@ class Timekeeper:
         control: RunnerClient | None,
         subject: RunnerClient,
     ) -> list[Reading]:
-        """``timed`` with what is ``doubted`` measured again, in a new box of the submission. Raises TimedWrong."""
-        log.info("timed_again", workloads=[it.workload.name for it in doubted])
+        """Measure ``doubted`` workloads again in a new box of the submission. Raises TimedWrong."""
+        log.info("timed_again", workloads=[half.workload.name for half in doubted])
         own = self.own(subject, doubted, ", again")
         subject.close()
-        again = {it.workload.name: it for it in self.settled(own, doubted, control, ", again")}
-        return [again.get(it.workload.name, it) for it in timed]
+        again = {reading.workload.name: reading for reading in self.settled(own, doubted, control, ", again")}
+        return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        """Time the reference wherever a baseline is not frozen yet. Runs only with the submission's box gone.
+        """Time the reference for every baseline that is not frozen yet. Runs only after the submission's box is gone.
 
-        What is not known, or doubtful, is measured up to twice more: a GPU that was idle until now still changes its
-        clocks. That a call is too short to measure here is frozen, too. What is not known for another reason, or while
-        something else used the GPU, is left to the next grading: a frozen time stays for ever.
+        An unknown or doubtful time is measured up to twice more: a GPU that was idle still changes its clocks. "Too
+        short to measure" is frozen too. A time that is unknown for another reason, or measured while something else
+        used the GPU, is left to the next grading: a frozen time stays forever.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
-            missing = [it for it in workloads if mode not in self.request.baselines.get(it.name, {})]
+            missing = [
+                workload
+                for workload in workloads
+                if mode not in self.request.baselines.get(workload.name, {})
+            ]
             if not missing:
                 continue
             with self.clock("baselines"):
@@ -203,7 +201,7 @@ class Timekeeper:
         after = self._control_rounds(control, workload, f"after {part}")
         measured = self._settle(workload, own, before, after)
         costs = self.device.round_costs
-        # Only compared: what is kept is of submissions.
+        # Only compare: the kept costs are submissions'.
         return measured if costs is None else replace(measured, company=not costs.is_usual(measured.cost))
 
     def _settle(

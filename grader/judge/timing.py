@@ -1,4 +1,4 @@
-"""Makes a workload's rounds, one call each, by the judge's own clocks; grader/judge/rule.py makes a time of them."""
+"""Makes a workload's rounds, one call each. grader/judge/rule.py computes a time from them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 
 from grader.challenge.cases import Case
-from grader.challenge.draw import Room
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.arena import Arena, Poison
-from grader.judge.device import Device, DeviceRecord, TimingPlan
+from grader.judge.device import DeviceRecord, Staging, TimedDevice, TimingPlan
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.phases import phase
 from grader.judge.roofline import is_ranked
@@ -32,32 +31,29 @@ from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_in
 
 log = get_logger(__name__)
 
-# Known length of the control's call: long beside the cost of a round, short beside a workload.
+# Known length of the control's call: long compared with the cost of a round, short compared with a workload.
 CONTROL_US = 1000.0
-# Of the rounds that count, this share holds rare outliers; of the fewest, each recipe at least so many.
+# Share of the rounds that count that hold rare outliers, and the least number for each recipe.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
 # With more recipes than this, or calls too short to be ranked, more rounds are made.
 _FEW_RECIPES = 2
-# Times as many rounds warm up ahead of calls too short to be ranked: what the control's halves differ by must be less
-# than such a call takes.
+# Factor of warm-up rounds for calls too short to be ranked: the control's halves must differ by less than such a call.
 _SHORT_WARM_UPS = 3
-# Of the rounds that count, this share also looks for what was written into inputs.
+# Share of the rounds that count that also check inputs for writes.
 _INPUTS_SHARE = 0.5
-# Rounds of a control or a baseline, however slow it is: an interval needs them. A submission makes as many as the plan
-# says, or is too slow.
+# Rounds of a control or a baseline, however slow: an interval needs them.
 _FEWEST_ROUNDS = 3
 
-# Halves of a series that differ by so many standard errors do not come from one and the same state of the device.
+# Halves of a series that differ by more standard errors come from different states of the device.
 _DRIFT_ERRORS = 3.0
 
 
 def drifted(gates: Sequence[float], share: float) -> bool:
-    """Whether the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
+    """True if the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
 
     A GPU that multiplies matrices takes 0.4 % longer once it is warm. Then the earlier half is dropped and more rounds
-    are made: where all count, a time depends on how many there are. A submission can bring that about, but gains
-    nothing: what it is asked later is of the same kind, and by then its time is known to ``enough``.
+    are made, else the time would depend on the number of rounds. A submission gains nothing by provoking that.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -67,7 +63,7 @@ def drifted(gates: Sequence[float], share: float) -> bool:
 
 
 class WrongInTiming(Exception):
-    """The output of a round of ``case`` differs: the submission is wrong, whatever its cases said."""
+    """The output of a round of ``case`` differs: the submission is wrong, although its cases passed."""
 
     def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
         why = mismatch.model_dump_json(exclude_none=True) if mismatch else answer.failure
@@ -79,8 +75,8 @@ class WrongInTiming(Exception):
 
 
 class TooSlow(Exception):
-    """A submission's fewest rounds took longer than they may: ``limit`` seconds in its calls, or between them (while
-    the judge waited for it outside a call). ``made`` of the ``fewest`` were done by then."""
+    """A submission's ``fewest`` rounds took more than ``limit`` seconds, in or between its calls; ``made`` were
+    done."""
 
     def __init__(self, *, in_calls: bool, limit: float, fewest: int, made: int) -> None:
         super().__init__(f"{made} of {fewest} rounds within {limit:g} s")
@@ -91,18 +87,17 @@ class TooSlow(Exception):
 
 
 def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
-    """How many rounds a workload with so many recipes of outliers makes at least.
+    """The least number of rounds for a workload with this many recipes of outliers.
 
-    Half as many more for more than two, or next to none would hold ordinary inputs beside them; and where calls are too
-    short to be ``ranked``: there a round costs little, and leaves more of the time unknown.
+    Half as many again for more than two recipes, else hardly any round would hold ordinary inputs; and for calls too
+    short to be ``ranked``: these rounds cost little and say less about the time.
     """
     more = recipes > _FEW_RECIPES or not ranked
     return plan.rounds + (plan.rounds // 2 if more else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """How many of the ``fewest`` rounds hold outliers by each of so many recipes. They are counted out and shuffled:
-    dice alone would now and then leave one out of so few rounds."""
+    """How many of the ``fewest`` rounds hold outliers of each recipe. Random choice alone might leave a recipe out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -111,22 +106,20 @@ def rare_counts(fewest: int, recipes: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a round asks, and how it is drawn again."""
-
     case: Case
     seed: int
     question: Question
 
 
 class Stopwatch:
-    """Makes the rounds of one workload of one challenge. ``part`` names them, so that none draws what another drew.
+    """Makes the rounds of one workload of one challenge. ``part`` names them, so no part draws another's inputs.
 
-    A submission and its control are never alive together while either is timed: a process that idles through its own
-    rounds could otherwise slow the control, and be credited for it. So each half has a stopwatch of its own.
+    A submission and its control are never alive together while either is timed: otherwise a process that idles through
+    its own rounds could slow the control, and be credited for it. So each half has a separate stopwatch.
     """
 
     def __init__(
-        self, challenge: Challenge, workload: Workload, seed_key: bytes, device: Device, part: str
+        self, challenge: Challenge, workload: Workload, seed_key: bytes, device: TimedDevice, part: str
     ) -> None:
         self.challenge = challenge
         self.device = device
@@ -137,8 +130,8 @@ class Stopwatch:
         text = f"{self.case.name}:{part}:dice".encode()
         self._dice = random.Random(hmac.digest(seed_key, text, hashlib.sha256))  # noqa: S311 - its seed is secret
         found = overlays(challenge, workload)
-        self._rare = [workload_case(challenge, workload, it) for it in found if it.counts]
-        self._special = [it for it in found if not it.counts]
+        self._rare = [workload_case(challenge, workload, overlay) for overlay in found if overlay.counts]
+        self._special = [overlay for overlay in found if not overlay.counts]
         self._workload = workload
         self._ranked = is_ranked(challenge.manifest, workload, device)
         self._drawn = 0
@@ -152,11 +145,10 @@ class Stopwatch:
     def control(self, client: RunnerClient) -> list[ControlRound]:
         """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
 
-        All ask the same, where that makes no difference: a control computes nothing, and drawing takes longer than a
-        round. Its call's inputs are then put in their place again, as they are after drawing, so that a round finds the
-        same in the caches.
+        With staging, all ask the same: a control computes nothing, and drawing takes longer than a round. Its inputs
+        are staged again for each round, as after drawing, so a round finds the same in the caches.
         """
-        if self.device.stages:
+        if self.device.staging is not None:
             self._kept = self._draw(self.case)
         with self._bound(client):
             record = self.device.record()
@@ -165,9 +157,9 @@ class Stopwatch:
             return self._rounds(client, rounds, rounds, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
-        """The rounds of a submission or baseline. ``checked``: a wrong output ends it (a baseline is ours, and
-        returns its result). Raises WrongInTiming, TooSlow, or a ChannelError where the box fails."""
-        # What is asked ahead of the rounds that count is always the same: to draw it takes longer than a round.
+        """The rounds of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a ChannelError
+        if the box fails."""
+        # Before the rounds that count, the question is always the same: drawing takes longer than a round.
         self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client)
@@ -179,18 +171,19 @@ class Stopwatch:
                 self._kept = None
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
             except Ungated:
-                # One call that does not queue makes all rounds ungated: which of them are must not be its choice.
+                # One call that does not queue makes all rounds ungated: a submission must not choose which ones are.
                 self._kept, gated, record = None, False, self.device.record()
                 self._warm_up_rounds(client, checked=checked, gated=False)
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
-        return Own([it for it, _ in rounds], gated, record.state(), drawn=self._names)
+        state = record.state() if record is not None else None
+        return Own([timed for timed, _ in rounds], gated, state, drawn=self._names)
 
     @contextmanager
     def _bound(self, client: RunnerClient) -> Iterator[None]:
         try:
             client.bind(self.arena)
-            # Once ahead of the rounds: what a reveal or a check loads or allocates for the first time would wait for
-            # ever behind the gate's holds.
+            # Once before the rounds: a reveal or check that loads or allocates for the first time would wait forever
+            # behind the gate's holds.
             question = self._ask(self.case).question
             with phase("aim", enqueues=True):
                 self._watch.aim(question)
@@ -204,7 +197,7 @@ class Stopwatch:
             client.unbind()
 
     def _warm_up(self, subject: RunnerClient) -> bool:
-        """Let the subject compile and allocate at these sizes; returns whether its call queues behind the gate."""
+        """Returns True if its call queues behind the gate."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
@@ -226,16 +219,13 @@ class Stopwatch:
         client: RunnerClient,
         fewest: int,
         most: int,
-        record: DeviceRecord,
+        record: DeviceRecord | None,
         *,
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """Rounds after warm-up, each with the call's known length (a control's; else meaningless): ``fewest``, and up
-        to ``most`` while they differ too much and there is time. Where nobody is ranked by it, the fewest will do.
-
-        A submission always makes the fewest (``checked``): with fewer, the time is a gamble that it could choose.
-        """
+        """``fewest`` rounds, and up to ``most`` while they differ too much and there is time. An unranked workload
+        makes only the fewest. A submission (``checked``) never makes fewer, else it could choose to gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
@@ -248,11 +238,11 @@ class Stopwatch:
             if not counts:
                 self._special_round(client, case, gated=gated)
                 continue
-            # To compare inputs takes as long as the call of a kernel that is bound by memory. Who writes into them does
-            # so in each call, or gains nothing.
+            # Comparing inputs takes as long as a call that is bound by memory. A kernel that writes into them does so
+            # in each call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
-            if record.round_counts():
+            if record is None or record.round_counts():
                 kept.append(timed)
                 names.append(case.name)
                 made += 1
@@ -267,11 +257,13 @@ class Stopwatch:
                 del kept[: len(kept) // 2], names[: len(names) // 2]
         return kept
 
-    def _is_settling(self, rounds: Sequence[ControlRound], record: DeviceRecord) -> bool:
-        """Asked only where these rounds would be enough."""
+    def _is_settling(self, rounds: Sequence[ControlRound], record: DeviceRecord | None) -> bool:
+        """Asked only if these rounds would be enough."""
         if not self.plan.settles or not self._known_well(rounds):
             return False
-        return record.warmed(len(rounds)) or drifted([it.gate for it, _ in rounds], self.plan.enough)
+        if record is not None and record.warmed(len(rounds)):
+            return True
+        return drifted([timed.gate for timed, _ in rounds], self.plan.enough)
 
     def _in_time(self, in_calls: float, between: float, fewest: int, made: int) -> None:
         """Raises TooSlow."""
@@ -281,38 +273,37 @@ class Stopwatch:
                 raise TooSlow(in_calls=which, limit=limit, fewest=fewest, made=made)
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
-        """Also by the interval that is published, which is wider where rounds are few."""
-        gates = [it.gate for it, _ in rounds]
+        """Also by the published interval, which is wider if there are few rounds."""
+        gates = [timed.gate for timed, _ in rounds]
         steady = Z95 * midmean_error(gates) <= self.plan.enough * midmean(gates)
         return steady and midmean_interval(gates).within(KNOWN_WITHIN / 2)
 
     def _special_round(self, client: RunnerClient, case: Case, *, gated: bool) -> None:
         try:
             self._round(client, case, checked=True, gated=gated)
-        except ChallengeInvalid as error:  # what a case holds may not fit the workload's sizes: indices, say
+        except ChallengeInvalid as error:  # special values may not fit the workload's sizes (indices)
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """What a submission is asked, without end, and whether that round counts; it cannot tell. ``kept``: the rounds
-        made so far.
+        """An endless series of questions, with True if that round counts; a submission cannot tell. ``kept``: the
+        rounds made so far.
 
-        In series as long as the fewest rounds: each has every recipe of outliers as often as it must, and what is
-        special in between. Were nothing special asked beyond the fewest rounds, a submission that brings about more
-        (by uneven calls, by heating the GPU) could leave out there what special values alone show. The first series is
-        enough where rounds are too short to be ranked.
+        Each series has the fewest rounds. Each has every recipe of outliers as often as needed, with special
+        values in between. If only the first series had special values, a submission that provokes more rounds (by
+        uneven calls, by heating the GPU) could skip the work there that only they show. For rounds too short to be
+        ranked, the first series is enough.
         """
         while True:
-            asked = not kept or midmean([it.gate for it, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
+            asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
             specials = [
-                (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, it))
-                for it in (drawn_specials(self._special, self._dice) if asked else ())
+                (self._dice.randrange(fewest), workload_case(self.challenge, self._workload, overlay))
+                for overlay in (drawn_specials(self._special, self._dice) if asked else ())
             ]
             for place, case in enumerate(self._series(fewest)):
                 yield from ((special, False) for at, special in specials if at == place)
                 yield case, True
 
     def _series(self, fewest: int) -> list[Case]:
-        """What so many rounds that count ask, in the dice's order."""
         counts = rare_counts(fewest, len(self._rare))
         series = [case for case, times in zip(self._rare, counts, strict=True) for _ in range(times)]
         series += [self.case] * (fewest - len(series))
@@ -339,20 +330,23 @@ class Stopwatch:
                 trespass = self._watch.trespass(question, inputs=inputs)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
             if mismatch is not None or answer.failure is not None:
-                # Also where a wait was left out: the cases would have shown it, and whoever is wrong now and then could
-                # have every timed call that was noticed forgiven.
+                # Even if a wait was left out: the cases would have shown that, and a kernel that is wrong now and then
+                # could have every noticed call forgiven.
                 raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
     def _ask(self, case: Case) -> Asked:
-        """What is kept, else a new question of ``case``."""
-        asked = self._kept or self._draw(case, self.device.room)
+        staging = self.device.staging
+        asked = self._kept or self._draw(case, staging)
+        if staging is None:
+            return asked
         with phase("stage", enqueues=True):
-            return replace(asked, question=self.device.stage(asked.question))
+            return replace(asked, question=staging.stage(asked.question))
 
-    def _draw(self, case: Case, room: Room | None = None) -> Asked:
-        """``room``: where answers are staged. What is kept must lie elsewhere."""
+    def _draw(self, case: Case, staging: Staging | None = None) -> Asked:
+        """``staging``: where answers are computed. A question that is kept must be somewhere else."""
         on, seed = self.device.torch_device, self._fresh_seed()
+        room = staging.room if staging is not None else None
         return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))
 
     def _fresh_seed(self) -> int:

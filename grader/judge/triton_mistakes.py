@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
-# Of an expression; what grows beyond is left as it is.
+# An expression that grows beyond this is left as it is.
 _MOST_NODES = 2_000
-# In place of a mismatch, for rules that look at the source alone.
+# Instead of a mismatch, for rules that look at the source alone.
 _NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
 
@@ -44,12 +44,11 @@ class TritonMistakes:
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> TritonMistakes | None:
-        """None where the text cannot be read."""
+        """None if the text cannot be read."""
         source = read(text)
         return cls(manifest, source) if source is not None else None
 
     def suspicions(self) -> list[str]:
-        """What looks wrong in the source by itself, whatever comes of it."""
         rules = (
             self._result_not_written,
             self._grid_too_small,
@@ -60,7 +59,7 @@ class TritonMistakes:
             self._neutral,
             self._unused_argument,
         )
-        half = [it.text for it in self._findings("half_sum")]
+        half = [finding.text for finding in self._findings("half_sum")]
         return [said for rule in rules if (said := rule(None, _NO_MISMATCH))] + half
 
     # Wrong results
@@ -93,35 +92,33 @@ class TritonMistakes:
         return next((said for rule in rules if (said := rule(pattern, mismatch))), "")
 
     def _result_not_written(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
-        """All of it is missing, and the source shows that nothing can arrive."""
+        """Nothing was written, and the source shows that nothing can be."""
         solve, name = self.source.solve, mismatch.argument
         if solve is None or mismatch.kind != "unwritten" or mismatch.wrong < mismatch.total:
             return ""
         name = self._parameter_of(name)
         for node in walk(*solve.body):
             if isinstance(node, ast.Assign) and any(
-                isinstance(it, ast.Name) and it.id == name for it in node.targets
+                isinstance(target, ast.Name) and target.id == name for target in node.targets
             ):
                 return (
                     f"Line {node.lineno} gives the name {name} to another tensor; the judge reads the one that solve "
-                    "was "
-                    f"called with. Write into that: have a kernel store to {name}, or {name}.copy_(...)."
+                    f"was called with. Write into that one: have a kernel store to {name}, or {name}.copy_(...)."
                 )
         for node in walk(*solve.body):
             if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
                 return (
-                    f"solve returns its result in line {node.lineno}, and what it returns is not read. Write it into "
-                    f"{name}: have a kernel store to {name}, or {name}.copy_(...)."
+                    f"solve returns its result in line {node.lineno}, but the judge does not read return values. "
+                    f"Write it into {name}: have a kernel store to {name}, or {name}.copy_(...)."
                 )
         if not self.source.launches and self.source.kernels:
             return f"solve launches no kernel: call it with a grid, {next(iter(self.source.kernels))}[grid](...)."
         return ""
 
     def _parameter_of(self, argument: str) -> str:
-        """What ``solve`` calls an argument of the challenge."""
-        names = [it.name for it in self.manifest.args]
+        names = [given.name for given in self.manifest.args]
         solve = self.source.solve
-        own = [it.arg for it in solve.args.args] if solve is not None else []
+        own = [parameter.arg for parameter in solve.args.args] if solve is not None else []
         return own[names.index(argument)] if argument in names and len(own) == len(names) else argument
 
     def _grid_too_small(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
@@ -129,48 +126,46 @@ class TritonMistakes:
             return ""
         for launch in self.source.launches:
             kernel, axes = launch.kernel, launch.axes
-            stores = [it for it in kernel.accesses if it.operation == "store"]
+            stores = [access for access in kernel.accesses if access.operation == "store"]
             grid = self._grid_of(launch)
             if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
                 continue
             if not kernel.program_axes and not _calls_helpers(kernel, self.source):
                 return (
-                    f"The kernel {kernel.name} never asks tl.program_id, so every program of the grid in line "
+                    f"The kernel {kernel.name} never uses tl.program_id, so every program of the grid in line "
                     f"{launch.line} does the same work: add tl.program_id(0) * BLOCK to the offsets."
                 )
-            unknown = [it for it in kernel.program_axes if it is not None and axes and it >= axes]
+            unknown = [axis for axis in kernel.program_axes if axis is not None and axes and axis >= axes]
             if unknown:
                 return (
-                    f"The kernel {kernel.name} asks tl.program_id({unknown[0]}), and the grid in line {launch.line} "
-                    "has "
-                    f"{axes} dimension{'s' * (axes > 1)}: there it is always 0."
+                    f"The kernel {kernel.name} uses tl.program_id({unknown[0]}), but the grid in line {launch.line} "
+                    f"has {axes} dimension{'s' * (axes > 1)}: there it is always 0."
                 )
             if axes > 1 and None not in kernel.program_axes and not _calls_helpers(kernel, self.source):
                 missing = [
-                    it for it in range(axes) if it not in kernel.program_axes and not _is_one_at(launch, it)
+                    axis
+                    for axis in range(axes)
+                    if axis not in kernel.program_axes and not _is_one_at(launch, axis)
                 ]
                 if missing:
                     return (
-                        f"The grid in line {launch.line} has {axes} dimensions, and the kernel {kernel.name} never "
-                        "asks "
-                        f"tl.program_id({missing[0]}): programs along that axis do the same work."
+                        f"The grid in line {launch.line} has {axes} dimensions, but the kernel {kernel.name} never "
+                        f"uses tl.program_id({missing[0]}): programs along that axis do the same work."
                     )
         for launch in self.source.launches:
             if divided := _divided_down(self._grid_of(launch)):
                 return (
-                    f"The grid in line {launch.line} divides down ({divided}), so the last, partial block has no "
-                    "program: "
-                    "use triton.cdiv."
+                    f"The grid in line {launch.line} rounds down ({divided}), so the last, partial block has no "
+                    "program: use triton.cdiv."
                 )
         return ""
 
     def _grid_of(self, launch: Launch) -> ast.expr:
-        """The grid, or what a name was given."""
         grid = launch.grid
         if isinstance(grid, ast.Name) and self.source.solve is not None:
             for node in walk(*self.source.solve.body):
                 if isinstance(node, ast.Assign) and any(
-                    isinstance(it, ast.Name) and it.id == grid.id for it in node.targets
+                    isinstance(target, ast.Name) and target.id == grid.id for target in node.targets
                 ):
                     return node.value
         return grid
@@ -180,11 +175,10 @@ class TritonMistakes:
         found = []
         for kernel in self.source.kernels.values():
             found += findings_of(kernel, self._pointers_of(kernel), constants)
-        return [it for it in found if it.kind in kinds]
+        return [finding for finding in found if finding.kind in kinds]
 
     def _given(self, kernel: Kernel) -> dict[str, Argument]:
-        """The challenge's arguments that a kernel's parameters are, by what launches pass."""
-        arguments = {self._parameter_of(it.name): it for it in self.manifest.args}
+        arguments = {self._parameter_of(argument.name): argument for argument in self.manifest.args}
         found = {}
         for launch in self.source.launches:
             for parameter, value in launch.given.items() if launch.kernel is kernel else ():
@@ -193,10 +187,11 @@ class TritonMistakes:
         return found
 
     def _pointers_of(self, kernel: Kernel) -> dict[str, DType | None]:
-        """Parameters that are pointers, with the type of their elements where it is known."""
-        found: dict[str, DType | None] = {it.parameter: None for it in kernel.accesses if it.parameter}
+        found: dict[str, DType | None] = {
+            access.parameter: None for access in kernel.accesses if access.parameter
+        }
         given = self._given(kernel)
-        return found | {name: it.dtype for name, it in given.items() if it.kind.buffer}
+        return found | {name: argument.dtype for name, argument in given.items() if argument.kind.buffer}
 
     def _axes_of_programs(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         """A program id that counts rows, on an axis of the grid that counts columns."""
@@ -205,7 +200,7 @@ class TritonMistakes:
             grid = launch.grid.body if isinstance(launch.grid, ast.Lambda) else launch.grid
             if axes < 2 or not isinstance(grid, ast.Tuple):
                 continue
-            counted = [_names(it) for it in grid.elts]
+            counted = [_names(element) for element in grid.elts]
             for vector, axis, bound in _bounded_by_programs(kernel):
                 value = launch.given.get(bound)
                 if not isinstance(value, ast.Name) or axis >= axes or value.id in counted[axis]:
@@ -213,9 +208,9 @@ class TritonMistakes:
                 other = next((place for place, names in enumerate(counted) if value.id in names), None)
                 if other is not None:
                     return (
-                        f"{vector} is made of tl.program_id({axis}) and compared with {bound}, but axis {axis} of "
-                        "the grid "
-                        f"in line {launch.line} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis {other}."
+                        f"{vector} is computed from tl.program_id({axis}) and compared with {bound}, but axis {axis} "
+                        f"of the grid in line {launch.line} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis "
+                        f"{other}."
                     )
         return ""
 
@@ -223,10 +218,10 @@ class TritonMistakes:
         return next(self._wrong_strides(), "")
 
     def _wrong_strides(self, line: int = 0) -> Iterator[str]:
-        """Rows of a matrix that are multiplied by another size than its columns'; ``line``: of one access alone."""
+        """Rows of a matrix that are multiplied by a size other than its number of columns; ``line``: only there."""
         for kernel in self.source.kernels.values():
             given = self._given(kernel)
-            sizes = {name: it.name for name, it in given.items() if it.kind is Kind.SIZE}
+            sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
             for access in kernel.accesses:
                 matrix = given.get(access.parameter)
                 if matrix is None or len(matrix.shape) != 2 or (line and access.line != line):
@@ -235,7 +230,7 @@ class TritonMistakes:
                 if right not in sizes.values():
                     continue
                 factors = _factors(_resolved(access.pointer, kernel, everything=True), set(sizes))
-                used = {sizes[it] for it in factors}
+                used = {sizes[name] for name in factors}
                 if used and right not in used:
                     wrong = next(iter(factors))
                     told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
@@ -248,20 +243,24 @@ class TritonMistakes:
     def _bounds_of_one_index(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         """The same indices are compared with two sizes."""
         for kernel in self.source.kernels.values():
-            sizes = {name for name, it in self._given(kernel).items() if it.kind is Kind.SIZE}
+            sizes = {name for name, argument in self._given(kernel).items() if argument.kind is Kind.SIZE}
             seen: dict[str, tuple[str, int]] = {}
-            for it in walk(*kernel.node.body):
-                if not isinstance(it, ast.Compare) or len(it.ops) != 1 or not isinstance(it.ops[0], ast.Lt):
+            for node in walk(*kernel.node.body):
+                if (
+                    not isinstance(node, ast.Compare)
+                    or len(node.ops) != 1
+                    or not isinstance(node.ops[0], ast.Lt)
+                ):
                     continue
-                bound, left = it.comparators[0], it.left
+                bound, left = node.comparators[0], node.left
                 vector = _names(left) if _expanded(left) else set()
                 if isinstance(bound, ast.Name) and bound.id in sizes and len(vector) == 1:
                     name = vector.pop()
-                    before = seen.setdefault(name, (bound.id, it.lineno))
+                    before = seen.setdefault(name, (bound.id, node.lineno))
                     if before[0] != bound.id:
                         return (
-                            f"Line {before[1]} compares {name} with {before[0]}, and line {it.lineno} compares it with "
-                            f"{bound.id}: one of the masks bounds the wrong axis."
+                            f"Line {before[1]} compares {name} with {before[0]}, and line {node.lineno} compares it "
+                            f"with {bound.id}: one of the masks bounds the wrong axis."
                         )
         return ""
 
@@ -294,13 +293,13 @@ class TritonMistakes:
         return f"{found[0].text}." if found else ""
 
     def _unshifted_exponential(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
-        """An overflow, in a kernel that takes exponentials of its inputs and never a maximum."""
+        """An overflow in a kernel that takes exponentials of its inputs but no maximum."""
         if mismatch.kind not in _NOT_NUMBERS or mismatch.expected in ("nan", "inf", "-inf"):
             return ""
         for kernel in self.source.kernels.values():
-            calls = [it for it in walk(*kernel.node.body) if isinstance(it, ast.Call)]
-            names = {_operation(it) for it in calls}
-            exponential = next((it for it in calls if _operation(it) in ("exp", "exp2")), None)
+            calls = [node for node in walk(*kernel.node.body) if isinstance(node, ast.Call)]
+            names = {_operation(call) for call in calls}
+            exponential = next((call for call in calls if _operation(call) in ("exp", "exp2")), None)
             if exponential is not None and "sum" in names and not names & {"max", "maximum"}:
                 return (
                     f"The exponential in line {exponential.lineno} overflows for large inputs, and inf / inf is NaN: "
@@ -319,18 +318,20 @@ class TritonMistakes:
     def _reduced_precision(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         if pattern is None or pattern.kind not in ("rounding", "rounded_inputs"):
             return ""
-        if any(it.dtype in _HALVES for it in self.manifest.buffers if it.kind is Kind.INPUT):
+        if any(
+            argument.dtype in _HALVES for argument in self.manifest.buffers if argument.kind is Kind.INPUT
+        ):
             return ""
         for kernel in self.source.kernels.values():
             for call in walk(*kernel.node.body):
                 if operation_of(call) == "dot" and isinstance(call, ast.Call):
-                    precise = {it.arg: it.value for it in call.keywords}
+                    precise = {keyword.arg: keyword.value for keyword in call.keywords}
                     chosen = precise.get("input_precision", precise.get("allow_tf32"))
                     value = chosen.value if isinstance(chosen, ast.Constant) else None
                     if chosen is None or value in ("tf32", True):
                         return (
-                            f"The tl.dot in line {call.lineno} rounds float32 to TF32, which keeps 10 bits after the "
-                            'point: pass input_precision="ieee".'
+                            f"The tl.dot in line {call.lineno} rounds float32 to TF32, which has 10 bits of mantissa: "
+                            'pass input_precision="ieee".'
                         )
         return ""
 
@@ -353,9 +354,9 @@ class TritonMistakes:
         return ""
 
     def _unused(self, name: str) -> str:
-        """What a source never does with a parameter of solve."""
+        """A parameter of solve that the source never uses."""
         solve = self.source.solve
-        if solve is None or name not in [it.arg for it in solve.args.args]:
+        if solve is None or name not in [parameter.arg for parameter in solve.args.args]:
             return ""
         if not _reads(solve.body, name):
             return f"solve never uses its argument {name}."
@@ -372,7 +373,7 @@ class TritonMistakes:
         return f"The kernel {kernel.name} never uses its parameter {told}."
 
     def _stores_outside(self, name: str) -> str:
-        """What was found behind an array after the call: no line is known."""
+        """A write past the end of an array, found after the call: its line is not known."""
         stored = self._parameter_of(name)
         for launch in self.source.launches:
             for access in launch.kernel.accesses:
@@ -404,7 +405,7 @@ class TritonMistakes:
         if kernel is None:
             return ""
         if failure.type == "out_of_bounds":
-            turned = next((it for it in self._findings("axes") if it.line == line), None)
+            turned = next((finding for finding in self._findings("axes") if finding.line == line), None)
             if turned is not None:
                 return f"{turned.text}."
             if stride := next(self._wrong_strides(line), ""):
@@ -414,16 +415,17 @@ class TritonMistakes:
                 return unlike
             said = failure.message.split("\n")[0]
             if "before the beginning of" in said or " at address " in said:
-                return ""  # no mask that compares with a size is to blame
+                return ""  # a mask that compares with a size is not to blame
             verb = "load" if " reads " in said else "store"
-            mine = [it for it in accesses if (it.operation == "load") == (verb == "load")] or accesses
-            return next((said for it in mine if (said := self._mask_of(it, kernel))), "")
+            mine = [
+                access for access in accesses if (access.operation == "load") == (verb == "load")
+            ] or accesses
+            return next((said for access in mine if (said := self._mask_of(access, kernel))), "")
         if failure.type == "global_race" and " at once: " not in failure.message.split("\n")[0]:
             return self._overlap(kernel, accesses)
         return ""
 
     def _mask_of(self, access: Access, kernel: Kernel) -> str:
-        """What is wrong with an access's mask, or that it has none."""
         what = f"tl.{access.operation} in line {access.line}"
         if access.mask is None:
             return (
@@ -431,13 +433,13 @@ class TritonMistakes:
                 "with the offsets that the pointer uses."
             )
         mask = _resolved(access.mask, kernel)
-        for it in walk(mask):
-            if isinstance(it, ast.Compare) and len(it.ops) == 1 and isinstance(it.ops[0], ast.LtE):
-                right = it.comparators[0]
+        for node in walk(mask):
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.LtE):
+                right = node.comparators[0]
                 if not (isinstance(right, ast.BinOp) and isinstance(right.op, ast.Sub)) and not isinstance(
                     right, ast.Constant
                 ):
-                    said = ast.unparse(it)
+                    said = ast.unparse(node)
                     return (
                         f"The mask of the {what} lets {said} through: indices count from 0, so the last one is "
                         f"{ast.unparse(right)} - 1. Use <."
@@ -445,49 +447,50 @@ class TritonMistakes:
         loop = _loop_around(access, kernel)
         if loop and loop in _names(_resolved(access.pointer, kernel)) and loop not in _names(mask):
             return (
-                f"The mask of the {what} does not contain {loop}, which the pointer does: compare the offsets that are "
+                f"The mask of the {what} does not contain {loop}, but the pointer does: compare the offsets that are "
                 "read, block by block."
             )
         wide = _expanded(_resolved(access.pointer, kernel))
         bounded = _expanded(mask)
         if (missing := sorted(wide - bounded)) and bounded:
             return (
-                f"The mask of the {what} bounds {' and '.join(sorted(bounded))} alone, and the pointer uses "
-                f"{missing[0]}, too: a tile at the edge needs both, joined by &."
+                f"The mask of the {what} bounds only {' and '.join(sorted(bounded))}, but the pointer also uses "
+                f"{missing[0]}: a tile at the edge needs both, joined by &."
             )
         return (
-            f"The mask of the {what} lets offsets past the end through: compare the very offsets that the pointer uses "
+            f"The mask of the {what} lets offsets past the end through: compare the same offsets that the pointer uses "
             "with the size of that array."
         )
 
     def _overlap(self, kernel: Kernel, accesses: list[Access]) -> str:
-        """Programs that meet at one address."""
-        stores = [it for it in kernel.accesses if it.operation == "store"]
-        here = [it for it in stores if it.parameter in {each.parameter for each in accesses}] or stores
-        launched = [it for it in self.source.launches if it.kernel is kernel]
+        stores = [access for access in kernel.accesses if access.operation == "store"]
+        here = [
+            access for access in stores if access.parameter in {each.parameter for each in accesses}
+        ] or stores
+        launched = [launch for launch in self.source.launches if launch.kernel is kernel]
         if not kernel.program_axes and here:
             return (
-                f"The kernel {kernel.name} never asks tl.program_id: every program does the same work, and stores to "
-                "the "
-                "same elements."
+                f"The kernel {kernel.name} never uses tl.program_id: every program does the same work and stores to "
+                "the same elements."
             )
         if said := self._grid_too_small(None, _NO_MISMATCH):
             return said
         by_program = _program_names(kernel)
         for store in here:
             depends = bool(_names(_resolved(store.pointer, kernel)) & by_program)
-            loaded = any(it.operation == "load" and it.parameter == store.parameter for it in kernel.accesses)
+            loaded = any(
+                access.operation == "load" and access.parameter == store.parameter
+                for access in kernel.accesses
+            )
             if loaded and not depends:
                 return (
                     f"Every program loads, adds and stores {store.parameter} at the same address, in line "
-                    f"{store.line}: "
-                    f"between one program's load and store, another's comes. tl.atomic_add does it in one step."
+                    f"{store.line}: another program stores in between. tl.atomic_add does it in one step."
                 )
             if not depends and launched:
                 return (
                     f"The address of the tl.store in line {store.line} is the same in every program: it does not "
-                    "depend "
-                    "on tl.program_id. Use tl.atomic_add, or an element for each program and a second kernel."
+                    "depend on tl.program_id. Use tl.atomic_add, or one element for each program and a second kernel."
                 )
         return self._bounds_of_one_index(None, _NO_MISMATCH)
 
@@ -501,7 +504,7 @@ class TritonMistakes:
             ):
                 name = node.func.id
                 return (
-                    f"Line {node.lineno} calls the kernel {name} like a function: a launch names its grid in brackets, "
+                    f"Line {node.lineno} calls the kernel {name} like a function: a launch needs its grid in brackets, "
                     f"{name}[(triton.cdiv(n, BLOCK),)](...)."
                 )
         return ""
@@ -521,8 +524,8 @@ class TritonMistakes:
             if name in kernel.parameters and name not in kernel.constants and not _only_expands(node.slice):
                 index = ast.unparse(node.slice)
                 return (
-                    f"{name} is a pointer, and a pointer has no elements to index: read by tl.load({name} + {index}, "
-                    f"mask=...), write by tl.store({name} + {index}, value, mask=...)."
+                    f"{name} is a pointer, which cannot be indexed: read with tl.load({name} + {index}, mask=...), "
+                    f"write with tl.store({name} + {index}, value, mask=...)."
                 )
         return ""
 
@@ -535,29 +538,34 @@ class TritonMistakes:
                     if arguments.defaults
                     else []
                 )
-                without = {it.arg for it in optional}
+                without = {argument.arg for argument in optional}
                 missing = [
-                    it for it in launch.kernel.parameters if it not in launch.given and it not in without
+                    parameter
+                    for parameter in launch.kernel.parameters
+                    if parameter not in launch.given and parameter not in without
                 ]
                 if missing and "argument" in failure.message and not self._is_tuned(launch.kernel):
                     return f"The launch in line {launch.line} gives {launch.kernel.name} no {' and no '.join(missing)}."
         return ""
 
     def _parameter_order(self, failure: Failure, line: int) -> str:
-        names = [it.name for it in self.manifest.args]
+        names = [argument.name for argument in self.manifest.args]
         solve = self.source.solve
-        own = [it.arg for it in solve.args.args] if solve is not None else []
+        own = [parameter.arg for parameter in solve.args.args] if solve is not None else []
         if own == names or sorted(own) != sorted(names):
             return ""
-        return f"solve takes ({', '.join(own)}), and the challenge passes ({', '.join(names)}): the order is its own."
+        return (
+            f"solve takes ({', '.join(own)}), and the judge passes ({', '.join(names)}): use the challenge's order of "
+            "arguments."
+        )
 
     def _by_message(self, failure: Failure, line: int) -> str:
         return next((hint for pattern, hint in _BY_MESSAGE if pattern.search(failure.message)), "")
 
     def _is_tuned(self, kernel: Kernel) -> bool:
         return any(
-            "autotune" in ast.unparse(it) or "heuristics" in ast.unparse(it)
-            for it in kernel.node.decorator_list
+            "autotune" in ast.unparse(node) or "heuristics" in ast.unparse(node)
+            for node in kernel.node.decorator_list
         )
 
     def _not_constant(self, failure: Failure, line: int) -> str:
@@ -570,13 +578,13 @@ class TritonMistakes:
                 for name in _names(node):
                     if name in kernel.parameters and name not in kernel.constants:
                         return (
-                            f"{name} decides a shape, so it must be known when the kernel is compiled: write "
+                            f"A shape depends on {name}, so it must be known when the kernel is compiled: write "
                             f"{name}: tl.constexpr in the parameters of {kernel.name}."
                         )
         return ""
 
     def adds_to(self, result: str) -> bool:
-        """Whether it is loaded, or an atomic goes there, or torch works on it in place."""
+        """True if it is loaded, changed by an atomic, or changed by torch in place."""
         name = self._parameter_of(result)
         for launch in self.source.launches:
             for access in launch.kernel.accesses:
@@ -585,35 +593,34 @@ class TritonMistakes:
                     return True
         solve = self.source.solve
         return solve is None or any(
-            isinstance(it, ast.AugAssign) or (isinstance(it, ast.Attribute) and it.attr.endswith("_"))
-            for it in walk(*solve.body)
+            isinstance(node, ast.AugAssign) or (isinstance(node, ast.Attribute) and node.attr.endswith("_"))
+            for node in walk(*solve.body)
         )
 
 
-# What Triton's compiler says, and what helps.
+# Messages of Triton's compiler, and hints.
 _BY_MESSAGE = (
     (
         re.compile(r"arange's range must be a power of 2"),
-        "Take the next power of two, triton.next_power_of_2(...), and mask what is beyond the size.",
+        "Use the next power of two, triton.next_power_of_2(...), and mask everything beyond the size.",
     ),
     (
         re.compile(r"Boolean value of Tensor with more than one value|bool\(.*tensor|logical (?:and|or)"),
-        "A tile has a condition for each element: and, or, not and if do not take it. Use & and | with parentheses, ~, "
+        "A tile has a condition for each element, so and, or, not and if do not work. Use & and | with parentheses, ~, "
         "tl.where, or mask=.",
     ),
     (
         re.compile(r"incompatible dimensions|Cannot broadcast|Cannot make_shape_compatible"),
-        "The shapes do not fit. What a reduction leaves, and tl.arange, has one axis: [:, None] makes a column of "
-        "it, and "
+        "The shapes do not fit. A reduction and tl.arange give one axis: [:, None] makes a column of it, and "
         "[None, :] a row.",
     ),
     (
         re.compile(r"Pointer argument .* cannot be accessed from Triton|cpu tensor"),
-        "A kernel takes tensors of the GPU: make it with device=x.device for an argument x of solve.",
+        "A kernel takes tensors on the GPU: create it with device=x.device for an argument x of solve.",
     ),
     (
         re.compile(r"out of resource: shared memory"),
-        "The tiles need more shared memory than a multiprocessor has: smaller blocks, or a smaller num_stages.",
+        "The tiles need more shared memory than a multiprocessor has: use smaller blocks, or a smaller num_stages.",
     ),
 )
 
@@ -622,14 +629,13 @@ def _operation(call: ast.Call) -> str:
     return operation_of(call) or (call.func.attr if isinstance(call.func, ast.Attribute) else "")
 
 
-def _is_none(it: ast.expr) -> bool:
-    return isinstance(it, ast.Constant) and it.value is None
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_one(grid: ast.expr) -> bool:
-    """A grid of one program."""
     parts = grid.elts if isinstance(grid, ast.Tuple) else [grid]
-    return all(isinstance(it, ast.Constant) and it.value == 1 for it in parts)
+    return all(isinstance(part, ast.Constant) and part.value == 1 for part in parts)
 
 
 def _is_one_at(launch: Launch, axis: int) -> bool:
@@ -638,39 +644,41 @@ def _is_one_at(launch: Launch, axis: int) -> bool:
 
 
 def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
-    """Whether another function under jit may ask for it."""
-    return any(isinstance(it, ast.Name) and it.id in source.kernels for it in walk(*kernel.node.body))
+    """True if the kernel calls another function under jit, which may use it."""
+    return any(isinstance(node, ast.Name) and node.id in source.kernels for node in walk(*kernel.node.body))
 
 
 def _divided_down(grid: ast.expr) -> str:
-    """A floor division that rounds nothing up, and to whose result nothing is added, as text."""
+    """The text of a floor division that rounds down, with nothing added to the result."""
     grid = grid.body if isinstance(grid, ast.Lambda) else grid
     for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
         if any(
-            isinstance(it, ast.BinOp) and isinstance(it.op, ast.Add) and _divides(it) for it in walk(part)
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _divides(node)
+            for node in walk(part)
         ):
             continue
-        for it in walk(part):
-            match it:
+        for node in walk(part):
+            match node:
                 case ast.BinOp(left=ast.BinOp() | ast.UnaryOp()):
                     continue
                 case ast.BinOp(op=ast.FloorDiv()):
-                    return ast.unparse(it)
+                    return ast.unparse(node)
     return ""
 
 
-def _divides(it: ast.AST) -> bool:
-    return any(isinstance(node, ast.FloorDiv) for node in walk(it))
+def _divides(tree: ast.AST) -> bool:
+    return any(isinstance(node, ast.FloorDiv) for node in walk(tree))
 
 
 def _reads(body: list[ast.stmt], name: str) -> bool:
     return any(
-        isinstance(it, ast.Name) and it.id == name and isinstance(it.ctx, ast.Load) for it in walk(*body)
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in walk(*body)
     )
 
 
-def _names(it: ast.AST) -> set[str]:
-    return {node.id for node in walk(it) if isinstance(node, ast.Name)}
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in walk(tree) if isinstance(node, ast.Name)}
 
 
 class _Substitute(ast.NodeTransformer):
@@ -681,47 +689,47 @@ class _Substitute(ast.NodeTransformer):
         return self.values.get(node.id, node)
 
 
-def _resolved(it: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
-    """With names of masks and pointers replaced by what they were given, two deep: names of indices stay, but with
-    ``everything``."""
+def _resolved(expression: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
+    """The expression with names of masks and pointers (with ``everything``: also of indices) replaced by their values,
+    two deep."""
     values = kernel.values if everything else kernel.conditions
     for _ in range(2):
-        found = _Substitute(values).visit(ast.parse(ast.unparse(it), mode="eval").body)
-        # Values are shared: few nodes stand for as many as names times their values have.
+        found = _Substitute(values).visit(ast.parse(ast.unparse(expression), mode="eval").body)
+        # Values are shared nodes, so a small tree can unfold to a huge one.
         if next(itertools.islice(walk(found), _MOST_NODES, None), None) is not None:
             break
-        it = found
-    return it
+        expression = found
+    return expression
 
 
 def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
-    """The sizes that something in a pointer's arithmetic is multiplied by; none where there is more than one."""
+    """The one size that is a factor in a pointer's arithmetic; empty if there are several."""
     found: set[str] = set()
-    for it in walk(pointer):
-        if isinstance(it, ast.BinOp) and isinstance(it.op, ast.Mult):
-            found |= (_names(it.left) if isinstance(it.left, ast.Name) else set()) & sizes
-            found |= (_names(it.right) if isinstance(it.right, ast.Name) else set()) & sizes
+    for node in walk(pointer):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            found |= (_names(node.left) if isinstance(node.left, ast.Name) else set()) & sizes
+            found |= (_names(node.right) if isinstance(node.right, ast.Name) else set()) & sizes
     return found if len(found) == 1 else set()
 
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
-    """Vectors of indices, the axis of the program id in each, and the parameter that it is compared with."""
+    """Vectors of indices, the axis of their program id, and the parameter that they are compared with."""
     assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):
         for name, value in assigned.items():
             found = set()
-            for it in walk(value):
-                asks = operation_of(it) == "program_id"
-                axis = argument(it, 0, "axis") if isinstance(it, ast.Call) and asks else None
+            for node in walk(value):
+                asks = operation_of(node) == "program_id"
+                axis = argument(node, 0, "axis") if isinstance(node, ast.Call) and asks else None
                 if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
                     found.add(axis.value)
-                if isinstance(it, ast.Name) and it.id != name:
-                    found |= axes.get(it.id, set())
+                if isinstance(node, ast.Name) and node.id != name:
+                    found |= axes.get(node.id, set())
             axes[name] = found
-    for it in walk(*kernel.node.body):
-        if isinstance(it, ast.Compare) and len(it.ops) == 1 and isinstance(it.ops[0], ast.Lt):
-            bound, names = it.comparators[0], _names(it.left)
+    for node in walk(*kernel.node.body):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt):
+            bound, names = node.comparators[0], _names(node.left)
             if isinstance(bound, ast.Name) and bound.id in kernel.parameters and len(names) == 1:
                 name = names.pop()
                 if len(axes.get(name, ())) == 1:
@@ -729,30 +737,27 @@ def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
 
 
 def _program_names(kernel: Kernel) -> set[str]:
-    """Names whose values depend on program_id."""
     found: set[str] = set()
     for _ in range(4):
         for name, value in kernel.assigned.items():
-            if any(operation_of(it) == "program_id" for it in walk(value)) or _names(value) & found:
+            if any(operation_of(node) == "program_id" for node in walk(value)) or _names(value) & found:
                 found.add(name)
     return found | {"program_id"}
 
 
 def _loop_around(access: Access, kernel: Kernel) -> str:
-    """The variable of the loop that an access is in."""
-    for it in walk(*kernel.node.body):
-        match it:
+    for node in walk(*kernel.node.body):
+        match node:
             case ast.For(target=ast.Name(id=name)) if (
-                it.lineno <= access.line <= (it.end_lineno or it.lineno)
+                node.lineno <= access.line <= (node.end_lineno or node.lineno)
             ):
                 return name
     return ""
 
 
-def _expanded(it: ast.AST) -> set[str]:
-    """Names of vectors that are spread over a tile: ``r[:, None]``."""
+def _expanded(tree: ast.AST) -> set[str]:
     found = set()
-    for node in walk(it):
+    for node in walk(tree):
         if isinstance(node, ast.Subscript) and _only_expands(node.slice):
             found |= set(_names(node.value))
     return found
@@ -760,6 +765,6 @@ def _expanded(it: ast.AST) -> set[str]:
 
 def _only_expands(place: ast.expr) -> bool:
     parts = place.elts if isinstance(place, ast.Tuple) else [place]
-    return any(_is_none(it) for it in parts) and all(
-        _is_none(it) or isinstance(it, ast.Slice) for it in parts
+    return any(_is_none(part) for part in parts) and all(
+        _is_none(part) or isinstance(part, ast.Slice) for part in parts
     )

@@ -1,4 +1,4 @@
-"""What a Triton source says of itself, read from its syntax tree. Nothing of it is executed."""
+"""Reads kernels, their accesses and launches from the syntax tree of a Triton source. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-# No kernel that a person wrote is longer or has more loads and stores, and more is not worth the judge's time, as rules
-# look at each access beside all else.
+# Nobody writes longer kernels or more loads and stores; more would take too long, as rules compare each with the rest.
 _MOST_CHARS, _MOST_ACCESSES = 1 << 16, 200
 _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg", "atomic_and",
           "atomic_or", "atomic_xor")  # fmt: skip
@@ -16,11 +15,10 @@ _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas
 
 @dataclass(frozen=True)
 class Access:
-    """``operation``: load, store or an atomic. ``parameter``: of the kernel, that its pointer comes from; empty where
-    that is not one name. ``through``: a tensor descriptor, whose accesses need no mask."""
-
     line: int
+    #: load, store or an atomic.
     operation: str
+    #: The kernel's parameter that the pointer comes from; empty if that is not one name.
     parameter: str
     pointer: ast.expr
     mask: ast.expr | None = None
@@ -29,11 +27,9 @@ class Access:
 
 @dataclass
 class Kernel:
-    """A function under ``triton.jit``."""
-
     node: ast.FunctionDef
     accesses: list[Access] = field(default_factory=list)
-    # Axes that it asks program_id for; None among them: one that is not a number.
+    #: Axes that it uses program_id of; None for one that is not a literal.
     program_axes: list[int | None] = field(default_factory=list)
 
     @property
@@ -43,64 +39,69 @@ class Kernel:
     @property
     def parameters(self) -> list[str]:
         arguments = self.node.args
-        return [it.arg for it in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        return [
+            parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ]
 
     @property
     def constants(self) -> set[str]:
-        """Parameters that are compile-time constants."""
         arguments = self.node.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         return {
-            it.arg for it in every if it.annotation is not None and "constexpr" in ast.unparse(it.annotation)
+            parameter.arg
+            for parameter in every
+            if parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation)
         }
 
     @cached_property
     def assigned(self) -> dict[str, ast.expr]:
-        """The last value of each name that is given one by itself."""
+        """Name -> its last value, for assignments to a single name."""
         return {
-            it.targets[0].id: it.value
-            for it in walk(*self.node.body)
-            if isinstance(it, ast.Assign) and len(it.targets) == 1 and isinstance(it.targets[0], ast.Name)
+            node.targets[0].id: node.value
+            for node in walk(*self.node.body)
+            if isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
         }
 
     @cached_property
     def values(self) -> dict[str, ast.expr]:
-        """Of these, what does not come of the name's own value before."""
+        """The ``assigned`` values that do not depend on the name's earlier value."""
         return {
             name: value
             for name, value in self.assigned.items()
-            if not any(isinstance(it, ast.Name) and it.id == name for it in walk(value))
+            if not any(isinstance(node, ast.Name) and node.id == name for node in walk(value))
         }
 
     @cached_property
     def conditions(self) -> dict[str, ast.expr]:
-        """Of these, those that compare or spread: masks and pointers, not indices."""
+        """The ``values`` that compare or expand: masks and pointers, not indices."""
         return {
             name: value
             for name, value in self.values.items()
-            if any(isinstance(it, (ast.Compare, ast.Subscript)) for it in walk(value))
+            if any(isinstance(node, (ast.Compare, ast.Subscript)) for node in walk(value))
         }
 
     @property
     def used(self) -> set[str]:
-        """Names that its body reads."""
         return {
-            it.id for it in walk(*self.node.body) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load)
+            node.id
+            for node in walk(*self.node.body)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
 
 
 @dataclass(frozen=True)
 class Launch:
-    """``kernel[grid](...)``. ``given``: what each parameter gets, as far as the call says it."""
-
     line: int
     kernel: Kernel
     grid: ast.expr
+    #: Parameter -> expression passed for it, as far as the call shows.
     given: dict[str, ast.expr]
 
     @property
     def axes(self) -> int:
-        """How many dimensions the grid has; 0: the source does not say."""
+        """The number of dimensions of the grid; 0 if the source does not show it."""
         grid = self.grid.body if isinstance(self.grid, ast.Lambda) else self.grid
         return len(grid.elts) if isinstance(grid, ast.Tuple) else 0
 
@@ -114,17 +115,22 @@ class TritonSource:
     tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
 
     def kernel_at(self, line: int) -> Kernel | None:
-        """The kernel that a line lies in."""
         return next(
-            (it for it in self.kernels.values() if it.node.lineno <= line <= (it.node.end_lineno or 0)), None
+            (
+                kernel
+                for kernel in self.kernels.values()
+                if kernel.node.lineno <= line <= (kernel.node.end_lineno or 0)
+            ),
+            None,
         )
 
     def accesses_at(self, line: int) -> list[Access]:
-        return [it for kernel in self.kernels.values() for it in kernel.accesses if it.line == line]
+        return [
+            access for kernel in self.kernels.values() for access in kernel.accesses if access.line == line
+        ]
 
 
 def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """In the order of the text."""
     pending = list(reversed(nodes))
     while pending:
         node = pending.pop()
@@ -133,7 +139,6 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def operation_of(call: ast.AST) -> str:
-    """``load`` of ``tl.load(...)``; empty for what calls nothing of a module's."""
     if (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
@@ -144,13 +149,11 @@ def operation_of(call: ast.AST) -> str:
 
 
 def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """What a call passes at that place, or by that name."""
-    named = next((it.value for it in call.keywords if it.arg == name), None)
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
     return named if named is not None else call.args[place] if len(call.args) > place else None
 
 
 def read(source: str) -> TritonSource | None:
-    """None where it is no Python that we read."""
     if len(source) > _MOST_CHARS:
         return None
     try:
@@ -158,7 +161,7 @@ def read(source: str) -> TritonSource | None:
         found = _read(tree, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return found if sum(len(it.accesses) for it in found.kernels.values()) <= _MOST_ACCESSES else None
+    return found if sum(len(kernel.accesses) for kernel in found.kernels.values()) <= _MOST_ACCESSES else None
 
 
 def _read(tree: ast.Module, source: str) -> TritonSource:
@@ -166,7 +169,7 @@ def _read(tree: ast.Module, source: str) -> TritonSource:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
             continue
-        if any("jit" in ast.unparse(it) for it in node.decorator_list):
+        if any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
             found.kernels[node.name] = _kernel(node)
         if node.name == "solve":
             found.solve = node
@@ -184,28 +187,32 @@ def _read(tree: ast.Module, source: str) -> TritonSource:
 
 def _kernel(node: ast.FunctionDef) -> Kernel:
     kernel = Kernel(node)
-    origins: dict[str, str] = {it: it for it in kernel.parameters}
-    for it in walk(*node.body):
-        if isinstance(it, ast.Assign) and len(it.targets) == 1 and isinstance(it.targets[0], ast.Name):
-            # A pointer that is moved keeps its origin; what is loaded has none.
-            origin = _origin(it.value, origins)
-            if origin not in (None, it.targets[0].id) or it.targets[0].id not in kernel.parameters:
-                origins[it.targets[0].id] = origin or ""
-        operation = operation_of(it)
-        if operation == "program_id" and isinstance(it, ast.Call):
-            axis = argument(it, 0, "axis")
+    origins: dict[str, str] = {parameter: parameter for parameter in kernel.parameters}
+    for inner in walk(*node.body):
+        if (
+            isinstance(inner, ast.Assign)
+            and len(inner.targets) == 1
+            and isinstance(inner.targets[0], ast.Name)
+        ):
+            # A moved pointer keeps its origin; a loaded value has none.
+            origin = _origin(inner.value, origins)
+            if origin not in (None, inner.targets[0].id) or inner.targets[0].id not in kernel.parameters:
+                origins[inner.targets[0].id] = origin or ""
+        operation = operation_of(inner)
+        if operation == "program_id" and isinstance(inner, ast.Call):
+            axis = argument(inner, 0, "axis")
             value = axis.value if isinstance(axis, ast.Constant) else None
             kernel.program_axes.append(value if isinstance(value, int) else None)
-        if operation in _LOADS and isinstance(it, ast.Call) and it.args:
+        if operation in _LOADS and isinstance(inner, ast.Call) and inner.args:
             places = {"load": (1, 2), "store": (2, 99)}.get(operation, (2, 99))
             kernel.accesses.append(
                 Access(
-                    it.lineno,
+                    inner.lineno,
                     operation,
-                    _origin(it.args[0], origins) or "",
-                    it.args[0],
-                    argument(it, places[0], "mask"),
-                    argument(it, places[1], "other"),
+                    _origin(inner.args[0], origins) or "",
+                    inner.args[0],
+                    argument(inner, places[0], "mask"),
+                    argument(inner, places[1], "other"),
                 )
             )
     return kernel
@@ -220,5 +227,5 @@ def _origin(pointer: ast.expr, origins: dict[str, str]) -> str | None:
 
 def _launch(call: ast.Call, grid: ast.expr, kernel: Kernel) -> Launch:
     given = dict(zip(kernel.parameters, call.args, strict=False))
-    given |= {it.arg: it.value for it in call.keywords if it.arg}
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     return Launch(call.lineno, kernel, grid, given)

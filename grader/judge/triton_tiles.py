@@ -1,5 +1,5 @@
-"""Follows the tiles of a Triton kernel through its text: what lanes beyond the data hold, which axis is which, and in
-what precision sums are made. Nothing is executed: each line is read once, and what is not understood is not known.
+"""Follows the tiles of a Triton kernel through its text: values of lanes beyond the data, which axis is which, and the
+precision of sums. Nothing is executed: each line is read once, and whatever is not understood is unknown.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from grader.challenge.model import DType
 from grader.judge.triton_source import Kernel, argument, operation_of
 
-# Beyond it, a finite number serves as infinity.
+# Larger finite numbers serve as infinity.
 _AS_INFINITE = 1e9
 _UNARY: dict[str, Callable[[float], float]] = {
-    "exp": math.exp, "exp2": lambda it: 2.0**it, "abs": abs, "sqrt": math.sqrt, "log": math.log,
-    "sigmoid": lambda it: 1 / (1 + math.exp(-it)),
+    "exp": math.exp, "exp2": lambda x: 2.0**x, "abs": abs, "sqrt": math.sqrt, "log": math.log,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
 }  # fmt: skip
-# What a lane must hold so that a reduction is the same without it.
+# The value of a lane that does not change the result of a reduction.
 _NEUTRAL = {
     "sum": 0.0, "cumsum": 0.0, "xor_sum": 0.0, "dot": 0.0,
     "max": -math.inf, "argmax": -math.inf, "min": math.inf, "argmin": math.inf,
@@ -28,15 +28,15 @@ _NEUTRAL = {
 
 @dataclass(frozen=True)
 class Axis:
-    """Of a tile. ``name``: the vector of indices that it is made of; ``programs``: the program ids in these; ``one``:
-    of extent 1, it fits every other."""
-
+    #: The vector of indices along it.
     name: str = ""
+    #: The program ids in these indices.
     programs: frozenset[str] = frozenset()
+    #: Extent 1: fits every other axis.
     one: bool = False
 
     def clashes(self, other: Axis) -> bool:
-        """Whether the two are indices of different things for certain."""
+        """True if the two certainly index different things."""
         known = bool(self.programs) and bool(other.programs) and self.name != other.name
         return known and not (self.one or other.one) and not self.programs & other.programs
 
@@ -46,11 +46,13 @@ _ONE = Axis(one=True)
 
 @dataclass(frozen=True)
 class Padding:
-    """What lanes beyond the data hold along one axis: a number, or None: it is not known. ``missing``: a load without
-    ``other`` left it open, and it is 0 in practice. ``line``: that of the load."""
+    """The value of lanes beyond the data along one axis."""
 
+    #: None if unknown.
     value: float | None
+    #: The line of the load.
     line: int
+    #: The load has no ``other``: undefined, but 0 in practice.
     missing: bool = False
 
 
@@ -59,26 +61,28 @@ Paddings = dict[int, Padding]
 
 @dataclass(frozen=True)
 class Tile:
-    """``axes``: None where the shape is not known. ``paddings``: by axis, where a mask bounds it. ``masks``: of a
-    condition, the axes that it bounds. ``half``: its elements are float16 or bfloat16. ``constant``: every lane holds
-    it. ``left``: of what a reduction of a tile of two axes left: that axis, the reduction's line and its name.
-    ``begins``: the line that made it of one number, as a sum begins. ``programs``: of a number, what it depends on."""
-
+    #: None if the shape is unknown.
     axes: tuple[Axis, ...] | None = None
+    #: Axis -> padding, if a mask bounds it.
     paddings: Paddings = field(default_factory=dict)
+    #: Axes that a condition bounds.
     masks: frozenset[int] = frozenset()
+    #: Elements are float16 or bfloat16.
     half: bool = False
+    #: The value of every lane.
     constant: float | None = None
+    #: For the result of reducing a tile of two axes: the axis left, and the reduction's line and name.
     left: tuple[int, int, str] | None = None
+    #: The line that filled it with one number, as a sum begins.
     begins: int = 0
+    #: The program ids that a number depends on.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``kind``: neutral, axes, broadcast, half_sum. ``line``: where; ``text``: what is said of it."""
-
+    #: neutral, axes, broadcast or half_sum.
     kind: str
     line: int
     text: str
@@ -99,35 +103,35 @@ class _Reader:
         for statement in body:
             self._statement(statement)
 
-    def _statement(self, it: ast.stmt) -> None:
-        match it:
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
             case ast.Assign(targets=[ast.Name(id=name)]):
-                self._bind(name, it.value, self._tile(it.value))
-            case ast.AnnAssign(target=ast.Name(id=name)) if it.value is not None:
-                self._bind(name, it.value, self._tile(it.value))
+                self._bind(name, statement.value, self._tile(statement.value))
+            case ast.AnnAssign(target=ast.Name(id=name)) if statement.value is not None:
+                self._bind(name, statement.value, self._tile(statement.value))
             case ast.Assign():
-                self._tile(it.value)
-                for target in it.targets:
+                self._tile(statement.value)
+                for target in statement.targets:
                     for part in ast.walk(target):
                         if isinstance(part, ast.Name):
                             self.names[part.id] = Tile()
             case ast.AugAssign(target=ast.Name(id=name)):
-                self._add_up(name, it)
+                self._add_up(name, statement)
             case ast.For():
                 self.loops += 1
-                if isinstance(it.target, ast.Name):
-                    self.names[it.target.id] = Tile(axes=())
-                self.run(it.body)
+                if isinstance(statement.target, ast.Name):
+                    self.names[statement.target.id] = Tile(axes=())
+                self.run(statement.body)
                 self.loops -= 1
             case ast.While():
                 self.loops += 1
-                self.run(it.body)
+                self.run(statement.body)
                 self.loops -= 1
             case ast.If():
-                self.run(it.body)
-                self.run(it.orelse)
-            case ast.Expr() | ast.Return() if it.value is not None:
-                self._tile(it.value)
+                self.run(statement.body)
+                self.run(statement.orelse)
+            case ast.Expr() | ast.Return() if statement.value is not None:
+                self._tile(statement.value)
 
     def _bind(self, name: str, value: ast.expr, tile: Tile) -> None:
         axes = tile.axes
@@ -138,21 +142,21 @@ class _Reader:
         if (
             axes == ()
             and tile.programs
-            and any(isinstance(it, (ast.FloorDiv, ast.Mod)) for it in ast.walk(value))
+            and any(isinstance(node, (ast.FloorDiv, ast.Mod)) for node in ast.walk(value))
         ):
-            # A program's row and column, made of one number.
+            # A program's row and column, computed from one number.
             tile = replace(tile, programs=frozenset({name}))
         self._check_half(name, value, tile)
         self.names[name] = tile
 
-    def _add_up(self, name: str, it: ast.AugAssign) -> None:
+    def _add_up(self, name: str, statement: ast.AugAssign) -> None:
         before = self.names.get(name, Tile())
-        added = self._tile(it.value)
-        tile = self._combine(it.op, before, added, it.lineno)
-        if before.constant == 0 and isinstance(it.op, ast.Add) and added.paddings:
+        added = self._tile(statement.value)
+        tile = self._combine(statement.op, before, added, statement.lineno)
+        if before.constant == 0 and isinstance(statement.op, ast.Add) and added.paddings:
             tile = replace(tile, paddings=added.paddings)
-        if self.loops and isinstance(it.op, ast.Add) and before.half and before.begins:
-            self._find("half_sum", it.lineno, f"{name}, which line {before.begins} makes {_HALF}")
+        if self.loops and isinstance(statement.op, ast.Add) and before.half and before.begins:
+            self._find("half_sum", statement.lineno, f"{name}, which line {before.begins} makes {_HALF}")
         self.names[name] = replace(tile, half=before.half, begins=before.begins, pointer=before.pointer)
 
     def _check_half(self, name: str, value: ast.expr, tile: Tile) -> None:
@@ -160,7 +164,7 @@ class _Reader:
         before = self.names.get(name)
         if not self.loops or before is None or not before.half or not before.begins or not tile.half:
             return
-        if any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(value)):
+        if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value)):
             self._find("half_sum", value.lineno, f"{name}, which line {before.begins} makes {_HALF}")
 
     def _find(self, kind: str, line: int, text: str) -> None:
@@ -170,28 +174,28 @@ class _Reader:
 
     # Expressions
 
-    def _tile(self, it: ast.expr) -> Tile:
-        match it:
+    def _tile(self, expression: ast.expr) -> Tile:
+        match expression:
             case ast.Constant(value=bool()):
                 return Tile(axes=())
             case ast.Constant(value=int() | float()):
-                return Tile(axes=(), constant=_number(it))
+                return Tile(axes=(), constant=_number(expression))
             case ast.Name(id=name):
                 return self._named(name)
             case ast.UnaryOp(operand=operand):
-                return self._negated(it, self._tile(operand))
+                return self._negated(expression, self._tile(operand))
             case ast.BinOp(left=left, op=op, right=right):
-                return self._combine(op, self._tile(left), self._tile(right), it.lineno)
+                return self._combine(op, self._tile(left), self._tile(right), expression.lineno)
             case ast.Compare(left=left, comparators=[right]):
-                return self._compared(self._tile(left), self._tile(right), it.lineno)
+                return self._compared(self._tile(left), self._tile(right), expression.lineno)
             case ast.BoolOp(values=values):
                 for value in values:
                     self._tile(value)
                 return Tile()
             case ast.Subscript(value=value):
-                return self._indexed(self._tile(value), it.slice)
+                return self._indexed(self._tile(value), expression.slice)
             case ast.Call():
-                return self._called(it)
+                return self._called(expression)
             case ast.Attribute(value=value, attr="T"):
                 return _turned(self._tile(value))
             case ast.IfExp(body=body, orelse=orelse):
@@ -210,10 +214,10 @@ class _Reader:
             return Tile(axes=())
         return Tile()
 
-    def _negated(self, it: ast.UnaryOp, tile: Tile) -> Tile:
-        if isinstance(it.op, ast.USub):
+    def _negated(self, operation: ast.UnaryOp, tile: Tile) -> Tile:
+        if isinstance(operation.op, ast.USub):
             return _mapped(tile, lambda value: -value)
-        return tile if isinstance(it.op, (ast.UAdd, ast.Invert)) else Tile(axes=tile.axes)
+        return tile if isinstance(operation.op, (ast.UAdd, ast.Invert)) else Tile(axes=tile.axes)
 
     def _combine(self, op: ast.operator, a: Tile, b: Tile, line: int) -> Tile:
         constant = _computed(op, a.constant, b.constant) if a.axes == () == b.axes else None
@@ -223,7 +227,7 @@ class _Reader:
         programs = a.programs | b.programs
         pointer = a.pointer or b.pointer
         if axes is not None and len(axes) == 1 and not pointer:
-            # A program's number moves a vector of indices.
+            # A program id shifts a vector of indices.
             axes = (
                 replace(axes[0], programs=axes[0].programs | (programs if not axes[0].one else frozenset())),
             )
@@ -233,7 +237,7 @@ class _Reader:
         if pointer:
             half = a.half or b.half
         masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
-        whole = axes is not None and len(axes) == 2 and not any(it.one for it in axes)
+        whole = axes is not None and len(axes) == 2 and not any(axis.one for axis in axes)
         return Tile(
             axes, _combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
             a.begins or b.begins, programs if axes == () else frozenset(), pointer,
@@ -247,11 +251,11 @@ class _Reader:
         return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
-        """What a reduction left is spread over a tile like that which it came from."""
+        """The result of a reduction is spread over a tile like the one it came from."""
         if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
             return
         placed = [place for place, axis in enumerate(a.axes) if not axis.one]
-        if len(placed) != 1 or b.left is not None or any(it.one for it in b.axes):
+        if len(placed) != 1 or b.left is not None or any(axis.one for axis in b.axes):
             return
         axis, made, operation = a.left
         if placed[0] != axis:
@@ -260,8 +264,7 @@ class _Reader:
             self._find(
                 "broadcast", line,
                 f"Line {line}: tl.{operation} with axis={1 - axis} in line {made} leaves one value for each "
-                f"{kept[0]}, and {wrong} "
-                f"spreads it along the other axis: use {kept[1]}",
+                f"{kept[0]}, but {wrong} spreads it along the other axis: use {kept[1]}",
             )  # fmt: skip
 
     def _fitted(
@@ -286,11 +289,11 @@ class _Reader:
     def _indexed(self, tile: Tile, place: ast.expr) -> Tile:
         """``[:, None]``, ``[None, :]`` and the like."""
         parts = place.elts if isinstance(place, ast.Tuple) else [place]
-        kinds = ["new" if isinstance(it, ast.Constant) and it.value is None else "kept" for it in parts]
+        kinds = ["new" if isinstance(part, ast.Constant) and part.value is None else "kept" for part in parts]
         if (
             tile.axes is None
             or kinds.count("kept") != len(tile.axes)
-            or not all(isinstance(it, (ast.Slice, ast.Constant)) for it in parts)
+            or not all(isinstance(part, (ast.Slice, ast.Constant)) for part in parts)
         ):
             return Tile(half=tile.half)
         old = iter(range(len(tile.axes)))
@@ -306,7 +309,7 @@ class _Reader:
         return replace(
             tile,
             axes=tuple(axes),
-            masks=frozenset(moved[it] for it in tile.masks if it in moved),
+            masks=frozenset(moved[axis] for axis in tile.masks if axis in moved),
             paddings=_moved(tile.paddings, moved),
         )
 
@@ -337,13 +340,13 @@ class _Reader:
             case "trans" if len(call.args) == 1:
                 return _turned(self._tile(call.args[0]))
             case "maximum" | "minimum" if len(call.args) == 2:
-                a, b = (self._tile(it) for it in call.args)
+                a, b = (self._tile(operand) for operand in call.args)
                 return self._extreme(operation, a, b, call.lineno)
         if operation in _NEUTRAL and call.args:
             return self._reduced(call, operation, self._tile(call.args[0]))
         if operation in _UNARY and call.args:
             return _mapped(self._tile(call.args[0]), _UNARY[operation])
-        tiles = [self._tile(it) for it in call.args]
+        tiles = [self._tile(operand) for operand in call.args]
         return Tile(axes=tiles[0].axes if len(tiles) == 1 else None)
 
     def _method(self, call: ast.Call, method: ast.Attribute) -> Tile:
@@ -355,16 +358,16 @@ class _Reader:
             return replace(tile, half=_is_half(call.args[0]))
         if method.attr in _UNARY:
             return _mapped(tile, _UNARY[method.attr])
-        for it in call.args:
-            self._tile(it)
+        for operand in call.args:
+            self._tile(operand)
         return Tile()
 
     def _plain_call(self, call: ast.Call) -> Tile:
         if isinstance(call.func, ast.Name) and call.func.id == "float" and call.args:
             value = _number(call)
             return Tile(axes=(), constant=value)
-        for it in call.args:
-            self._tile(it)
+        for operand in call.args:
+            self._tile(operand)
         return Tile()
 
     def _loaded(self, call: ast.Call) -> Tile:
@@ -376,16 +379,16 @@ class _Reader:
         self._fitted(pointer.axes, bounds.axes, call.lineno)
         value = 0.0 if other is None else self._tile(other).constant
         padding = Padding(value, call.lineno, other is None)
-        # Counts and places: 0 is as low as they go.
+        # Integers are taken for counts and indices, which are at least 0.
         whole = bool(call.args) and self._is_whole(call.args[0])
         known = (other is None or value is not None) and not whole
         paddings = dict.fromkeys(bounds.masks, padding) if known else {}
         return Tile(axes=pointer.axes, half=pointer.half, paddings=paddings)
 
     def _is_whole(self, pointer: ast.expr) -> bool:
-        names = (it.id for it in ast.walk(pointer) if isinstance(it, ast.Name))
-        kinds = [self.pointers[it] for it in names if it in self.pointers]
-        return any(it is not None and not it.floating for it in kinds)
+        names = (node.id for node in ast.walk(pointer) if isinstance(node, ast.Name))
+        kinds = [self.pointers[name] for name in names if name in self.pointers]
+        return any(dtype is not None and not dtype.floating for dtype in kinds)
 
     def _stored(self, call: ast.Call) -> None:
         if len(call.args) < 2:
@@ -395,7 +398,7 @@ class _Reader:
             for place, (to, of) in enumerate(zip(pointer.axes, value.axes, strict=True)):
                 if to.clashes(of):
                     turned = len(value.axes) == 2 and not value.axes[1 - place].clashes(to)
-                    cure = ": store tl.trans of it, or load it as it is to be stored" if turned else ""
+                    cure = ": store tl.trans of it, or load it the way it is stored" if turned else ""
                     self._find(
                         "axes", call.lineno,
                         f"In line {call.lineno}, along axis {place}, the pointers are indexed by {to.name} and the "
@@ -418,7 +421,7 @@ class _Reader:
     def _chosen(self, call: ast.Call) -> Tile:
         if len(call.args) != 3:
             return Tile()
-        bounds, a, b = (self._tile(it) for it in call.args)
+        bounds, a, b = (self._tile(operand) for operand in call.args)
         axes = self._fitted(bounds.axes, a.axes, call.lineno) if a.axes != () else bounds.axes
         paddings = {}
         if bounds.masks or b.constant is not None:
@@ -433,7 +436,7 @@ class _Reader:
     def _multiplied(self, call: ast.Call) -> Tile:
         if len(call.args) < 2:
             return Tile()
-        a, b = (self._tile(it) for it in call.args[:2])
+        a, b = (self._tile(operand) for operand in call.args[:2])
         sum_so_far = argument(call, 2, "acc")
         before = self._tile(sum_so_far) if sum_so_far is not None else None
         for tile, axis, other in ((a, 1, b), (b, 0, a)):
@@ -453,8 +456,10 @@ class _Reader:
         paddings = {}
         for axis in set(a.paddings) | set(b.paddings):
             origin = a.paddings.get(axis) or b.paddings[axis]
-            values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
-            known = [it for it in values if it is not None]
+            values = [
+                tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)
+            ]
+            known = [value for value in values if value is not None]
             if len(known) == 2:
                 paddings[axis] = replace(origin, value=pick(known))
         return Tile(axes=axes, paddings=paddings, half=a.half and b.half)
@@ -478,11 +483,11 @@ class _Reader:
         left = (kept[0], call.lineno, operation) if rank == 2 and len(kept) == 1 else None
         moved = {place: number for number, place in enumerate(kept)}
         return Tile(
-            axes=tuple(tile.axes[it] for it in kept), paddings=_moved(tile.paddings, moved), left=left
+            axes=tuple(tile.axes[axis] for axis in kept), paddings=_moved(tile.paddings, moved), left=left
         )
 
     def _check_padding(self, operation: str, tile: Tile, gone: tuple[int, ...], line: int) -> None:
-        padding = next((tile.paddings[it] for it in gone if it in tile.paddings), None)
+        padding = next((tile.paddings[axis] for axis in gone if axis in tile.paddings), None)
         if padding is None:
             return
         neutral, value = _NEUTRAL[operation], padding.value
@@ -495,21 +500,19 @@ class _Reader:
         wanted = {0.0: "0", -math.inf: '-float("inf")', math.inf: 'float("inf")'}[neutral]
         if value is None:
             said = (
-                f"tl.{operation} in line {line} takes the lanes behind the mask, too: line {padding.line} fills "
-                "them, and "
-                f"by then they no longer hold {wanted}. Put tl.where(mask, ..., {wanted}) before it"
+                f"tl.{operation} in line {line} also uses the lanes outside the mask: line {padding.line} fills them, "
+                f"and by then they no longer hold {wanted}. Put tl.where(mask, ..., {wanted}) before it"
             )
         elif padding.missing:
             said = (
-                f"The load in line {padding.line} has a mask and no other=, so the lanes behind the mask hold "
-                f"{value:g} or "
-                f"anything else, and tl.{operation} in line {line} takes them, too. Pass other={wanted} there"
+                f"The load in line {padding.line} has a mask but no other=, so the lanes outside the mask hold "
+                f"{value:g} or anything else, and tl.{operation} in line {line} also uses them. Pass other={wanted} "
+                "there"
             )
         else:
             said = (
-                f"The lanes behind the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} "
-                "takes "
-                f"them, too: there they must hold {wanted}"
+                f"The lanes outside the mask hold {value:g} (line {padding.line}), and tl.{operation} in line {line} "
+                f"also uses them: there they must hold {wanted}"
             )
         self._find("neutral", line, said)
 
@@ -521,8 +524,8 @@ _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 def findings_of(
     kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
 ) -> list[Finding]:
-    """What looks wrong in a kernel. ``pointers``: parameters that are, with the type of their elements where it is
-    known; ``constants``: numbers that the module gives names."""
+    """Whatever looks wrong in a kernel. ``pointers``: its pointer parameters, with the type of their elements if known;
+    ``constants``: named numbers of the module."""
     reader = _Reader(kernel, pointers, constants)
     try:
         reader.run(kernel.node.body)
@@ -534,10 +537,10 @@ def findings_of(
 def constants_of(tree: ast.Module) -> dict[str, float]:
     """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))`` of a module."""
     found = {}
-    for it in tree.body:
-        if isinstance(it, (ast.Assign, ast.AnnAssign)) and it.value is not None:
-            target = it.targets[0] if isinstance(it, ast.Assign) else it.target
-            value = it.value
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            value = node.value
             if isinstance(value, ast.Call) and operation_of(value) == "constexpr" and value.args:
                 value = value.args[0]
             plain = _number(value)
@@ -546,8 +549,8 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
     return found
 
 
-def _number(it: ast.expr | None) -> float | None:
-    match it:
+def _number(node: ast.expr | None) -> float | None:
+    match node:
         case ast.Constant(value=int() | float() as value):
             return float(value) if isinstance(value, float) or abs(value) <= sys.float_info.max else None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -564,16 +567,16 @@ def _is_half(dtype: ast.expr | None) -> bool:
     return isinstance(dtype, ast.Attribute) and dtype.attr in ("float16", "bfloat16")
 
 
-def _is_module(it: ast.expr) -> bool:
+def _is_module(node: ast.expr) -> bool:
     """``tl.extra.cuda.libdevice``, say."""
-    while isinstance(it, ast.Attribute):
-        it = it.value
-    return isinstance(it, ast.Name) and it.id in ("tl", "triton", "libdevice", "math")
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in ("tl", "triton", "libdevice", "math")
 
 
 def _is_index(value: ast.expr) -> bool:
-    """Whether indices are made there, rather than moved on."""
-    return any(operation_of(it) == "arange" for it in ast.walk(value))
+    """True if indices are created there, not shifted."""
+    return any(operation_of(node) == "arange" for node in ast.walk(value))
 
 
 def _turned(tile: Tile) -> Tile:
@@ -593,7 +596,9 @@ def _mapped(tile: Tile, function: Callable[[float], float]) -> Tile:
         except (ValueError, OverflowError):
             return None
 
-    paddings = {axis: replace(it, value=applied(it.value)) for axis, it in tile.paddings.items()}
+    paddings = {
+        axis: replace(padding, value=applied(padding.value)) for axis, padding in tile.paddings.items()
+    }
     return replace(tile, paddings=paddings, constant=applied(tile.constant))
 
 
@@ -622,9 +627,9 @@ def _combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """What lanes beyond the data hold after an operation. Data may be any number that is finite."""
-    values = [it.paddings[axis].value if axis in it.paddings else it.constant for it in (a, b)]
-    known = [axis in it.paddings or it.constant is not None for it in (a, b)]
+    """The value of lanes beyond the data after an operation, if data can be any finite number."""
+    values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
+    known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None
     if all(known):
         value = 0.0 if 0.0 in values and isinstance(op, ast.Mult) else _computed(op, *values)

@@ -8,16 +8,16 @@ import functools
 
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
-# Larger than any temporary of a correctness case, so that freed memory is used again instead of given back: on a
-# virtual machine, faulting it in once more costs several times what filling it does.
+# Larger than any temporary of a correctness case, so freed memory is kept and used again: on a virtual machine,
+# faulting it in again costs several times as much as filling it.
 _KEPT_BYTES = 256 << 20
-# The most that the C library takes for this one; more is refused silently.
+# The C library's maximum for this setting; it refuses more silently.
 _FROM_HEAP_BYTES = 32 << 20
 
 
 @functools.cache
 def tune() -> None:
-    """One torch thread (a second one waits for a core that the runner has), and freed memory kept. Done once."""
+    """Use one torch thread (a second one would wait for the runner's core), and keep freed memory."""
     import torch
 
     torch.set_num_threads(1)

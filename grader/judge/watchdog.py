@@ -1,9 +1,8 @@
-"""Lifts the hold on the judge's own stream where the judge itself cannot.
+"""Lifts the hold on the judge's own stream if the judge itself cannot.
 
-A round is enqueued behind a hold on that stream, which the judge lifts when all is enqueued. A launch that has to load
-a kernel first may wait for the stream, with some drivers and at some times. It would wait for ever, because the thread
-that waits is the one that would lift the hold. So everything is run once ahead of the rounds; where a launch waits all
-the same, the round is lost, and the judge is not.
+A round is enqueued behind a hold on that stream, which the judge lifts when everything is enqueued. With some drivers,
+a launch that must load a kernel may wait for the stream. It would wait forever, because the waiting thread is the one
+that lifts the hold. So everything runs once before the rounds; if a launch waits nevertheless, only the round is lost.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ _LOOK_SECONDS = 0.5
 
 
 class Watchdog:
-    """``lift`` is called, by a thread that checks now and then, when a block ``within`` has not ended after
-    ``seconds``. The thread starts with the first block and ends with ``close``."""
+    """A thread calls ``lift`` if a block ``within`` has not ended after ``seconds``. The thread starts with the first
+    block and ends with ``close``."""
 
     def __init__(self, lift: Callable[[], None], seconds: float) -> None:
         self._lift, self._seconds = lift, seconds
         self._due: float | None = None
         self._lifted = False
-        # So that a block that ends at that very moment is either lifted or not, and never the one after it.
+        # A block that ends at that moment is either lifted or not; the next one must never be.
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
     def within(self) -> Iterator[None]:
-        """Raises JudgeFailure after a block in which it had to be lifted."""
+        """Raises JudgeFailure after a block in which the hold was lifted."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._watch, name="relief", daemon=True)
             self._thread.start()
@@ -46,7 +45,7 @@ class Watchdog:
                 self._due = None
         if self._lifted:
             raise JudgeFailure(
-                f"the judge's own launches waited for its own hold, which was lifted after {self._seconds:.0f} s"
+                f"the judge's launches waited for its own hold, which was lifted after {self._seconds:.0f} s"
             )
 
     def _watch(self) -> None:

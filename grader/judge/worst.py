@@ -1,4 +1,4 @@
-"""Which elements of a wrong result are furthest off. Found where the tensors are: only those few are copied out."""
+"""Finds the worst elements of a wrong result on the tensors' device; only those few are copied."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suspects:
-    """A flat result beside what is right. ``wrong`` marks what differs, ``poisoned`` what was never written,
-    ``magnitude`` is what the tolerance is relative to, see ``allowed_error``."""
-
     got: torch.Tensor
     want: torch.Tensor
+    #: True for each wrong element.
     wrong: torch.Tensor
+    #: True for each element that was never written.
     poisoned: torch.Tensor | None = None
+    #: The scale of the tolerance, see ``allowed_error``.
     magnitude: torch.Tensor | None = None
 
     def errors(self) -> torch.Tensor:
-        """|got - want| (float64, flat)."""
         return (self.got.double() - self.want.double()).abs()
 
     def comparable(self) -> torch.Tensor:
-        """Where a wrong element has an error that is a finite number (bool, flat)."""
+        """True for each wrong element with a finite error (bool, flat)."""
         import torch
 
         found = self.wrong & torch.isfinite(self.errors())
@@ -52,9 +51,9 @@ def allowed_error(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Which elements are wrong (bool, flat). Integers must be equal. A float passes when
-    ``|got - want| <= atol + rtol * magnitude``; NaN passes where and only where NaN is right; infinities need the
-    same sign. ``magnitude`` is ``|want|`` unless given."""
+    """True for each wrong element (bool, flat). Integers must be equal. A float passes if
+    ``|got - want| <= atol + rtol * magnitude``; NaN passes if and only if NaN is right; infinities need the same sign.
+    ``magnitude`` is ``|want|`` unless given."""
     import torch
 
     if not want.is_floating_point():
@@ -68,9 +67,9 @@ def wrong_elements(
 def worst_elements(
     suspects: Suspects, shape: tuple[int, ...], tolerance: Tolerance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
-    """At most ``limits.WORST_ELEMENTS``, the worst first: what has no finite error ahead of all, then by error;
-    equals by their place. Without a tolerance, and of integers, nothing but the very value is allowed. ``first_place``:
-    where the suspects begin in the result of that ``shape``, flat."""
+    """At most ``limits.WORST_ELEMENTS``, worst first: elements without a finite error, then by error, then by place.
+    Without a tolerance, and for integers, only the exact value is allowed. ``first_place``: the flat place of the first
+    suspect in the result of that ``shape``."""
     found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
     return [_element(suspects, place, index, tolerance) for place, index in found]
 
@@ -84,7 +83,7 @@ def _places(suspects: Suspects) -> Sequence[int]:
     infinite = torch.full((), math.inf, dtype=torch.float64, device=suspects.wrong.device)
     score = torch.where(suspects.comparable(), suspects.errors(), infinite)
     score = torch.where(suspects.wrong, score, -1.0)
-    # Which of several equals a device picks is not said: those above the last are taken, and the first of its equals.
+    # topk may pick any of several equals: take those above the last, then the first ones equal to it.
     last = torch.topk(score, most).values[-1]
     above = torch.nonzero(score > last).reshape(-1)
     level = torch.nonzero(score == last).reshape(-1)[: most - above.numel()]
@@ -119,7 +118,6 @@ def _finite(value: float) -> float | None:
 
 
 def index_of(flat: int, shape: tuple[int, ...]) -> list[int]:
-    """The row-major index of a flat place, one number per dimension."""
     index = []
     for dimension in reversed(shape):
         flat, place = divmod(flat, dimension)
@@ -128,6 +126,6 @@ def index_of(flat: int, shape: tuple[int, ...]) -> list[int]:
 
 
 def text_of(value: torch.Tensor) -> str:
-    """One element as a report holds it: floats in nine significant digits, ``nan``, ``inf`` and ``-inf`` as words."""
+    """One element as text: floats with nine significant digits, or ``nan``, ``inf`` and ``-inf``."""
     number = value.item()
     return f"{number:.9g}" if isinstance(number, float) else str(number)

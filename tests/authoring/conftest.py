@@ -16,7 +16,7 @@ from grader.authoring.verdicts import suite_checks
 from grader.authoring.worker_pool import examine
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
 from grader.schemas.proof import CandidateResult, Check

@@ -10,7 +10,7 @@ from grader.authoring.candidates import subjects
 from grader.authoring.trial import Trial
 from grader.authoring.verdicts import suite_checks
 from grader.judge import pieces
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.schemas.proof import CandidateOutcome, CandidateRole, Status
 from tests.authoring.conftest import Made, Write

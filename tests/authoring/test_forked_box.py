@@ -13,7 +13,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.forked_box import ForkedBox, ForkedBoxes

@@ -10,7 +10,7 @@ import pytest
 from grader.authoring.candidates import subjects
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.trial import Trial
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.schemas.proof import CandidateRole, Check, Status
 from tests.authoring.conftest import Made, Write

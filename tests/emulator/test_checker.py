@@ -224,7 +224,7 @@ def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Comp
 
 
 def test_two_threads_at_one_index_do_not_show_why() -> None:
-    """A loop that goes on by one block's threads looks like a missing blockIdx, or an index that overflows."""
+    """A loop whose step is one block looks like a missing blockIdx, or an index that overflows."""
     threads = [Thread((block, 0, 0), (7, 0, 0)) for block in (0, 3)]
     place = Place(1, 5)
     message = message_of(

@@ -59,7 +59,10 @@ def seen(device: Device, catalogue: Catalogue) -> Iterator[Seen]:
     case = Case("large", Category.LARGE, SIZES)
     arena = Arena(challenge.manifest, SIZES, scalar_values(challenge.manifest, case), device.memories)
     try:
-        question = device.stage(ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device))
+        assert device.staging is not None
+        question = device.staging.stage(
+            ask(challenge, case, 1, device.torch_device, draw_on=device.torch_device)
+        )
         arena.reveal(question.inputs)
         yield Seen(arena, question, device.watch(arena))
     finally:

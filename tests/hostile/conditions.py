@@ -1,4 +1,4 @@
-"""What an attack is judged under: secrets that lie about, and limits that make a bomb's end come sooner."""
+"""Conditions for judging attacks: secrets to find, and limits that end a bomb sooner."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.judge.conftest import catalogue, judge  # noqa: F401 - the same fixtu
 
 @pytest.fixture(scope="session")
 def boxes() -> BoxMaker:
-    """Each a process of its own, with the limits of one."""
+    """Each is a process with its own limits."""
     return LocalBoxes()
 
 
@@ -23,9 +23,11 @@ def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambd
     """One for each entry. What tries another one's mechanism, and what ``matrix`` says, is left to the full matrix."""
     return [
         pytest.param(
-            it, id=f"{it.surface}-{it.name}", marks=[pytest.mark.matrix] if it.like or matrix(it) else []
+            entry,
+            id=f"{entry.surface}-{entry.name}",
+            marks=[pytest.mark.matrix] if entry.like or matrix(entry) else [],
         )
-        for it in entries
+        for entry in entries
     ]
 
 

@@ -23,13 +23,13 @@ from grader.sandbox.image import NOBODY, REPOSITORY
 from grader.sandbox.parent import own_mark
 from tests.images.made import TEST_IMAGES
 
-# Attacks put this word into the names of what they leave, so that it is found wherever it lies.
+# Attacks put this word into the names of everything that they leave behind.
 MARK = "hostile"
-# And this number is the key of whatever they make of System V: the letters "host".
+# Their System V objects have this key: the letters "host".
 MARK_KEY = 0x686F7374
-SHARED_PLACES = tuple(Path(it) for it in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
-SYSTEM_V = tuple(Path("/proc/sysvipc") / it for it in ("shm", "sem", "msg"))
-# A container is removed by a thread of its own, after the verdict: so long it may take on a busy host.
+SHARED_PLACES = tuple(Path(folder) for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
+SYSTEM_V = tuple(Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg"))
+# A separate thread removes a container after the verdict, which takes up to this long on a busy host.
 SETTLE_SECONDS = 20.0
 _READING_SECONDS = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
@@ -37,7 +37,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True)
 class HostState:
-    """Names of what there is. A file's name carries its size and time of change: written over is changed too."""
+    """Names of existing things. A file's name includes its size and time of change, so overwriting shows too."""
 
     processes: frozenset[str]
     descriptors: frozenset[str]
@@ -51,7 +51,9 @@ class HostState:
         found = {}
         for kind in fields(self):
             then, now = getattr(before, kind.name), getattr(self, kind.name)
-            if changes := [f"+ {it}" for it in sorted(now - then)] + [f"- {it}" for it in sorted(then - now)]:
+            if changes := [f"+ {item}" for item in sorted(now - then)] + [
+                f"- {item}" for item in sorted(then - now)
+            ]:
                 found[kind.name] = changes
         return found
 
@@ -126,11 +128,13 @@ def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
     except (BoxUnavailable, ImportError):
         return frozenset(), frozenset()
     marked = None if alone else {"label": f"{LABEL_PARENT}={own_mark()}"}
-    containers = frozenset(str(it["Names"][0]) for it in client.containers(all=True, filters=marked))
-    images = [tag for it in client.images() for tag in (it["RepoTags"] or [it["Id"]])]
+    containers = frozenset(
+        str(container["Names"][0]) for container in client.containers(all=True, filters=marked)
+    )
+    images = [tag for image in client.images() for tag in (image["RepoTags"] or [image["Id"]])]
     # Those of the boxes, and those that other tests make, perhaps at this moment: until it is done, one has no name.
     known = (f"{REPOSITORY}:",) if alone else (f"{REPOSITORY}:", TEST_IMAGES, "<none>:")
-    return containers, frozenset(it for it in images if not it.startswith(known))
+    return containers, frozenset(image for image in images if not image.startswith(known))
 
 
 def _below(folders: Iterable[Path]) -> list[str]:
@@ -143,7 +147,7 @@ def _shared(alone: bool) -> list[str]:
     found = []
     for place in {*SHARED_PLACES, Path(tempfile.gettempdir())}:
         with suppress(OSError):
-            found += [_named(it) for it in place.iterdir() if alone or _is_theirs(it)]
+            found += [_named(path) for path in place.iterdir() if alone or _is_theirs(path)]
     return found
 
 
@@ -171,8 +175,8 @@ def _system_v(alone: bool) -> list[str]:
             entries = [dict(zip(head, row, strict=False)) for row in rows]
             found += [
                 f"{table.name} {row[1]}"
-                for row, it in zip(rows, entries, strict=True)
-                if alone or _marked(it)
+                for row, entry in zip(rows, entries, strict=True)
+                if alone or _marked(entry)
             ]
     return found
 

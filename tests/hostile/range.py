@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.challenge.catalogue import Catalogue
-from grader.judge.device import Device, EmulatedDevice, HostDevice, TimingPlan
+from grader.judge.device import Device, TimingPlan
+from grader.judge.host_device import EmulatedDevice, HostDevice
 from grader.judge.job import JudgingProgress
 from grader.judge.oracle import find_case
 from grader.judge.request import CPU, Request
@@ -38,10 +39,10 @@ NOT_RUN = "NOT RUN"
 WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
 
-# Errors of an attack that names what the runner no longer has: it ends before it tries anything.
+# Errors of an attack on names that the runner no longer has: it ends before it tries anything.
 _OUT_OF_DATE = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "StopIteration")
 
-# How many times a submission is judged whose time is not known, as on a CPU that is busy.
+# How many times a submission is judged if its time stays unknown, as on a busy CPU.
 TRIES_TO_TIME = 3
 
 # Seconds of a report are rounded.
@@ -49,14 +50,14 @@ _ROUNDED_S = 0.01
 
 
 class QuickHost(HostDevice):
-    """The host with few rounds: what is asked here is what a time holds, not how exactly it is known."""
+    """The host with few rounds: these tests need a time's content, not its precision."""
 
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1, between_seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one entry. ``by``: what ended it. ``host``: what it changed of the host, by kind."""
+    """The result of one entry. ``by``: the defence that ended it. ``host``: its changes of the host, by kind."""
 
     name: str
     surface: str
@@ -115,7 +116,9 @@ class Range:
             request = self._request(entry)
             report = Session(request, self._device(entry), self.boxes, on_progress, lambda: None).run().report
             judged += 1
-            lacks_time = entry.takes_us is not None and any(it.time_us is None for it in report.workloads)
+            lacks_time = entry.takes_us is not None and any(
+                workload.time_us is None for workload in report.workloads
+            )
             if judged >= entry.judged and (judged >= TRIES_TO_TIME or not lacks_time):
                 return report
 
@@ -130,12 +133,14 @@ class Range:
             seed_key=SEED_KEY,
             cases=every if entry.case is None else [find_case(challenge, entry.case)],
             # Baselines are ours, and no attack is alive while they are timed.
-            baselines={it.name: {"eager": 1.0, "compile": 1.0} for it in challenge.manifest.workloads},
+            baselines={
+                workload.name: {"eager": 1.0, "compile": 1.0} for workload in challenge.manifest.workloads
+            },
             timing=entry.timed,
         )
 
     def _device(self, entry: Entry) -> Device:
-        """What runs only on a GPU is judged on an emulated one where there is no other."""
+        """Languages for GPUs are judged on an emulated one if there is no other."""
         return self.device if entry.language in self.device.languages() else EmulatedDevice()
 
     def _take(self) -> HostState | None:
@@ -159,14 +164,16 @@ def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:
         "which hidden cases passed": told.hidden != HiddenCases(passed=passed, total=len(hidden)),
         "how a hidden case failed": told.fails_only_hidden and told.verdict is not Verdict.WRONG_ANSWER,
         "how long hidden cases took": seconds > report.breakdown_s["total"] + _ROUNDED_S,
-        "the name of a hidden case": any(it.name in news.progress.label for it in hidden for news in heard),
+        "the name of a hidden case": any(
+            case.name in news.progress.label for case in hidden for news in heard
+        ),
     }
     return next((what for what, leaks in learned.items() if leaks), "")
 
 
 def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
     """Outcome, by what, and the judge's own words."""
-    words = report.detail or next((it.detail for it in report.cases if it.detail), "")
+    words = report.detail or next((case.detail for case in report.cases if case.detail), "")
     detail = words.partition("\n")[0][:160]
     if entry.surface == CONTROL:
         return _decide_control(entry, report, detail)
@@ -195,7 +202,7 @@ def _of_accepted(entry: Entry, report: Report) -> dict[str, str]:
     held = {flag.value: f"flag {flag.value}" for flag in _flags(report)}
     if entry.takes_us is None or not report.workloads:
         return held
-    known = [it.time_us for it in report.workloads if it.time_us is not None]
+    known = [workload.time_us for workload in report.workloads if workload.time_us is not None]
     if known and min(known) >= entry.takes_us:
         held[CHARGED] = f"timed {min(known) / 1e3:.1f} ms, its work takes {entry.takes_us / 1e3:.0f} ms"
     elif not known and report.score.time_us is None:

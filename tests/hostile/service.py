@@ -41,7 +41,7 @@ class Service:
 
     def stored(self) -> list[str]:
         """The attacker's submissions, by id."""
-        return [it["id"] for it in self.program.get(self.API).json["submissions"]]
+        return [submission["id"] for submission in self.program.get(self.API).json["submissions"]]
 
     def judged(self, report: Report) -> str:
         """The id of a submission of the attacker's that was judged so."""

@@ -1,23 +1,23 @@
-"""The attacks and controls as data: one file each, a real submission that says about itself what it tries.
+"""The attacks and controls as data: each file is a real submission with a header about its aim.
 
-A header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) has a title and these fields, each on a
-line of its own and continued on indented ones:
+The header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) has a title and these fields, each on a
+separate line and continued on indented ones:
 
-- ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: what about it is suspicious.
-- ``Challenge``: the slug, of the catalogue in tests/catalogue.
-- ``Like``: the entry that tries the same mechanism in `make test`; this one is left to the full matrix.
-- ``Defence``: what ends it, separated by commas: verdicts, flags, or ``charged``. An attack that ends by something
-  else no longer tries what it says, and the suite fails.
-- ``Emulated``: the same as ``Defence`` on the emulated board, where it ends otherwise.
-- ``Takes``: milliseconds that its work really needs. ``charged`` holds where the reported time is no less, and where
-  none is known: then it has no rank. Such an entry is judged up to three times, until its time is known.
-- ``Case``: the one to judge (``basic`` unless given), or ``all``. ``Timed: yes``: all cases, then every workload.
-- ``Judged``: how many times in a row, by boxes of their own; the last one counts.
-- ``On``: ``cpu``, ``gpu`` or both (Triton is judged on ``cpu`` unless given, CUDA on ``gpu``). What is for a GPU is
-  judged on the emulated one, too; ``emulated``: only there.
-- ``Limits``: names and values of ``grader.limits`` that hold meanwhile, so that a bomb's end comes sooner.
-- ``Secret``: files of the host, or ``environment`` (of the judge): none of which may be in the report.
-- ``Box``: ``docker`` where it would really harm the host from a plain process: behind walls only, whose ever.
+- ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: why it looks suspicious. -
+``Challenge``: a slug of the catalogue in tests/catalogue. - ``Like``: the entry with the same mechanism in `make test`;
+this one runs only in the full matrix. - ``Defence``: the expected ends, separated by commas: verdicts, flags, or
+``charged``. If an attack ends otherwise, it no
+  longer tries its mechanism, and the suite fails.
+- ``Emulated``: the same on the emulated board, if different. - ``Takes``: milliseconds that its work really needs.
+``charged`` holds if the reported time is no less, or unknown (then
+  it has no rank). Such an entry is judged up to three times, until its time is known.
+- ``Case``: the one to judge (default: ``basic``), or ``all``. ``Timed: yes``: all cases, then every workload. -
+``Judged``: how many times in a row, in separate boxes; the last one counts. - ``On``: ``cpu``, ``gpu`` or both
+(default: Triton on ``cpu``, CUDA on ``gpu``). Entries for a GPU are also judged on the
+  emulated one; ``emulated``: only there.
+- ``Limits``: names and values of ``grader.limits`` for this entry, for a bomb to end sooner.
+- ``Secret``: files of the host, or ``environment`` (the judge's), which must not appear in the report.
+- ``Box``: ``docker`` if a plain process could really harm the host: it runs only in boxes with walls.
 """
 
 from __future__ import annotations
@@ -35,25 +35,27 @@ from grader.languages import Language
 FOLDER = Path(__file__).resolve().parent
 ATTACKS, CONTROLS = FOLDER / "attacks", FOLDER / "controls"
 CONTROL = "control"
-# Judged as submissions. What attacks the service speaks HTTP and has a range of its own.
+# Judged as submissions. Attacks on the service speak HTTP, see ``tests/hostile/service.py``.
 SURFACES = ("clock", "replay", "answers", "verdict", "specification", "compile", "box")
 CHARGED = "charged"
 
 _FIELD = re.compile(r"^(?P<name>[A-Z][a-z]+): (?P<value>.*(?:\n[ \t]+.*)*)", re.M)
 _NEEDED = ("Mechanism", "Surface", "Gain", "Challenge", "Defence")
 _NEEDED_OF_CONTROL = ("Looks", "Challenge")
-_LANGUAGES = {it.suffix: it for it in Language}
+_LANGUAGES = {language.suffix: language for language in Language}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file. ``surface``: its folder, or CONTROL. ``fields``: its header's, by name, on one line each."""
+    """One file."""
 
     name: str
+    #: Its folder, or CONTROL.
     surface: str
     language: Language
     source: str
     title: str
+    #: The header's fields by name, each joined to one line.
     fields: Mapping[str, str]
 
     @property
@@ -87,7 +89,7 @@ class Entry:
 
     @property
     def like(self) -> str:
-        """The entry whose mechanism it shares; empty where it is the only one, or the one that `make test` runs."""
+        """The entry of `make test` with the same mechanism; empty if that is this one."""
         return self.fields.get("Like", "")
 
     @property
@@ -123,19 +125,19 @@ def load(only: tuple[str, ...] = ()) -> list[Entry]:
 
     Raises HeaderInvalid.
     """
-    files = [(it, path) for it in SURFACES for path in _sources(ATTACKS / it)]
+    files = [(surface, path) for surface in SURFACES for path in _sources(ATTACKS / surface)]
     files += [(CONTROL, path) for path in _sources(CONTROLS)]
     entries = [read(path, surface) for surface, path in files]
-    return [it for it in entries if not only or it.surface in only or it.name.startswith(only)]
+    return [entry for entry in entries if not only or entry.surface in only or entry.name.startswith(only)]
 
 
 def read(path: Path, surface: str) -> Entry:
     """One file of the suite. Raises HeaderInvalid."""
     source, language = path.read_text(), _LANGUAGES[path.suffix]
     header = (ast.get_docstring(ast.parse(source)) or "") if language is Language.TRITON else _comment(source)
-    fields = {it["name"]: " ".join(it["value"].split()) for it in _FIELD.finditer(header)}
+    fields = {match["name"]: " ".join(match["value"].split()) for match in _FIELD.finditer(header)}
     needed = _NEEDED_OF_CONTROL if surface == CONTROL else _NEEDED
-    if missing := [it for it in needed if not fields.get(it)]:
+    if missing := [name for name in needed if not fields.get(name)]:
         raise HeaderInvalid(f"{path.name}: its header lacks {', '.join(missing)}")
     return Entry(path.stem, surface, language, source, header.partition("\n")[0].rstrip("."), fields)
 

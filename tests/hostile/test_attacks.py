@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.signature import cuda_footer
-from grader.judge.device import EmulatedDevice
+from grader.judge.host_device import EmulatedDevice
 from grader.judge.launch import submission_spec
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
@@ -24,27 +24,27 @@ from tests.hostile.range import CATALOGUE, QuickHost, Range
 from tests.hostile.suite import CONTROL, SURFACES, Entry, load
 
 ENTRIES = load()
-# What attacks the compiler and the box has tests of its own: it needs boxes that others are not in.
+# Attacks on the compiler and the box have separate tests: they need boxes without others.
 OF_BOXES = ("compile", "box")
-ON_CPU = [it for it in ENTRIES if "cpu" in it.devices and it.surface not in OF_BOXES]
+ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
 # What needs walls is left to `make hostile`.
-ON_EMULATED = [it for it in ENTRIES if "emulated" in it.devices and not it.walls_only]
-CUDA = [it for it in ENTRIES if it.language is Language.CUDA and it.surface not in OF_BOXES]
+ON_EMULATED = [entry for entry in ENTRIES if "emulated" in entry.devices and not entry.walls_only]
+CUDA = [entry for entry in ENTRIES if entry.language is Language.CUDA and entry.surface not in OF_BOXES]
 # What is wrong or right about these is what they compute, which any box shows: they are judged in forked ones, which
 # start in milliseconds. The full matrix judges the honest ones also where servers do, whose walls must not stop them.
 OF_VALUES = ("specification", CONTROL)
-IN_DOCKER = [it for it in ON_CPU if it.surface != "specification"]
+IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification"]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
 # One is judged while the next one's box starts.
 SPARE_BOXES = 1
 
 
 def test_there_are_as_many_as_we_say() -> None:
-    controls = [it for it in ENTRIES if it.surface == CONTROL]
+    controls = [entry for entry in ENTRIES if entry.surface == CONTROL]
     assert len(controls) >= FEWEST_CONTROLS
     assert len(ENTRIES) - len(controls) >= FEWEST_ATTACKS
-    assert {it.surface for it in ENTRIES} >= {*SURFACES, CONTROL} - {*OF_BOXES}
-    assert len({it.name for it in ENTRIES}) == len(ENTRIES)
+    assert {entry.surface for entry in ENTRIES} >= {*SURFACES, CONTROL} - {*OF_BOXES}
+    assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def range_() -> Iterator[Range]:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("entry", parameters(IN_DOCKER, matrix=lambda it: it.surface == CONTROL))
+@pytest.mark.parametrize("entry", parameters(IN_DOCKER, matrix=lambda entry: entry.surface == CONTROL))
 def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, range_: Range) -> None:
     """Protects verdicts, times and hidden data against submissions that attack the judge, and honest kernels against a
     judge that is too strict.
@@ -83,14 +83,16 @@ def forked() -> Iterator[Range]:
     boxes.close()
 
 
-@pytest.mark.parametrize("entry", parameters(it for it in ON_CPU if it.surface in OF_VALUES))
+@pytest.mark.parametrize("entry", parameters(entry for entry in ON_CPU if entry.surface in OF_VALUES))
 def test_no_wrong_kernel_is_accepted_and_no_right_one_refused(entry: Entry, forked: Range) -> None:
     """Protects boards against kernels that compute something else than the specification says."""
     finding = forked.judge(entry)
     assert not finding.failed, finding
 
 
-@pytest.mark.parametrize("entry", parameters(ON_EMULATED, matrix=lambda it: it.language is Language.CUDA))
+@pytest.mark.parametrize(
+    "entry", parameters(ON_EMULATED, matrix=lambda entry: entry.language is Language.CUDA)
+)
 def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMaker) -> None:
     need("emulator")
     need("nvcc")

@@ -16,8 +16,8 @@ from tests.hostile.host_state import settled, take
 from tests.hostile.range import CATALOGUE, DEFENDED, Range
 from tests.hostile.suite import Entry, load
 
-ON_BOXES = [it for it in load(("box",)) if "cpu" in it.devices]
-ON_COMPILER = [it for it in load(("compile",)) if "cpu" in it.devices]
+ON_BOXES = [entry for entry in load(("box",)) if "cpu" in entry.devices]
+ON_COMPILER = [entry for entry in load(("compile",)) if "cpu" in entry.devices]
 FEWEST = 28
 # Both kinds run the same compiler behind the same filter, and each attack takes seconds: the full matrix judges in
 # bubblewrap's boxes only one for each mechanism, and GRADER_PROVE=all judges all in both.

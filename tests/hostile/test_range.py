@@ -78,8 +78,8 @@ def test_an_attack_that_names_what_is_no_longer_there_tries_nothing() -> None:
 
 def test_what_the_full_matrix_adds_has_one_in_every_run() -> None:
     entries = load()
-    first = {it.name for it in entries if not it.like}
-    assert {it.like for it in entries if it.like} <= first
+    first = {entry.name for entry in entries if not entry.like}
+    assert {entry.like for entry in entries if entry.like} <= first
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_what_is_left_behind_is_found(tmp_path: Path) -> None:
         sleeper.communicate(b"\n")
         os.close(memory)
         note.unlink()
-    assert [it.split()[1] for it in found["processes"]] == [str(sleeper.pid)]
+    assert [name.split()[1] for name in found["processes"]] == [str(sleeper.pid)]
     assert len(found["descriptors"]) == 1
-    assert {it[:2] for it in found["files"]} == {"+ ", "- "}
-    assert any(str(note) in it for it in found["files"])
-    assert sum(str(tmp_path / "kept") in it for it in found["files"]) == 2
+    assert {name[:2] for name in found["files"]} == {"+ ", "- "}
+    assert any(str(note) in name for name in found["files"])
+    assert sum(str(tmp_path / "kept") in name for name in found["files"]) == 2

@@ -31,7 +31,7 @@ class CaseJudge:
 
     def judge(self, source: str, slug: str, name: str) -> CaseReport:
         challenge = self._catalogue.load(slug)
-        cases = [it for it in challenge.cases if it.name == name]
+        cases = [case for case in challenge.cases if case.name == name]
         request = Request(challenge, self._language, source, EMULATED, seed_key=bytes(32), cases=cases)
         artefact = None
         if self._language.compiled:

@@ -12,7 +12,8 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.forked_box import ForkedBoxes

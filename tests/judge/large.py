@@ -21,7 +21,7 @@ def arena_of(challenge: Challenge, case: Case) -> Arena:
 def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
     """What an arena holds in inputs and in-outs."""
     found = arena.of_kind(Kind.INPUT, Kind.INOUT)
-    return {it.argument.name: it.snapshot() for it in found}
+    return {finding.argument.name: finding.snapshot() for finding in found}
 
 
 def put_together(challenge: Challenge, case: Case, seed: int) -> Question:

@@ -50,7 +50,7 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) 
 
 
 def test_all_that_is_mapped_before_an_array_is_its_guard() -> None:
-    """A GPU maps megabytes at a time: a row too early would else lie in nobody's memory, and nobody would notice."""
+    """A GPU maps megabytes at a time: otherwise a row too early would be in unused memory, and nobody would notice."""
 
     class Memories(HostMemories):
         page = 1 << 21
@@ -80,7 +80,7 @@ def test_poison_is_reported_from_what_arithmetic_makes(dtype: DType) -> None:
     buffer.close()
 
 
-@pytest.mark.parametrize("dtype", [it for it in DType if it.floating])
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.floating])
 def test_a_maximum_or_minimum_with_the_poison_shows_where_that_is_a_number(dtype: DType) -> None:
     buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
     values = torch.full((7,), 60_000.0, dtype=buffer.dtype)

@@ -1,4 +1,4 @@
-"""What is made of measured times: which are known, what they are worth, and who gets a rank for them."""
+"""Reports from measured times: which are known, their scores, and which submissions get a rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import TimedWorkload, report, workload_report
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import Measured
 from grader.languages import Language
@@ -29,7 +29,7 @@ UNKNOWN = {
 
 def timed(catalogue: Catalogue, measured: Measured) -> WorkloadReport:
     challenge = catalogue.load("twice")
-    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    workload = next(workload for workload in challenge.manifest.workloads if workload.on == "cpu")
     return workload_report(
         challenge.manifest, TimedWorkload(workload, measured, {"eager": EAGER_US}), HostDevice()
     )
@@ -71,7 +71,7 @@ def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(catalogue: 
     assert flagged.flags == unranked.flags == [Flag.LIBRARY_KERNEL]
     assert (flagged.score.time_us, flagged.score.unranked) == (pytest.approx(2000.0), "")
     assert (unranked.score.time_us, unranked.score.speedup) == (None, None)
-    assert "ranks only kernels of your own" in unranked.score.unranked
+    assert "ranks only your own kernels" in unranked.score.unranked
     # The time itself is nobody's secret.
     assert unranked.workloads[0].time_us == 2000.0
     assert judged(catalogue, workload, "unranked").score.time_us == pytest.approx(2000.0)

@@ -1,4 +1,4 @@
-"""Which baselines are measured: each that is not frozen, once, in a box of its own."""
+"""Each baseline that is not frozen is measured once, in a separate box."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.model import Workload
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import Request
 from grader.judge.round_costs import RoundCosts
 from grader.judge.rule import Measured, Own
@@ -100,7 +100,7 @@ def test_one_that_seems_too_short_is_measured_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_had_company_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is longer than the cost of a round, so it can be told from it on a quieter machine."""
+    """It is longer than the cost of a round, so a quieter machine can distinguish it."""
     assert _measure({}, monkeypatch, ends=(0.1, 2.0), fixed=1e-6) == (["eager", "compile"], {})
 
 
@@ -137,7 +137,7 @@ def test_a_baseline_is_not_frozen_while_something_else_uses_the_gpu(
     timekeeper = Timekeeper(request, device, launcher, lambda *_: None, lambda _: nullcontext())
     left = list(company_s)
     monkeypatch.setattr(
-        timekeeper, "_control_rounds", lambda *_: [(it, CONTROL_S) for it in rounds(CONTROL_S, left[0])]
+        timekeeper, "_control_rounds", lambda *_: [(timed, CONTROL_S) for timed in rounds(CONTROL_S, left[0])]
     )
 
     def stopwatch(*_: object) -> Any:

@@ -48,7 +48,7 @@ def remote(direct: Challenge, tmp_path: Path) -> Iterator[BoxedChallenge]:
 
 
 def test_it_answers_what_it_would_here(direct: Challenge, remote: BoxedChallenge) -> None:
-    for case in [it for it in direct.cases if it.on is None][:6]:
+    for case in [case for case in direct.cases if case.on is None][:6]:
         here, there = ask(direct, case, 7), ask(remote, case, 7)
         for name, values in here.outputs.items():
             assert torch.equal(values.nan_to_num(), there.outputs[name].nan_to_num()), (case.name, name)

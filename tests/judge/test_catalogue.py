@@ -38,11 +38,11 @@ WANTED = _wanted()
 @pytest.fixture(scope="module")
 def proofs() -> dict[str, Proof]:
     found = prove(CATALOGUE.root, WANTED, Options(jobs=JOBS), lambda *_: None)
-    return {it.slug: it for it in found.challenges}
+    return {challenge.slug: challenge for challenge in found.challenges}
 
 
 @pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("slug", WANTED)
 def test_the_suite_is_proven(slug: str, proofs: dict[str, Proof]) -> None:
     """Protects students against a challenge whose cases accept wrong kernels or refuse right ones."""
-    assert [it for it in proofs[slug].checks if it.status.fails] == []
+    assert [check for check in proofs[slug].checks if check.status.fails] == []

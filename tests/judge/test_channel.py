@@ -1,4 +1,4 @@
-"""The judge's end of a connection: deadlines, lies, floods, ends and descriptors, each by itself."""
+"""The judge's end of a connection: deadlines, false messages, floods, ends and descriptors, each by itself."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_message_that_is_said_again_is_not_the_next_one() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(message(op="queued", round=1) * 2)
         judge.expect(Queued, soon())
-        with pytest.raises(BoxLied, match="queued came where returned was due"):
+        with pytest.raises(BoxLied, match="queued came instead of returned"):
             judge.expect(Returned, soon())
 
 

@@ -27,7 +27,7 @@ from grader.judge import channel as channel_module
 from grader.judge import runner_client as remote_module
 from grader.judge.arena import Arena
 from grader.judge.channel import ChannelError
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.messages import Bound, Hello, Loaded, Message, Queued, Returned
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.sandbox.box import BoxEnd, EndReason
@@ -103,9 +103,9 @@ FRAMES = st.one_of(
     st.integers(1, 60_000).map(lambda count: frame(b'{"op":"queued","round":' + b"9" * count + b"}")),
     st.integers(1, 9_000).map(lambda count: frame(b'{"op":"bound",' + b'"a":1,' * count + b'"b":1}')),
 )
-# Lengths that lie: more than follows, less, nothing, more than is ever read.
+# Wrong lengths: too large, too small, zero, and more than is ever read.
 TORN = st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=64)).map(
-    lambda it: struct.pack("<I", it[0]) + it[1]
+    lambda pair: struct.pack("<I", pair[0]) + pair[1]
 )
 SPEECH = st.one_of(FRAMES, TORN, st.binary(max_size=20), st.just(frame(b"")))
 # Each utterance with a number of descriptors that ride along.
@@ -138,7 +138,7 @@ def test_every_wait_ends_with_what_was_due_or_a_channel_error(
 @FUZZ
 @given(said=st.one_of(FRAMES, st.binary(max_size=200).map(frame)))
 def test_what_is_believed_is_exactly_what_the_protocol_has(said: bytes) -> None:
-    """Nothing is converted on the way: what was read says the same when it is written again."""
+    """Nothing is converted: writing a read message gives the same message."""
     with pair() as (judge, theirs):
         speak(theirs, [(said, 0)], "close")
         for kind in KINDS:

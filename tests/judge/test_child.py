@@ -36,7 +36,7 @@ def told(worker: JsonStream) -> list[str]:
 
 
 def told_before_boxes_end(worker: JsonStream, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Fills when boxes are ended: with what has been told by then."""
+    """Filled when boxes end, with the messages sent by then."""
     heard: list[str] = []
     close = Session.close
 

@@ -140,13 +140,13 @@ def test_a_large_result_is_compared_piece_by_piece(
     found = compare_in_pieces(arena, question)
     assert found is not None
     assert (found.kind, found.index, found.got, found.wrong, found.total) == ("value", [4], "7", 2, 10)
-    assert [it.index for it in found.worst] == [[4]]
+    assert [element.index for element in found.worst] == [[4]]
     changed = question.inputs["x"].clone()
     changed[8] = changed[7] = -1.0
     arena.buffers["x"].write(changed)
     moved = changed_input(arena, question)
     assert moved is not None
-    assert (moved.index, moved.wrong, [it.index for it in moved.worst]) == ([7], 2, [[8], [7]])
+    assert (moved.index, moved.wrong, [element.index for element in moved.worst]) == ([7], 2, [[8], [7]])
 
 
 def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
@@ -155,7 +155,7 @@ def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
         Case("large", Category.LARGE, {"n": 5000}),
         [],
     )
-    assert finding.detail == "1,200 elements of the input x were changed, and put back; inputs are read-only."
+    assert finding.detail == "1,200 elements of the input x were changed and restored; inputs are read-only."
 
 
 def test_what_is_late_is_explained() -> None:
@@ -164,8 +164,8 @@ def test_what_is_late_is_explained() -> None:
     )
     finding = of_mismatch(mismatch, Case("large", Category.LARGE, {"n": 9}), [])
     assert finding.verdict is CaseVerdict.WRONG_ANSWER
-    assert finding.detail == "out[7] was not yet written when the call was done; expected 1."
-    assert "has to be joined" in finding.hint
+    assert finding.detail == "out[7] was not written yet when the call was done; expected 1."
+    assert "the default stream must wait" in finding.hint
 
 
 def manifest_of(*buffers: tuple[str, str, str, list[str]], **more: Any) -> Manifest:
@@ -178,7 +178,7 @@ def manifest_of(*buffers: tuple[str, str, str, list[str]], **more: Any) -> Manif
             "version": 1,
             "languages": ["triton"],
             "args": [
-                *(dict(zip(("name", "kind", "dtype", "shape"), it, strict=True)) for it in buffers),
+                *(dict(zip(("name", "kind", "dtype", "shape"), buffer, strict=True)) for buffer in buffers),
                 {"name": "n", "kind": "size"},
             ],
             "tolerance": {"rtol": 1e-3},
@@ -190,7 +190,7 @@ def manifest_of(*buffers: tuple[str, str, str, list[str]], **more: Any) -> Manif
 
 
 def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
-    """``solve(out, n)`` whose ``out`` has ``dtype``, and what is right in it."""
+    """``solve(out, n)`` whose ``out`` has ``dtype``, and its right values."""
     arena = Arena(manifest_of(("out", "output", dtype.value, ["n"])), {"n": want.numel()}, {})
     arena.reveal({})
     right = want.to(getattr(torch, dtype.value))
@@ -228,7 +228,9 @@ def test_what_was_added_to_an_output_that_was_never_set_is_reported(dtype: DType
     assert "/docs/coming-from-other-platforms" in hint
 
 
-@pytest.mark.parametrize("dtype", [it for it in DType if it.floating and it is not DType.BFLOAT16])
+@pytest.mark.parametrize(
+    "dtype", [dtype for dtype in DType if dtype.floating and dtype is not DType.BFLOAT16]
+)
 def test_a_negated_sum_is_reported_too(dtype: DType) -> None:
     mismatch = mismatch_of(dtype, torch.ones(3), lambda out, values: -(out - values))
     assert mismatch is not None
@@ -245,7 +247,7 @@ def test_a_maximum_or_minimum_with_what_was_there_is_reported(
     assert mismatch.kind == "not_cleared"
 
 
-@pytest.mark.parametrize("dtype", [it for it in DType if not it.floating])
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if not dtype.floating])
 def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -> None:
     want = torch.arange(60, 120) % 7
     wrong = mismatch_of(dtype, want, lambda _, values: values + 3)
@@ -265,14 +267,14 @@ def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -
 
 
 def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
-    """A GPU makes one and the same NaN of all of them, so that an addition to the poison cannot be told."""
+    """A GPU makes one NaN of all of them, so an addition to the poison does not show."""
     mismatch = mismatch_of(DType.FLOAT32, torch.ones(3), lambda _, values: values * NAN)
     assert mismatch is not None
     assert mismatch.kind == "nan"
     basic = of_mismatch(mismatch, Case("basic", Category.BASIC, {"n": 3}), []).hint
-    assert "Where the kernel adds to out (atomicAdd, tl.atomic_add, +=): out is not cleared for you" in basic
+    assert "If the kernel adds to out (atomicAdd, tl.atomic_add, +=): out is not cleared for you" in basic
     nan = of_mismatch(mismatch, Case("nan", Category.NAN, {"n": 3}), []).hint
-    assert nan == "What the PyTorch reference does with NaN and infinity is the rule here too."
+    assert nan == "Treat NaN and infinity as the PyTorch reference does."
 
 
 @pytest.mark.parametrize(

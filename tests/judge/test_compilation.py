@@ -1,4 +1,4 @@
-"""What was compiled ahead is run only where it is of this very source, architecture and compiler, and whole."""
+"""A library compiled ahead runs only if it is intact and of this very source, architecture and compiler."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.judge.compilation import (
     request_of,
     result_of,
 )
-from grader.judge.device import EmulatedDevice, HostDevice
+from grader.judge.host_device import EmulatedDevice, HostDevice
 from grader.judge.job import Job, JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -137,7 +137,7 @@ class TestInASession:
         ahead, states = self._judge(catalogue, boxes, travelled)
         assert states == [State.TESTING]
         timeless = {"breakdown_s": {}, "cases": [], "hidden": None}
-        assert [it.verdict for it in ahead.cases] == [it.verdict for it in within.cases]
+        assert [case.verdict for case in ahead.cases] == [case.verdict for case in within.cases]
         assert ahead.model_copy(update=timeless) == within.model_copy(update=timeless)
         assert [kernel.name for kernel in ahead.kernels] == ["twice"]
         assert "compile" in within.breakdown_s
@@ -192,7 +192,7 @@ def test_kernels_of_another_source_or_architecture_are_none(catalogue: Catalogue
     asked = kernels_request(twice, Language.TRITON, "a source", "sm_90a")
     # Every public size once, and no hidden one.
     sizes = [call[-1]["value"] for call in asked.calls]
-    hidden = {it.sizes["n"] for it in twice.hidden_cases}
+    hidden = {case.sizes["n"] for case in twice.hidden_cases}
     assert len(sizes) == len(set(sizes)) > 2
     assert hidden
     assert not hidden & set(sizes)

@@ -1,4 +1,4 @@
-"""What Triton compiles in a call has a time of its own, which a submission that lies about it cannot stretch."""
+"""Triton's compiling in a call has its own time limit, which false messages of a submission cannot stretch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def client_of(
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, end=lambda: None)
     gate = HostGate()
-    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=on_processor, modelled=False)
+    device: Any = SimpleNamespace(
+        make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None
+    )
     client = RunnerClient(box, device, compiling=compiling)
     gate.next_round()
     over = threading.Event()
@@ -80,8 +82,8 @@ def test_what_is_compiled_is_no_time_of_the_call() -> None:
 @pytest.mark.parametrize(
     ("of_call", "left", "said"),
     [
-        (0.5, 10.0, f"Compiling {KERNEL} took longer than the 0 s for that."),
-        (10.0, 0.5, f"Compiling {KERNEL} took longer than the 0 s that were left of 900 for that."),
+        (0.5, 10.0, f"Compiling {KERNEL} took longer than the 0 s for compiling."),
+        (10.0, 0.5, f"Compiling {KERNEL} took longer than the 0 s that were left of 900 for compiling."),
     ],
 )
 def test_one_that_takes_too_long_is_named(

@@ -38,7 +38,8 @@ def product(catalogue: Catalogue, read: str, written: str, multiplied: DType | N
     manifest = catalogue.load("twice").manifest
     types = {"x": DType(read), "out": DType(written)}
     args = [
-        it.model_copy(update={"dtype": types[it.name]}) if it.name in types else it for it in manifest.args
+        argument.model_copy(update={"dtype": types[argument.name]}) if argument.name in types else argument
+        for argument in manifest.args
     ]
     cost = manifest.cost.model_copy(update={"bytes": "n", "flops": "2 * n * n * n", "multiplied": multiplied})
     return manifest.model_copy(update={"args": args, "cost": cost})

@@ -32,7 +32,7 @@ JUDGED: dict[str, tuple[str, str, str]] = {
     "shared_bins": (
         "histogram",
         "basic",
-        "Line 11 reads local[values[place]], changes it and stores it: what another thread stores in between is lost.",
+        "Line 11 reads local[values[place]], changes it and stores it: whatever another thread stores in between",
     ),
     "argmax_from_zero": (
         "argmax_rows",
@@ -104,7 +104,7 @@ _BEHIND = "Thread 232 of block 3 reads 4 bytes just past the end of {0}, which h
 _ROWS = torch.randn(5, 77, generator=torch.Generator().manual_seed(1))
 _NAN = Wrong("nan", index=(0, 0), got="nan", inputs={"x": _ROWS + 1000})
 _UNWRITTEN = Wrong("unwritten", got="never written", pattern=Pattern("unwritten_tail", "", 256))
-# Challenge, what it ends in, and what is said; the result is the challenge's first.
+# Challenge, ending and hint; the result is the challenge's first.
 READ: dict[str, tuple[str, Failure | Wrong, str]] = {
     "shared_bins": ("histogram", Wrong("value"), "Line 11 reads local[values[place]]"),
     "total_without_atomic": (
@@ -134,22 +134,22 @@ READ: dict[str, tuple[str, Failure | Wrong, str]] = {
     "half_fragment": (
         "matmul_fp16",
         Wrong("value", Pattern("rounding", ""), error=0.01, allowed=0.001, sizes={"k": 80}),
-        "The accumulator in line 10 is made of half",
+        "The accumulator in line 10 is half",
     ),
     "one_after_the_other": (
         "dot",
         Wrong("value", error=300.0, allowed=30.0, sizes={"n": 1 << 28}),
-        "times what is allowed. Line 7 adds up to n = 268,435,456 terms one after the other in one float",
+        "times the allowed error. Line 7 adds up to n = 268,435,456 terms one after the other in one float",
     ),
     "squares_less_square": (
         "layernorm",
         Wrong("value", index=(0, 0), inputs={"x": _ROWS + 1000}),
-        "Line 14 takes the variance as a mean of squares less the square of mu",
+        "Line 14 computes the variance as a mean of squares minus the square of mu",
     ),
     "share_of_integers": (
         "layernorm",
         Wrong("value", index=(0, 0), inputs={"x": _ROWS}),
-        "Line 4 divides the integer 1 by the integer cols, which leaves 0 for every cols above 1: write 1.0f / cols.",
+        "Line 4 divides the integer 1 by the integer cols, which gives 0 for every cols above 1: write 1.0f / cols.",
     ),
     "times_grid": (
         "vector_add",
@@ -166,7 +166,7 @@ READ: dict[str, tuple[str, Failure | Wrong, str]] = {
     "printed_before_bound": (
         "vector_add",
         _checker("out_of_bounds", 6, _BEHIND.format("a")),
-        "Line 6 uses i before line 7 asks whether it is below n",
+        "Line 6 uses i before line 7 checks that it is below n",
     ),
     "no_bounds": (
         "relu",
@@ -193,7 +193,7 @@ def _said(text: str, slug: str, ending: Failure | Wrong) -> str:
 
 
 def test_every_kernel_is_in_a_table() -> None:
-    assert {it.stem for it in KERNELS.glob("*.cu")} == {*JUDGED, *READ}
+    assert {path.stem for path in KERNELS.glob("*.cu")} == {*JUDGED, *READ}
 
 
 @pytest.mark.parametrize("name", READ)
@@ -240,7 +240,7 @@ _OUT_OF_X = _checker("out_of_bounds", 3, _BEHIND.format("x"))
             "",
             f"for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x)\n{_ADDS}",
             _checker("global_race", 3, _ONE_INDEX),
-            "The loop in line 2 goes on by blockDim.x",
+            "The loop in line 2 advances by blockDim.x",
         ),
         (
             "#define AT (blockIdx.x * blockDim.x + threadIdx.x)",
@@ -299,7 +299,7 @@ def test_the_sources_of_right_kernels_look_right() -> None:
         assert mistakes is not None
         said[str(path.relative_to(ROOT))] = mistakes.suspicions()
     assert len(said) > 100
-    assert {path: it for path, it in said.items() if it} == {}
+    assert {path: suspicions for path, suspicions in said.items() if suspicions} == {}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a worker asks of its judge beside judging: is the device well, and what does it reach at most?"""
+"""A worker's other requests to its judge: is the device healthy, and what are its ceilings?"""
 
 from __future__ import annotations
 

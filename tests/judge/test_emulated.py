@@ -114,7 +114,7 @@ def cuda(catalogue: Catalogue, boxes: BoxMaker, source: str, **options: bool) ->
 
 
 def assert_unranked(report: Report) -> None:
-    """Accepted, without any time, and told why."""
+    """Accepted without any time, with the reason."""
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.flags == [Flag.HOST_COMPUTED]
     assert report.workloads == []
@@ -123,7 +123,7 @@ def assert_unranked(report: Report) -> None:
 
 
 def first_failure(report: Report) -> CaseReport:
-    return next(it for it in report.cases if it.verdict is not CaseVerdict.ACCEPTED)
+    return next(case for case in report.cases if case.verdict is not CaseVerdict.ACCEPTED)
 
 
 def test_a_time_is_a_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
@@ -132,8 +132,8 @@ def test_a_time_is_a_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
         if language is Language.CUDA:
             need("nvcc")
         reports = [judge(catalogue, boxes, source, language, timing=True) for _ in range(2)]
-        assert [it.verdict for it in reports] == [Verdict.ACCEPTED] * 2, reports[0]
-        first, second = (it.workloads[0] for it in reports)
+        assert [report.verdict for report in reports] == [Verdict.ACCEPTED] * 2, reports[0]
+        first, second = (report.workloads[0] for report in reports)
         assert first.time_us == second.time_us, "the same on every run"
         assert first.ci_us == (first.time_us, first.time_us)
         assert first.baselines_us["eager"] > 0
@@ -157,7 +157,7 @@ def check_profile(workload: WorkloadReport, language: Language) -> None:
     assert (kernel.total.load_sectors, kernel.total.store_sectors) == (again * sectors, sectors)
     assert kernel.total.sectors_per_request == pytest.approx(4, rel=0.01)
     source = (CUDA if language is Language.CUDA else TRITON).splitlines()
-    loads = [it.line for it in kernel.lines if it.load_requests]
+    loads = [line.line for line in kernel.lines if line.load_requests]
     assert all("x" in source[line - 1] for line in loads)
     assert len(loads) == 1
     assert kernel.registers, "an assembler says it"
@@ -255,7 +255,7 @@ def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(
     assert report.verdict is Verdict.ACCEPTED, report
     profile = report.workloads[0].profile
     assert profile is not None
-    assert [(it.block, it.launches) for it in profile.kernels] == [((256, 1, 1), 1)]
+    assert [(kernel.block, kernel.launches) for kernel in profile.kernels] == [((256, 1, 1), 1)]
 
 
 def test_what_the_host_computes_costs_nothing_and_so_does_not_count(
@@ -288,7 +288,7 @@ def test_what_is_not_freed_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> No
     )
     report = cuda(catalogue, boxes, leaking)
     assert report.verdict is Verdict.ACCEPTED
-    count = sum(not it.hidden for it in report.cases)
+    count = sum(not case.hidden for case in report.cases)
     assert count < len(report.cases), "a hidden case's leak is not told"
     assert report.remarks == [
         f"Not freed: {1000 * count:,} bytes in {count} allocations, allocated at line 8."
@@ -307,14 +307,12 @@ def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
     )
     report = cuda(catalogue, boxes, printing.replace("SIZE", str(largest)), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
-    assert report.remarks == [
-        "What it printed while its work was counted is not shown; what it prints in a case is."
-    ]
-    assert [it.output for it in report.cases] == [""] * len(report.cases)
+    assert report.remarks == ["Output printed while the work was counted is not shown; output of cases is."]
+    assert [case.output for case in report.cases] == [""] * len(report.cases)
     shown = cuda(catalogue, boxes, printing.replace("SIZE", "0"), timing=False)
     assert shown.remarks == []
-    sizes = [(it.sizes or {})["n"] for it in shown.cases]
-    assert [it.output for it in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]
+    sizes = [(case.sizes or {})["n"] for case in shown.cases]
+    assert [case.output for case in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]
 
 
 def test_no_time_is_below_what_the_data_need(
@@ -323,9 +321,11 @@ def test_no_time_is_below_what_the_data_need(
     monkeypatch.setattr("grader.judge.modelled.least_of", lambda challenge, workload: 0.25)
     report = cuda(catalogue, boxes, CUDA, timing=True)
     assert report.verdict is Verdict.ACCEPTED
-    assert [it.time_us for it in report.workloads] == [pytest.approx(0.25e6)] * len(report.workloads)
+    assert [workload.time_us for workload in report.workloads] == [pytest.approx(0.25e6)] * len(
+        report.workloads
+    )
     assert Flag.ABOVE_ROOFLINE in report.flags
-    assert any("less work was counted" in it for it in report.remarks)
+    assert any("less work was counted" in remark for remark in report.remarks)
 
 
 @pytest.mark.parametrize("modelled", [True, False])

@@ -11,7 +11,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.judge.assembly import verdict_of
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.job import JudgingProgress
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
@@ -44,7 +44,7 @@ def test_they_come_after_timing(catalogue: Catalogue, boxes: BoxMaker) -> None:
     assert report.verdict is Verdict.ACCEPTED, report
     assert [case.hidden for case in report.cases] == [False] * 5 + [True]
     assert report.hidden == HiddenCases(passed=1, total=1)
-    labels = [it.progress.label for it in heard if it.state is State.TIMING]
+    labels = [progress.progress.label for progress in heard if progress.state is State.TIMING]
     assert labels[:2] == ["Timing 1 of 1 workload: small", "Testing hidden cases"]
 
 
@@ -63,17 +63,17 @@ def test_progress_counts_steadily_and_names_no_hidden_case(
         timing=timing,
         on_progress=heard.append,
     )
-    told = [it.progress for it in heard]
-    # Five public cases, one workload where it is timed, and the hidden ones as one.
-    assert {it.total for it in told} == {7 if timing else 6}
-    assert [it.done for it in told] == sorted(it.done for it in told)
-    assert [it.label.partition(":")[0] for it in told] == [
+    told = [progress.progress for progress in heard]
+    # Five public cases, one workload if it is timed, and the hidden ones as one.
+    assert {progress.total for progress in told} == {7 if timing else 6}
+    assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+    assert [progress.label.partition(":")[0] for progress in told] == [
         "Loading",
         *(f"Testing {number} of 5 public cases" for number in range(1, 6)),
         *(["Timing 1 of 1 workload"] if timing else []),
         "Testing hidden cases",
     ]
-    assert not any("secret" in it.label for it in told)
+    assert not any("secret" in progress.label for progress in told)
 
 
 class Moments:
@@ -124,13 +124,13 @@ def session_of(catalogue: Catalogue, conceals: bool, interrupt: Callable[[], Non
     return Session(request, HostDevice(), LocalBoxes(), lambda _: None, interrupt)
 
 
-@pytest.mark.parametrize("kind", [it for it in CaseVerdict if it is not CaseVerdict.ACCEPTED])
+@pytest.mark.parametrize("kind", [verdict for verdict in CaseVerdict if verdict is not CaseVerdict.ACCEPTED])
 def test_the_verdict_does_not_tell_how_they_fail(kind: CaseVerdict) -> None:
     passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
     hidden = CaseReport(name="secret", category="odd", verdict=kind, detail="chosen", hidden=True)
     assert verdict_of([passed, hidden]) is Verdict.WRONG_ANSWER
     public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
-    # As when a timed call goes wrong: what was public is said later.
+    # As when a timed call goes wrong: public findings come later.
     assert verdict_of([passed, hidden, public]) is Verdict.TIME_LIMIT
 
 

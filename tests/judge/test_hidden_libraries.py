@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from grader.challenge.catalogue import Catalogue
-from grader.judge.device import EmulatedDevice, HostDevice
+from grader.judge.host_device import EmulatedDevice, HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import Request
 from grader.languages import ON_GPU, Language

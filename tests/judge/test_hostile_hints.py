@@ -21,7 +21,7 @@ SECONDS = 20.0
 
 
 def triton(*body: str) -> str:
-    lines = "".join(f"    {it}\n" for it in body)
+    lines = "".join(f"    {line}\n" for line in body)
     return (
         "import triton\nimport triton.language as tl\n@triton.jit\ndef k(a, b, c, m, n, p, BLOCK: tl.constexpr):\n"
         f"{lines}def solve(a, b, c, m, n, k_):\n    k[(m,)](a, b, c, m, n, k_, BLOCK=256)\n"
@@ -39,7 +39,7 @@ def cuda(*body: str) -> str:
 def ask(language: Language, source: str) -> float:
     """Seconds that all questions took."""
     challenge = Catalogue(ROOT).load("matmul")
-    case = next(it for it in challenge.cases if it.name == "basic")
+    case = next(case for case in challenge.cases if case.name == "basic")
     mistakes = Mistakes(challenge, language, source)
     began = time.process_time()
     mistakes.of_result(None, MISMATCH, case, {})

@@ -10,14 +10,14 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.device_kinds import CPU
 from grader.judge.at_home import judge_at_home
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, Verdict
 from tests.judge.conftest import CATALOGUE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
-# How long the reference of one test takes: long beside the cost of a round, on a busy machine, too.
+# How long the reference of one test takes: long compared with the cost of a round, even on a busy machine.
 REFERENCE_S = 0.03
 
 
@@ -38,7 +38,7 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge) -> None:
 def test_the_reference_is_timed_for_a_baseline(
     boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One slow enough to be told from the cost of a round, also on a machine that does much else."""
+    """Slow enough to be distinguished from the cost of a round, even on a busy machine."""
     monkeypatch.setattr(HostDevice, "plan", WHOLE_PLAN)
     catalogue = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
     file = catalogue / "reference" / "twice" / "reference.py"
@@ -120,7 +120,7 @@ def test_a_maximum_or_minimum_with_an_output_that_was_never_set_is_wrong(judge: 
     assert case_of(report, "basic").verdict is CaseVerdict.ACCEPTED
     failed = [case for case in report.cases if case.mismatch]
     assert {case.mismatch.kind for case in failed if case.mismatch} == {"unwritten"}
-    assert any("a maximum or minimum taken with it" in case.hint for case in failed)
+    assert any("take a maximum or minimum with it" in case.hint for case in failed)
 
 
 def test_an_integer_that_was_added_to_what_was_there_is_explained(judge: Judge) -> None:

@@ -10,7 +10,7 @@ import pytest
 from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.judge import kept_control
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.kept_control import KeptControl
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound
@@ -125,7 +125,7 @@ def test_a_session_leaves_box_and_rounds_to_the_next(
     monkeypatch.setattr(Stopwatch, "control", counted)
     monkeypatch.setattr(kept_control, "FRESH_SECONDS", 600.0)
     challenge, kept, counting = catalogue.load("twice"), KeptControl(), Counting(boxes)
-    frozen = {it.name: {"eager": None} for it in challenge.manifest.workloads}
+    frozen = {workload.name: {"eager": None} for workload in challenge.manifest.workloads}
     for key in (bytes(32), bytes(31) + b"1"):
         request = Request(challenge, Language.TRITON, RIGHT, CPU, key, challenge.cases[:1], baselines=frozen)
         session = Session(request, HostDevice(), counting, lambda _: None, nobody, kept_control=kept)

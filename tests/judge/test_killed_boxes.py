@@ -71,7 +71,7 @@ def _judge(
 
 
 class Killer:
-    """Kills the submission's box in its second case, so many times."""
+    """Kills the submission's box in its second case, ``times`` times."""
 
     def __init__(self, boxes: Boxes, number: signal.Signals, times: int) -> None:
         self._boxes, self._number, self.left = boxes, number, times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,29 +12,36 @@ from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Pieces
 from grader.judge import pieces
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Report, Verdict
 from tests.judge.kernels import RIGHT, with_solve
+from tests.judge.plenty import Plenty
 
 LARGE = case("large", "large", n=3001, inputs={"x": At(NAN, (-1,))}, on="gpu")
 HIDDEN = replace(case("secret_large", "large", n=2999, on="gpu"), hidden=True)
 
 
+class Lacking(Plenty):
+    """Lacks memory for the named cases."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def case_shortage(self, challenge: Challenge, case: Case) -> str:
+        return f"Without case {case.name}: too large." if case.name in self._names else ""
+
+
 class Card(HostDevice):
     """Makes an untimed call ahead of each case's own, as a GPU does, and lacks memory for ``lacking``."""
 
+    warm_up_cases = True
+
     def __init__(self, *lacking: str) -> None:
-        self._lacking = lacking
-
-    def warm_up_cases(self, language: Language) -> bool:
-        return True
-
-    def fits_case(self, challenge: Challenge, case: Case) -> str:
-        return f"Without case {case.name}: too large." if case.name in self._lacking else ""
+        self.memory_plan = Lacking(lacking)
 
 
 def judged(catalogue: Catalogue, boxes: BoxMaker, source: str, device: HostDevice) -> Report:
@@ -55,7 +63,7 @@ def test_a_large_case_is_judged_piece_by_piece(catalogue: Catalogue, boxes: BoxM
     assert judged(catalogue, boxes, RIGHT, Card()).verdict is Verdict.ACCEPTED
     wrong = with_solve("    torch.mul(x, 2, out=out)\n    if n > 2000:\n        out[1027] = 5")
     report = judged(catalogue, boxes, wrong, Card())
-    (found,) = [it for it in report.cases if it.name == "large"]
+    (found,) = [case for case in report.cases if case.name == "large"]
     assert found.verdict is CaseVerdict.WRONG_ANSWER
     assert found.mismatch is not None
     assert (found.mismatch.index, found.mismatch.wrong, found.mismatch.total) == ([1027], 1, 3001)
@@ -74,7 +82,7 @@ def test_what_the_memory_leaves_out_is_named_and_of_hidden_cases_counted(
     catalogue: Catalogue, boxes: BoxMaker
 ) -> None:
     report = judged(catalogue, boxes, RIGHT, Card("large", "secret_large"))
-    assert (report.verdict, [it.name for it in report.cases]) == (Verdict.ACCEPTED, ["basic"])
+    assert (report.verdict, [case.name for case in report.cases]) == (Verdict.ACCEPTED, ["basic"])
     assert report.left_out == ["large"]
     assert report.remarks == [
         "Without case large: too large.",

@@ -31,7 +31,9 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()
-    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=on_processor, modelled=False)
+    device: Any = SimpleNamespace(
+        make_gate=lambda: gate, on_processor=on_processor, modelled=False, stream=None
+    )
     client = RunnerClient(box, device)
     number = gate.next_round()
     gate._words[DONE_WORD] = number
@@ -60,7 +62,7 @@ def test_a_timed_call_that_is_late_is_silent_and_no_liar(
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()
     device: Any = SimpleNamespace(
-        make_gate=lambda: gate, on_processor=False, modelled=False, reveal=lambda *_: None
+        make_gate=lambda: gate, on_processor=False, modelled=False, stream=None, reveal=lambda *_: None
     )
     client, number = RunnerClient(box, device), gate.next_round()
     monkeypatch.setattr(runner_client, "_FAULT_SECONDS", 0.02)
@@ -114,7 +116,7 @@ def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: boo
 
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, kill=kill)
     gate = HostGate()
-    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=False, modelled=False)
+    device: Any = SimpleNamespace(make_gate=lambda: gate, on_processor=False, modelled=False, stream=None)
     client = RunnerClient(box, device)
     arena: Any = SimpleNamespace(reveal=lambda _: None)
     number = gate.round + 1
@@ -130,5 +132,5 @@ def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: boo
     client.unbind()
     assert bool(ended) is not returns
     assert time.perf_counter() - began < 5.0
-    for it in (ours, theirs, gate):
-        it.close()
+    for end in (ours, theirs, gate):
+        end.close()

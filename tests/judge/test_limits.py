@@ -45,7 +45,7 @@ def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.Monk
     verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))
     assert verdict is CaseVerdict.TIME_LIMIT
     assert "s of processor time, while solve ran" in detail
-    assert "waiting or sleeping" in hint
+    assert "waited or slept" in hint
 
 
 def test_a_box_that_has_used_up_all_its_time_gets_none(
@@ -77,7 +77,7 @@ def test_what_does_not_end_ends_the_judging(judge: Judge) -> None:
     assert first.verdict is CaseVerdict.TIME_LIMIT
     assert "1.5 s of processor time" in first.detail
     assert rest
-    assert {it.verdict for it in rest} == {CaseVerdict.NOT_RUN}
+    assert {case.verdict for case in rest} == {CaseVerdict.NOT_RUN}
     assert f"'{first.name}' did not end" in rest[0].detail
 
 

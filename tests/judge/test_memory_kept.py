@@ -8,25 +8,36 @@ import torch
 from grader.challenge.catalogue import Catalogue
 from grader.errors import JudgeFailure
 from grader.judge import session
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.oracle import Question
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
 from grader.limits import GIB
 from grader.schemas.report import Verdict
+from tests.judge.plenty import Plenty
 from tests.judge.test_killed_boxes import RIGHT, Boxes
 
 ROUND = 12
 
 
 class Crowded(HostDevice):
-    """Has no memory left for round ``ROUND``. ``kept``: what the submission's box holds of it as long as it lives."""
-
     plan = TimingPlan(rounds=15, most_rounds=15, control_rounds=3, warm_up=1)
 
     def __init__(self, boxes: Boxes, kept: int) -> None:
-        self._boxes, self._kept, self._rounds = boxes, kept, 0
+        self.staging = Full(boxes)
+        self.memory_plan = Shared(boxes, kept)
+
+
+class Full:
+    """Has no memory left for round ``ROUND``."""
+
+    def __init__(self, boxes: Boxes) -> None:
+        self._boxes, self._rounds = boxes, 0
+
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        return torch.empty(like.shape, dtype=like.dtype)
 
     def stage(self, question: Question) -> Question:
         self._rounds += bool(self._boxes.started)
@@ -34,11 +45,18 @@ class Crowded(HostDevice):
             raise torch.OutOfMemoryError("tried to allocate 16 MiB")
         return question
 
+
+class Shared(Plenty):
+    """Memory of which a submission's box holds ``kept`` bytes as long as it lives."""
+
+    def __init__(self, boxes: Boxes, kept: int) -> None:
+        self._boxes, self._kept = boxes, kept
+
     def lacked_memory(self, error: Exception) -> bool:
         return isinstance(error, torch.OutOfMemoryError)
 
     def free_bytes(self) -> int:
-        alive = any(it.end() is None for it in self._boxes.started)
+        alive = any(box.end() is None for box in self._boxes.started)
         return 100 * GIB - (self._kept if alive else 0)
 
     def may_keep(self, kept: int) -> bool:
@@ -57,8 +75,8 @@ def test_who_keeps_the_devices_memory_has_a_verdict(catalogue: Catalogue) -> Non
     assert report.verdict is Verdict.MEMORY_LIMIT
     assert "kept so much" in report.detail
     assert report.score.time_us is None
-    assert {it.name for it in report.cases} == {
-        it.name for it in catalogue.load("twice").cases if not it.hidden
+    assert {case.name for case in report.cases} == {
+        case.name for case in catalogue.load("twice").cases if not case.hidden
     }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -21,7 +21,8 @@ from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
-from grader.judge.cuda.device import CudaDevice
+from grader.judge.cuda.memory import CudaMemories, Staging
+from grader.judge.cuda.memory_plan import CudaMemoryPlan
 from grader.judge.cuda.plan import case_bytes, workload_bytes
 from grader.judge.oracle import workload_case
 from grader.limits import GIB
@@ -41,14 +42,14 @@ class Height(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        for it in tree_leaves(made):
-            if isinstance(it, torch.Tensor):
-                storage = it.untyped_storage()
+        for leaf in tree_leaves(made):
+            if isinstance(leaf, torch.Tensor):
+                storage = leaf.untyped_storage()
                 self._alive[storage._cdata] = (
                     StorageWeakRef(storage),  # type: ignore[no-untyped-call]
                     storage.nbytes(),
                 )
-        self._alive = {key: it for key, it in self._alive.items() if not _gone(it[0])}
+        self._alive = {key: pair for key, pair in self._alive.items() if not _gone(pair[0])}
         self.most = max(self.most, sum(size for _, size in self._alive.values()))
         return made
 
@@ -69,12 +70,12 @@ def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("slug", CATALOGUE.slugs())
 def test_no_round_takes_more_to_draw_than_its_recipes_say(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
-    workload = next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    workload = next(workload for workload in challenge.manifest.workloads if workload.on == "cpu")
     for overlay in (None, *overlays(challenge, workload)):
         case = workload_case(challenge, workload, overlay)
         with Height() as height:
             drawn = draw_inputs(challenge.manifest, case, 5)
-        inputs = sum(it.nbytes for it in drawn.values())
+        inputs = sum(tensor.nbytes for tensor in drawn.values())
         assert height.most <= inputs + max(_beside(challenge, case).values()) + SMALL, case.name
         assert inputs + max(_beside(challenge, case).values()) <= workload_bytes(challenge, workload)
 
@@ -148,8 +149,8 @@ class Kept:
 @pytest.mark.parametrize(
     ("needed", "free", "held", "fits", "given_back"),
     [
-        (44, 66, 12, True, False),  # there is room beside what is kept
-        (52, 62, 16, False, False),  # there never is, so what is kept stays where it is
+        (44, 66, 12, True, False),  # there is room next to the kept memory
+        (52, 62, 16, False, False),  # there never is, so kept memory stays
         (44, 46, 32, True, True),  # of other challenges before
         (44, 78, 0, True, False),
         (64, 78, 0, False, False),
@@ -158,17 +159,15 @@ class Kept:
 def test_what_is_kept_stays_unless_giving_it_back_makes_room(
     monkeypatch: pytest.MonkeyPatch, needed: int, free: int, held: int, fits: bool, given_back: bool
 ) -> None:
-    device = CudaDevice.__new__(CudaDevice)
     shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
-    monkeypatch.setattr(device, "_memories", shared, raising=False)
-    monkeypatch.setattr(device, "_staging", private, raising=False)
+    plan = CudaMemoryPlan(cast(CudaMemories, shared), cast(Staging, private))
     in_all = (free + held) * GIB
     monkeypatch.setattr(
         torch.cuda, "mem_get_info", lambda: (in_all - shared.kept_bytes - private.kept_bytes, 80 * GIB)
     )
     for name in ("memory_reserved", "memory_allocated"):
         monkeypatch.setattr(torch.cuda, name, lambda: held * GIB // 2)
-    lacking = device._lacks(needed * GIB, 12 * GIB)
+    lacking = plan._lacks(needed * GIB, 12 * GIB)
     assert (not lacking) == fits
     assert bool(shared.given_back and private.given_back) == given_back
     assert fits or "GiB, and 63 are free" in lacking
@@ -176,9 +175,9 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
 
 def test_what_a_gpu_has_room_for_when_nothing_else_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
-    device = CudaDevice.__new__(CudaDevice)
+    plan = CudaMemoryPlan.__new__(CudaMemoryPlan)
     challenge = CATALOGUE.load("vector_add")
-    largest = next(it for it in challenge.manifest.workloads if it.name == "2^28")
+    largest = next(workload for workload in challenge.manifest.workloads if workload.name == "2^28")
     for total, alone in ((24, False), (39, True), (80, True)):
-        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda it=total: (GIB, it * GIB))
-        assert device.fits_alone(challenge, largest) == alone
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda gib=total: (GIB, gib * GIB))
+        assert plan.fits_alone(challenge, largest) == alone

@@ -1,4 +1,4 @@
-"""What is recorded of a GPU while it is timed, with a fake of NVML."""
+"""Records of a GPU during timing, with a fake of NVML."""
 
 from __future__ import annotations
 

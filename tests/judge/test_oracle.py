@@ -38,7 +38,7 @@ def made(
             "version": 1,
             "languages": ["triton"],
             "args": [
-                *(dict(zip(("name", "kind", "dtype", "shape"), it, strict=True)) for it in buffers),
+                *(dict(zip(("name", "kind", "dtype", "shape"), buffer, strict=True)) for buffer in buffers),
                 {"name": "rows", "kind": "size"},
                 {"name": "n", "kind": "size"},
             ],
@@ -112,7 +112,7 @@ def test_magnitudes_of_what_counts_are_put_together_as_the_results_are(
 
 @pytest.mark.parametrize("value", [2.5, NAN, INF, 300.0, -129.0])
 def test_a_reference_says_how_it_rounds_to_integers(value: float) -> None:
-    """Cut off or wrapped silently, what is wrong would be right."""
+    """Cut off or wrapped silently, wrong values would be right."""
     challenge = made(lambda x, **_: (x, counted(x)), dtype="int8")
     case = Case("basic", Category.BASIC, {"rows": 2, "n": 3}, {"x": Constant(value)})
     with pytest.raises(ChallengeInvalid, match=r"case 'basic'.*'out' is int8, and not all"):

@@ -41,8 +41,8 @@ def _small(challenge: Challenge, case: Case) -> Case:
 @pytest.mark.parametrize("slug", LARGE)
 def test_pieces_make_up_the_whole(slug: str) -> None:
     challenge = LARGE[slug]
-    asked = [_small(challenge, it) for it in challenge.cases if it.on]
-    assert any(len(list(pieces.cuts(challenge.manifest, _pieces(challenge), it.sizes))) > 5 for it in asked)
+    asked = [_small(challenge, case) for case in challenge.cases if case.on]
+    assert any(len(list(pieces.cuts(challenge.manifest, _pieces(challenge), cut.sizes))) > 5 for cut in asked)
     for case in asked:
         found = put_together(challenge, case, 3)
         reference = challenge.reference
@@ -58,7 +58,7 @@ def test_pieces_make_up_the_whole(slug: str) -> None:
 @pytest.mark.parametrize("slug", LARGE)
 def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) -> None:
     challenge = LARGE[slug]
-    case = _small(challenge, next(it for it in challenge.cases if it.name == "beyond_2_31"))
+    case = _small(challenge, next(case for case in challenge.cases if case.name == "beyond_2_31"))
     right = put_together(challenge, case, 3).outputs
 
     def judged(spoil: Callable[[Arena], None]) -> Mismatch | None:
@@ -81,8 +81,8 @@ def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) 
             assert found is not None, (name, place)
             flat = _flat(found.index, values.shape)
             assert (found.argument, flat, found.wrong) == (name, place, 1)
-            assert [_flat(it.index, values.shape) for it in found.worst] == [place]
-    (given, *_) = [it.name for it in challenge.manifest.buffers if it.kind == "input"]
+            assert [_flat(element.index, values.shape) for element in found.worst] == [place]
+    (given, *_) = [argument.name for argument in challenge.manifest.buffers if argument.kind == "input"]
 
     def change(arena: Arena) -> None:
         arena.buffers[given].values[-2:].fill_(77)
@@ -105,7 +105,7 @@ def _flat(index: list[int] | None, shape: torch.Size) -> int:
 def test_a_case_in_pieces_fits_where_its_own_arrays_fit(slug: str) -> None:
     """Beside them a piece, and what has to be whole: filters, weights."""
     challenge = CATALOGUE.load(slug)
-    large = [it for it in (*challenge.cases, *challenge.hidden_cases) if it.on]
+    large = [case for case in (*challenge.cases, *challenge.hidden_cases) if case.on]
     assert large
     for case in large:
         own = own_bytes(challenge.manifest, case.sizes)
@@ -131,9 +131,9 @@ def test_what_lies_at_certain_places_or_shares_does_so_in_parts(
     assert recipe.in_parts
     generator = torch.Generator().manual_seed(1)
     step = shape[0] // 3 - 1
-    parts = [Part(shape, it, min(step, shape[0] - it)) for it in range(0, shape[0], step)]
+    parts = [Part(shape, start, min(step, shape[0] - start)) for start in range(0, shape[0], step)]
     whole = recipe.draw(shape, torch.float32, generator)
-    joined = torch.cat([recipe.draw_part(it, torch.float32, generator) for it in parts])
+    joined = torch.cat([recipe.draw_part(part, torch.float32, generator) for part in parts])
     assert joined.shape == whole.shape
     if isinstance(recipe, Sprinkle):
         assert int((joined == 5).sum()) == int((whole == 5).sum()) == max(1, round(300 * recipe.share))
@@ -144,9 +144,9 @@ def test_what_lies_at_certain_places_or_shares_does_so_in_parts(
 
 
 def test_two_draws_of_one_seed_agree_and_two_seeds_differ() -> None:
-    """What is compared at the end is what was revealed."""
+    """The final comparison uses the revealed inputs."""
     challenge = LARGE["vector_add"]
-    case = _small(challenge, next(it for it in challenge.cases if it.name == "beyond_2_31"))
+    case = _small(challenge, next(case for case in challenge.cases if case.name == "beyond_2_31"))
     one, again, other = (put_together(challenge, case, seed).inputs["b"] for seed in (3, 3, 4))
     assert torch.equal(one, again)
     assert int((one == other).sum()) < 10

@@ -13,7 +13,7 @@ from grader import limits
 from grader.challenge.catalogue import Catalogue
 from grader.judge import runner_client
 from grader.judge.correctness import COUNTS, WARM_UP, printed_text
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import RunnerClient
 from grader.judge.session import Session
@@ -76,8 +76,7 @@ def test_a_mark_that_comes_late_once_is_waited_for_again(monkeypatch: pytest.Mon
 class Warming(HostDevice):
     """A host that warms up as a GPU does."""
 
-    def warm_up_cases(self, language: Language) -> bool:
-        return True
+    warm_up_cases = True
 
 
 def case_of(catalogue: Catalogue, boxes: BoxMaker, body: str) -> CaseReport:

@@ -1,4 +1,4 @@
-"""The judge in a process of its own: warm between submissions, cancelled, and replaced when it dies."""
+"""The judge in a separate process: warm between submissions, cancelled, and replaced when it dies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
     heard: list[JudgingProgress] = []
     outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
     assert outcome.report.verdict is Verdict.ACCEPTED
-    assert {it.state for it in heard} == {State.TESTING, State.TIMING}
+    assert {progress.state for progress in heard} == {State.TESTING, State.TIMING}
 
 
 def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: JudgeProcess) -> None:
@@ -100,7 +100,7 @@ def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) ->
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
 
-    with pytest.raises(JudgeFailure, match="ended in the middle"):
+    with pytest.raises(JudgeFailure, match="ended during"):
         process.run(job(RIGHT), kill, lambda: False)
     assert process.run(job(RIGHT), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge.catalogue import Catalogue
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.job import JudgingProgress, Outcome
 from grader.judge.process import JudgeProcess
 from grader.judge.request import Request
@@ -49,8 +49,8 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(catalogue: Catalogue,
     assert (report.workloads, outcome.baselines) == ([], {})
     assert (report.score.passed, report.score.total, report.score.time_us) == (5, 5, None)
     assert report.detail == PUBLIC_ONLY
-    assert {it.state for it in heard} == {State.TESTING}
-    assert {it.progress.total for it in heard} == {5}
+    assert {progress.state for progress in heard} == {State.TESTING}
+    assert {progress.progress.total for progress in heard} == {5}
     assert purposes == [BoxPurpose.RUN]
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 

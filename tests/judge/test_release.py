@@ -6,8 +6,9 @@ import pytest
 
 from grader import limits
 from grader.challenge.catalogue import find_catalogue
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
 from grader.judge.gate import HostGate
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -62,7 +63,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
         device=CPU,
         seed_key=bytes(32),
         cases=challenge.cases[:1],
-        baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads},
+        baselines={workload.name: {"eager": 1.0} for workload in challenge.manifest.workloads},
     )
     return Session(request, Device(), boxes, lambda _: None, lambda: None).run().report
 
@@ -71,7 +72,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
     ("does", "verdict", "words"),
     [
         (ENDS, Verdict.RUNTIME_ERROR, "exit"),
-        (HANGS, Verdict.TIME_LIMIT, "did not come back"),
+        (HANGS, Verdict.TIME_LIMIT, "did not return"),
         (LIES, Verdict.RUNTIME_ERROR, "while solve was timed"),
     ],
     ids=["ends", "hangs", "lies"],

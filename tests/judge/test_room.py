@@ -1,4 +1,4 @@
-"""Answers that are made where they are staged."""
+"""Answers computed in their staging memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a round has cost on a GPU: known after a restart, and believed only where it is surely of that GPU."""
+"""The cost of rounds on a GPU: known after a restart, and used only for that very GPU."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_machine_whose_rounds_cost_something_else_for_good_is_known_anew(
     noted(tmp_path, USUAL)
     began, found = time.time(), []
     for number in range(2 * STRAYS + 1):
-        # The second twenty come when enough time has passed; in between the judge has begun anew.
+        # The second twenty come after enough time; in between, the judge has restarted.
         monkeypatch.setattr(time, "time", lambda late=number >= 2 * STRAYS - 1: began + late * LASTING_S)
         costs = RoundCosts(GPU, tmp_path)
         found.append(costs.is_usual(360e-6 + number % 2 * 1e-6))

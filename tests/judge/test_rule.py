@@ -21,14 +21,17 @@ FIXED = 150e-6
 def rounds(gate: float, before: float = 2e-3, after: float = 2e-3, count: int = 15) -> list[Timed]:
     """``count`` rounds with a little deterministic jitter around these (seconds)."""
     jitter = [(number % 5 - 2) * 1e-6 for number in range(count)]
-    return [Timed(before=before + it, gate=gate + it, after=after + it, host=1e-5) for it in jitter]
+    return [
+        Timed(before=before + seconds, gate=gate + seconds, after=after + seconds, host=1e-5)
+        for seconds in jitter
+    ]
 
 
 def own(gate: float, before: float = 2e-3, after: float = 2e-3) -> Own:
     return Own(rounds(gate, before, after), gated=True)
 
 
-CONTROL = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED)]
+CONTROL = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED)]
 FLOOR_S = 0.3e-3
 NOISE = Noise(before=Floor(0.05, FLOOR_S), after=Floor(0.05, FLOOR_S), most=1.0, disturbed=math.inf)
 EXACT = Noise(before=Floor(0.0, 1e-6), after=Floor(0.0, 1e-6), most=0.01, disturbed=30e-6)
@@ -99,8 +102,8 @@ def test_each_side_has_a_noise_of_its_own() -> None:
 
 def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
     early = [
-        Timed(before=it.before + 5e-3, gate=it.gate - 5e-3, after=0.0, host=0.0)
-        for it in rounds(20e-3 + FIXED)
+        Timed(before=timed.before + 5e-3, gate=timed.gate - 5e-3, after=0.0, host=0.0)
+        for timed in rounds(20e-3 + FIXED)
     ]
     measured = settle(Own(early, gated=True), CONTROL, CONTROL, NOISE)
     assert measured.charged == pytest.approx(5e-3, rel=1e-6)
@@ -109,8 +112,8 @@ def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
 def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
     def width(spread: float) -> float:
         control = [
-            (Timed(before=2e-3, gate=CONTROL_S + FIXED + it, after=2e-3, host=0.0), CONTROL_S)
-            for it in (-spread, -spread, 0.0, spread, spread)
+            (Timed(before=2e-3, gate=CONTROL_S + FIXED + seconds, after=2e-3, host=0.0), CONTROL_S)
+            for seconds in (-spread, -spread, 0.0, spread, spread)
         ]
         low, high = settle(own(20e-3 + FIXED), control, control, NOISE).time.interval
         return high - low
@@ -121,7 +124,7 @@ def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
 @SIDES
 def test_a_control_that_drifted_makes_e_less_certain(side: str) -> None:
     drifted = {side: 2.05e-3}
-    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, **drifted)]
+    later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED, **drifted)]
     assert settle(own(20e-3 + FIXED, **drifted), CONTROL, later, EXACT).charged == 0.0
     assert settle(own(20e-3 + FIXED, **drifted), CONTROL, CONTROL, EXACT).charged > 0.0
 
@@ -130,7 +133,7 @@ def test_a_control_that_drifted_makes_e_less_certain(side: str) -> None:
 def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time(side: str) -> None:
     """A submission may have brought it about: by heating the GPU, say."""
     drifted = {side: 20e-3}
-    much_later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED, **drifted)]
+    much_later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED, **drifted)]
     measured = settle(own(20e-3 + FIXED, **drifted), CONTROL, much_later, EXACT)
     assert measured.noise == pytest.approx(EXACT.most * 20e-3, rel=1e-3)
     assert measured.charged > 0.0
@@ -139,7 +142,7 @@ def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time(side: str
 @pytest.mark.parametrize("slow_first", [True, False])
 def test_a_control_that_something_slowed_is_left_out(slow_first: bool) -> None:
     """A submission may have left something behind that keeps the GPU busy."""
-    slow = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 140e-6, before=3e-3)]
+    slow = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 140e-6, before=3e-3)]
     halves = (slow, CONTROL) if slow_first else (CONTROL, slow)
     honest = settle(own(2e-3 + FIXED), *halves, EXACT)
     assert honest.time.value == pytest.approx(2e-3, rel=1e-6)
@@ -151,7 +154,7 @@ def test_a_control_that_something_slowed_is_left_out(slow_first: bool) -> None:
 
 
 def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
-    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 0.5e-6)]
+    later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 0.5e-6)]
     measured = settle(own(2e-3 + FIXED), CONTROL, later, EXACT)
     assert measured.fixed == pytest.approx(FIXED + 0.25e-6, abs=0.3e-6)
     assert not measured.doubtful
@@ -161,8 +164,8 @@ def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
 def test_rounds_of_a_control_that_had_company_are_left_out(slow: int) -> None:
     """Of 15 in each half: so many took one more switch between contexts."""
     mixed = [
-        (replace(it, gate=it.gate + 140e-6) if number % 15 < slow else it, known)
-        for number, (it, known) in enumerate(CONTROL)
+        (replace(timed, gate=timed.gate + 140e-6) if number % 15 < slow else timed, known)
+        for number, (timed, known) in enumerate(CONTROL)
     ]
     measured = settle(own(2e-3 + FIXED), mixed, mixed, EXACT)
     assert measured.time.value == pytest.approx(2e-3, abs=2e-6)
@@ -171,7 +174,7 @@ def test_rounds_of_a_control_that_had_company_are_left_out(slow: int) -> None:
 
 
 def test_a_call_of_no_length_is_not_doubtful_for_that() -> None:
-    later = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 1e-6)]
+    later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 1e-6)]
     measured = settle(own(2e-6 + FIXED), CONTROL, later, EXACT)
     assert measured.drift == pytest.approx(1e-6, rel=1e-3)
     assert not measured.doubtful
@@ -179,7 +182,7 @@ def test_a_call_of_no_length_is_not_doubtful_for_that() -> None:
 
 def test_a_slowed_control_widens_no_interval() -> None:
     """A wide one shares better ranks."""
-    slow = [(it, CONTROL_S) for it in rounds(CONTROL_S + FIXED + 140e-6)]
+    slow = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 140e-6)]
     apart, alike = (settle(own(2e-3 + FIXED), CONTROL, half, EXACT).time for half in (slow, CONTROL))
     assert apart.interval[1] - apart.interval[0] < 1.5 * (alike.interval[1] - alike.interval[0])
 
@@ -266,10 +269,10 @@ def test_a_control_counts_whole_where_its_halves_agree_within_three_errors() -> 
     first = [0.0, 1.0, 2.0, 3.0, 4.0]
     error = math.hypot(midmean_error(first), midmean_error(first))
     for share, whole in ((2.99, True), (3.01, False)):
-        second = [it + share * error for it in first]
+        second = [cost + share * error for cost in first]
         control = rule._Control(first, second)
         assert control.usual(math.inf) == ([*first, *second] if whole else first)
-    drifted = rule._Control(first, [it + 1.0 for it in first])
+    drifted = rule._Control(first, [cost + 1.0 for cost in first])
     assert drifted.usual(1.0) == [*drifted.first, *drifted.second]
     assert drifted.usual(0.99) == first
 
@@ -286,13 +289,14 @@ def test_the_interval_adds_what_rounds_control_and_boxes_differ_by_in_squares() 
 
 def test_the_interval_holds_the_95_percent_of_the_controls_and_a_charged_sides_error() -> None:
     spread = [
-        Timed(before=2e-3 + it, gate=2e-3, after=2e-3, host=1e-5) for it in (-2e-5, -1e-5, 0.0, 1e-5, 2e-5)
+        Timed(before=2e-3 + seconds, gate=2e-3, after=2e-3, host=1e-5)
+        for seconds in (-2e-5, -1e-5, 0.0, 1e-5, 2e-5)
     ]
-    hidden = [replace(it, before=it.before + 1e-3) for it in spread]
-    steady = [(replace(it, gate=CONTROL_S + FIXED + (it.before - 2e-3)), CONTROL_S) for it in spread]
+    hidden = [replace(timed, before=timed.before + 1e-3) for timed in spread]
+    steady = [(replace(timed, gate=CONTROL_S + FIXED + (timed.before - 2e-3)), CONTROL_S) for timed in spread]
     measured = settle(Own(hidden, gated=True), steady, steady, replace(EXACT, most=1.0, disturbed=math.inf))
-    of_ten = midmean_error([it.before for it in spread] * 2)
-    of_side = math.hypot(midmean_error([it.before for it in spread]), of_ten)
+    of_ten = midmean_error([timed.before for timed in spread] * 2)
+    of_side = math.hypot(midmean_error([timed.before for timed in spread]), of_ten)
     expected = math.hypot(Z95 * of_ten, Z95 * of_side, 0.002 * measured.time.value)
     assert measured.time.interval[1] - measured.time.value == pytest.approx(expected, rel=1e-6)
 
@@ -305,9 +309,9 @@ def test_the_noise_that_is_named_is_that_of_the_side_furthest_beyond_its_own() -
 
 def test_halves_of_the_control_that_differ_by_more_than_a_share_of_the_gate_do_not_both_count() -> None:
     """Even where their own spread would allow it: here by 0.5 ms, of a gate of 20 ms one percent of which is 0.2 ms."""
-    spread = [FIXED + it for it in (0.0, 0.5e-3, 1e-3, 1.5e-3, 2e-3)]
-    quick = [(Timed(2e-3, CONTROL_S + it, 2e-3, 1e-5), CONTROL_S) for it in spread]
-    slow = [(Timed(2e-3, CONTROL_S + it + 0.5e-3, 2e-3, 1e-5), CONTROL_S) for it in spread]
+    spread = [FIXED + seconds for seconds in (0.0, 0.5e-3, 1e-3, 1.5e-3, 2e-3)]
+    quick = [(Timed(2e-3, CONTROL_S + seconds, 2e-3, 1e-5), CONTROL_S) for seconds in spread]
+    slow = [(Timed(2e-3, CONTROL_S + seconds + 0.5e-3, 2e-3, 1e-5), CONTROL_S) for seconds in spread]
     noise = replace(EXACT, disturbed=math.inf)
     assert settle(own(20e-3), slow, quick, noise).fixed == pytest.approx(FIXED + 1e-3)
     assert settle(own(20e-3), slow, quick, replace(noise, most=1.0)).fixed == pytest.approx(FIXED + 1.25e-3)
@@ -324,7 +328,7 @@ def test_a_call_that_takes_no_time_takes_the_shortest_there_is() -> None:
 def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float) -> None:
     """One more switch of contexts, 140 us, in three rounds of five; honest rounds differ by a few."""
     own = [*rounds(0.5e-3, count=12), *rounds(0.5e-3 + slow_us * 1e-6, count=18)]
-    control = [(it, 1e-3) for it in rounds(1.3e-3)]
+    control = [(timed, 1e-3) for timed in rounds(1.3e-3)]
     measured = settle(Own(own, gated=True), control, control, EXACT)
     assert measured.uneven == pytest.approx(uneven)
     assert measured.doubtful == (uneven > rule.MOST_DISTURBED)

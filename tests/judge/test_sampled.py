@@ -29,10 +29,10 @@ FIRST = (1 << 31) + 1000
 RIGHT = ("in order", "backwards", "with a stride")
 WRONG = {
     "index": "Line 6: Thread 0 of block 8388611 reads 4 bytes 8,589,931,516 bytes before the beginning of b",
-    "guarded": "Element 2,147,483,648 of out and what follows was never written.",
-    "wrapped": "Element 2,147,483,648 of out and what follows was never written.",
-    "capped": "About 0.78% of out is written by all blocks of its grid together.",
-    "none": "Nothing of out is written by all blocks of its grid together.",
+    "guarded": "Element 2,147,483,648 of out and those after it were never written.",
+    "wrapped": "Element 2,147,483,648 of out and those after it were never written.",
+    "capped": "About 0.78% of out is written by all blocks of the grid together.",
+    "none": "Nothing of out is written by all blocks of the grid together.",
     "along y": "A launch has a grid of 1 x 8,388,6",
     "beyond": "out[2147483648] is ",
     "input": "The input b[2147483648] was changed from",
@@ -141,7 +141,7 @@ def test_right_kernels_pass_and_wrong_ones_do_not(boxes: BoxMaker) -> None:
     session = Session(request, make_device(EMULATED), boxes, lambda _: None, lambda: None)
     report = session.run().report
     assert report.verdict in (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR), report
-    found = {it.name: it for it in report.cases}
+    found = {case.name: case for case in report.cases}
     for name in RIGHT:
         assert found[name].verdict is CaseVerdict.ACCEPTED, found[name]
         assert found[name].checked is Checked.SAMPLE
@@ -169,7 +169,7 @@ def test_what_the_host_does_with_the_arrays_is_not_covered(boxes: BoxMaker) -> N
     report = judge(boxes, TRITON.format(wide=".to(tl.int64)", ahead="out[0] = 0"), Language.TRITON)
     case = the_case(report)
     assert case.verdict is CaseVerdict.NOT_COVERED, report
-    assert "solve uses the arrays itself beside its kernels" in case.detail
+    assert "solve uses the arrays outside its kernels" in case.detail
     assert report.verdict is Verdict.ACCEPTED, "it is not refused for that"
     assert (report.score.passed, report.score.total) == (0, 0), "nor does it count as passed"
     assert report.large_sizes is not None
@@ -179,7 +179,7 @@ def test_what_the_host_does_with_the_arrays_is_not_covered(boxes: BoxMaker) -> N
 def test_one_result_of_all_blocks_gets_faults_alone(boxes: BoxMaker) -> None:
     source = (REFERENCE / "reduce_sum/staff/mutants/index_of_32_bits.cu").read_text()
     refused = judge(boxes, source, Language.CUDA, "reduce_sum")
-    assert the_case(refused).detail == "Nothing of x is read by all blocks of its grid together.", refused
+    assert the_case(refused).detail == "Nothing of x is read by all blocks of the grid together.", refused
     source = (REFERENCE / "reduce_sum/staff/solution.cu").read_text()
     passed = judge(boxes, source, Language.CUDA, "reduce_sum")
     assert the_case(passed).verdict is CaseVerdict.ACCEPTED, passed
@@ -195,7 +195,7 @@ def test_a_pattern_is_its_recipe() -> None:
     arg: Argument = manifest.buffers[0]
     pattern = draw_pattern(manifest, case, arg, 42)
     length = pattern.values.numel()
-    assert all(length % it for it in range(2, 1000)), "a step of a wrong index is no multiple of it"
+    assert all(length % number for number in range(2, 1000)), "a step of a wrong index is no multiple of it"
     places = torch.tensor([7, 8, 8 + length, 8 + 1000 * length, n - 1])
     values = pattern.at(places)
     assert values.isnan().tolist() == [True, False, False, False, True]
@@ -215,7 +215,7 @@ class _Other:
 def test_which_cases_are_sampled() -> None:
     catalogue = find_catalogue()
     found = {
-        slug: [it.name for it in challenge.cases if it.on and can_be_sampled(challenge.manifest, it)]
+        slug: [case.name for case in challenge.cases if case.on and can_be_sampled(challenge.manifest, case)]
         for slug in catalogue.slugs()
         for challenge in [catalogue.load(slug)]
     }

@@ -12,7 +12,8 @@ from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge import timekeeper
-from grader.judge.device import HostDevice, Noise, TimingPlan
+from grader.judge.device import Noise, TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import ControlRound, Measured, Own, settle
 from grader.judge.session import Session
@@ -22,6 +23,7 @@ from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.report import Flag, Report, Verdict
 from grader.scoring import Estimate
 from tests.faults.harness import ROOT
+from tests.judge.plenty import Plenty
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 # Tells a box that begins with the timed size from one that begins with the cases.
@@ -95,7 +97,9 @@ def _judge(
         device=CPU,
         seed_key=bytes(32),
         cases=challenge.cases,
-        baselines={it.name: {"eager": 1.0} for it in challenge.manifest.workloads} if frozen else {},
+        baselines={workload.name: {"eager": 1.0} for workload in challenge.manifest.workloads}
+        if frozen
+        else {},
     )
     report = Session(request, Confirming(), boxes, lambda _: None, lambda: None).run().report
     return report, purposes
@@ -106,7 +110,7 @@ def test_a_moments_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
     report, boxes = judge_by(rule)
     assert report.verdict is Verdict.ACCEPTED
     assert boxes.count(BoxPurpose.RUN) == 2
-    assert [it.charged > 0 for it in rule.known] == [True, False]
+    assert [measured.charged > 0 for measured in rule.known] == [True, False]
     (workload,) = report.workloads
     assert workload.charged_us == 0
     # The second alone: nothing of the first is in the time.
@@ -133,7 +137,7 @@ def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: Jud
     rule = Rule(drifts=[0.2e-3, 0.2e-3])
     report, boxes = judge_by(rule)
     assert boxes.count(BoxPurpose.RUN) == 2
-    assert [it.doubtful for it in rule.known] == [True, True], "but not a third time"
+    assert [measured.doubtful for measured in rule.known] == [True, True], "but not a third time"
     assert report.workloads[0].time_us == pytest.approx(rule.known[1].time.value * 1e6)
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
@@ -154,7 +158,7 @@ def test_wrong_answers_of_the_second_measurement_are_wrong(judge_by: JudgeBy) ->
 def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(judge_by: JudgeBy) -> None:
     rule = Rule(False, True, False)
     report, _ = judge_by(rule, frozen=False)
-    assert [it.charged > 0 for it in rule.known] == [False, True, False]
+    assert [measured.charged > 0 for measured in rule.known] == [False, True, False]
     assert report.workloads[0].baselines_us == {
         "eager": pytest.approx(rule.known[2].time.value * 1e6, abs=1e-3)
     }
@@ -164,12 +168,13 @@ def test_a_host_that_others_use_measures_once() -> None:
     assert not HostDevice().confirms
 
 
-class Crowded(Confirming):
+class Crowded(Plenty):
     """Lacks memory for the second size; ``alone``: not if nothing else used it."""
 
-    alone = True
+    def __init__(self, *, alone: bool) -> None:
+        self.alone = alone
 
-    def fits(self, challenge: Challenge, workload: Workload) -> str:
+    def shortage(self, challenge: Challenge, workload: Workload) -> str:
         return "Not timed at n = 8192." if workload.name == "large" else ""
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
@@ -184,14 +189,14 @@ def test_other_sizes_make_no_rank_where_one_lacked_memory_for_a_moment(
     monkeypatch.setattr(timekeeper, "settle", Rule())
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     sizes = [Workload(name=name, sizes={"n": n}, on="cpu") for name, n in (("small", 4096), ("large", 8192))]
-    frozen = {it.name: {"eager": 1.0} for it in sizes}
+    frozen = {workload.name: {"eager": 1.0} for workload in sizes}
     request = Request(
         challenge, Language.TRITON, RIGHT, CPU, bytes(32), challenge.cases, baselines=frozen, timed=sizes
     )
-    device = Crowded()
-    device.alone = alone
+    device = Confirming()
+    device.memory_plan = Crowded(alone=alone)
     report = Session(request, device, boxes, lambda _: None, lambda: None).run().report
     assert report.detail == "Not timed at n = 8192."
-    assert [it.name for it in report.workloads] == ["small"]
+    assert [workload.name for workload in report.workloads] == ["small"]
     assert (report.score.time_us is None) == alone
     assert ("'large' was not timed: something else held the GPU's memory" in report.score.unranked) == alone

@@ -1,4 +1,4 @@
-"""Who takes the sizes in another order is told so, and nobody else."""
+"""Kernels that take the sizes in another order get a hint, and no others do."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_another_order_is_found_by_trying(order: str) -> None:
     cases += [case(CRASHED, 1, 1, 301), case(NOT_RUN, 33, 33, 33), case(NOT_RUN, 15, 77, 33)]
     kernel = Kernel(order)
     hint = kernel.hint(cases)
-    assert f"called with {', '.join(order)} in place of m, n, k, it passes" in hint
+    assert f"called with {', '.join(order)} instead of m, n, k, it passes" in hint
     assert 'extern "C" void solve(const float* a, const float* b, float* out, int64_t m' in hint
     assert kernel.cases[0] == ["64_48_80", "15_77_33"]
     assert "mnk" not in kernel.tried
@@ -67,7 +67,7 @@ def test_sizes_that_must_be_equal_are_named_where_no_order_is_right() -> None:
         case(ACCEPTED, 31, 32, 32),
     ]
     hint = Kernel("none").hint([*cases, case(ACCEPTED, 1, 5, 1), case(NOT_RUN, 2, 3, 4)])
-    assert hint.startswith("Cases in which n and k are equal pass, and those in which they differ fail")
+    assert hint.startswith("Cases in which n and k are equal pass, but those in which they differ fail")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def solve(x, out, cols, rows):
         find_catalogue().load("transpose"), source, Language.TRITON, boxes, device=CPU, timing=False
     )
     assert report.verdict is Verdict.WRONG_ANSWER
-    assert "called with cols, rows in place of rows, cols, it passes the cases" in report.hint
+    assert "called with cols, rows instead of rows, cols, it passes the cases" in report.hint
     assert "The signature is: def solve(x, out, rows, cols)." in report.hint
-    # What was tried is no part of the suite.
+    # Trials are not part of the suite.
     assert len(report.cases) == report.score.total

@@ -15,7 +15,7 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.runner_client import RunnerClient
 from grader.judge.spares import Spares
 from grader.languages import Language
@@ -326,7 +326,7 @@ def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: 
 def test_a_box_that_waited_long_for_its_gpu_is_still_one_that_loads(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Protects what is timed next against one that has only begun to use the GPU by then."""
+    """Protects the next timing from a box that has just begun to use the GPU."""
     monkeypatch.setattr(limits, "BOX_START_PATIENCE", 0.2 / limits.BOX_START_SECONDS)
     maker.kind = Loading
     pool = SpareBoxes(maker, ON_GPU, 1)

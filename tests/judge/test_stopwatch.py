@@ -15,7 +15,8 @@ from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
 from grader.judge import timing
 from grader.judge.arena import Arena, Poison
-from grader.judge.device import HostDevice, TimingPlan
+from grader.judge.device import TimingPlan
+from grader.judge.host_device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.messages import Failure
 from grader.judge.oracle import Question
@@ -31,23 +32,30 @@ ROUNDS, WARM_UP = 3, 2
 QUESTIONS = ROUNDS + WARM_UP + 1
 
 
-class Staging(HostDevice):
-    """Copies each question to where it is revealed from, and keeps what it copied."""
-
+class Drawing(HostDevice):
     plan = TimingPlan(rounds=ROUNDS, most_rounds=ROUNDS, control_rounds=ROUNDS, warm_up=WARM_UP)
-    stages = True
+
+
+class Copies:
+    """Copies each question, and keeps the copies."""
 
     def __init__(self) -> None:
         self.staged: list[Question] = []
 
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        return torch.empty(like.shape, dtype=like.dtype)
+
     def stage(self, question: Question) -> Question:
-        copied = Question(*({name: it.clone() for name, it in part.items()} for part in _parts(question)))
+        copied = Question(
+            *({name: tensor.clone() for name, tensor in part.items()} for part in _parts(question))
+        )
         self.staged.append(copied)
         return copied
 
 
-class Drawing(Staging):
-    stages = False
+class Staging(Drawing):
+    def __init__(self) -> None:
+        self.staging: Copies = Copies()
 
 
 def _parts(question: Question) -> tuple[dict[str, torch.Tensor], ...]:
@@ -84,13 +92,13 @@ def _watch(launcher: Launcher, device: HostDevice) -> Stopwatch:
 def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launcher, drawn: list[int]) -> None:
     device = Staging()
     _watch(launcher, device).own(launcher.submission())
-    # The call that warms up is one, and a round of its own shows whether it queues behind the gate.
+    # The warm-up call is one, and another round shows if it queues behind the gate.
     # So does a round with special values.
-    assert len(device.staged) == QUESTIONS + 3
-    inputs = [it.inputs["x"] for it in device.staged]
+    assert len(device.staging.staged) == QUESTIONS + 3
+    inputs = [question.inputs["x"] for question in device.staging.staged]
     ahead = QUESTIONS - ROUNDS + 2
     assert len(drawn) == len(set(drawn)) == 1 + len(inputs[ahead:])
-    assert all(torch.equal(it, inputs[0]) for it in inputs[:ahead])
+    assert all(torch.equal(tensor, inputs[0]) for tensor in inputs[:ahead])
     assert not any(torch.equal(one, other) for one, other in pairwise(inputs[ahead - 1 :]))
 
 
@@ -116,14 +124,17 @@ def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, 
     rounds = _watch(launcher, device).control(launcher.control())
     assert len(rounds) == ROUNDS
     assert len(drawn) == 1
-    assert len(device.staged) == QUESTIONS
-    first = device.staged[0].inputs["x"]
-    assert all(torch.equal(it.inputs["x"], first) and it.inputs["x"] is not first for it in device.staged[1:])
+    assert len(device.staging.staged) == QUESTIONS
+    first = device.staging.staged[0].inputs["x"]
+    assert all(
+        torch.equal(question.inputs["x"], first) and question.inputs["x"] is not first
+        for question in device.staging.staged[1:]
+    )
 
 
 def test_a_control_can_run_in_the_submissions_box_ahead_of_it(launcher: Launcher) -> None:
     rounds = []
-    client = launcher.submission(lambda it: rounds.extend(_watch(launcher, Staging()).control(it)))
+    client = launcher.submission(lambda client: rounds.extend(_watch(launcher, Staging()).control(client)))
     assert len(rounds) == ROUNDS
     assert len(_watch(launcher, Staging()).own(client).rounds) == ROUNDS
 
@@ -132,7 +143,7 @@ def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, 
     """Otherwise its rounds would find in the caches what a submission's do not."""
     _watch(launcher, Drawing()).control(launcher.control())
     assert len(set(drawn)) == QUESTIONS
-    assert not HostDevice().stages
+    assert HostDevice().staging is None
 
 
 SLOW_BETWEEN = """
@@ -194,7 +205,7 @@ def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launche
     own = _watch(launcher, Staging()).own(client)
     assert not own.gated
     assert len(own.rounds) == ROUNDS
-    assert all(it.host == 0.0 for it in own.rounds)
+    assert all(timed.host == 0.0 for timed in own.rounds)
 
 
 class Waiting(RunnerClient):
@@ -227,10 +238,10 @@ class Longer(Staging):
 def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
     device = Longer()
     _watch(launcher, device).own(launcher.submission())
-    drawn = [it.inputs["x"] for it in device.staged]
-    assert sum(bool(((it >= 7.0) & it.isfinite()).any()) for it in drawn) > 0
-    assert sum(bool(it.isnan().any()) for it in drawn) == 1
-    # What is special is drawn in a round of its own.
+    drawn = [question.inputs["x"] for question in device.staging.staged]
+    assert sum(bool(((values >= 7.0) & values.isfinite()).any()) for values in drawn) > 0
+    assert sum(bool(values.isnan().any()) for values in drawn) == 1
+    # Special values have a separate round.
     assert len(drawn) == QUESTIONS + ROUNDS + 3
 
 
@@ -276,9 +287,9 @@ def test_rounds_from_before_the_device_was_warm_do_not_count(
 def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
     steady = [100.0 + number % 3 for number in range(30)]
     assert not timing.drifted(steady, 0.001)
-    assert timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.001)
-    assert not timing.drifted([*steady[:15], *(it + 2.0 for it in steady[15:])], 0.03)
-    assert not timing.drifted([*steady[:15], *(it + 0.5 for it in steady[15:])], 0.001)
+    assert timing.drifted([*steady[:15], *(seconds + 2.0 for seconds in steady[15:])], 0.001)
+    assert not timing.drifted([*steady[:15], *(seconds + 2.0 for seconds in steady[15:])], 0.03)
+    assert not timing.drifted([*steady[:15], *(seconds + 0.5 for seconds in steady[15:])], 0.001)
 
 
 def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
@@ -293,7 +304,7 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
     assert rare_counts(2, 4) == [1, 1, 0, 0], "where there are rounds for them"
     own = _watch(launcher, HostDevice()).own(launcher.submission())
     names = own.drawn[: HostDevice.plan.rounds]
-    assert sum("outliers in x" in it for it in names) == 3
+    assert sum("outliers in x" in name for name in names) == 3
 
 
 @pytest.mark.parametrize(("gate", "asked"), [(1e-3, [1, 1, 1]), (0.3e-3, [1, 0, 0])])

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.channel import BoxLied
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.messages import Returned, Seen
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import RunnerClient
@@ -134,7 +134,7 @@ def test_what_makes_no_sense_is_no_message(seen: dict[str, Any]) -> None:
 
 
 class Answering:
-    """A box that answers a survey with ``seen``, or fails where that is None."""
+    """A box that answers a survey with ``seen``, or fails if that is None."""
 
     def __init__(self, *seen: Seen | None) -> None:
         self._seen = list(seen)
@@ -166,7 +166,7 @@ def test_a_box_that_fails_then_changes_nothing(catalogue: Catalogue) -> None:
     kernel = {"name": "twice", "registers": 32, "shared_bytes": 0, "local_bytes": 8}
     found, box = ask(catalogue, Seen.model_validate({"kernels": [kernel]}), None)
     assert found.library_ops == ()
-    assert [it.name for it in found.kernels] == ["twice"]
+    assert [kernel.name for kernel in found.kernels] == ["twice"]
     assert (found.kernels[0].said_by, found.kernels[0].stack_bytes) == ("runner", 8)
     assert box.bound == 0
 

@@ -41,28 +41,28 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
         "transpose",
         "one_element",
         "Line 9: ",
-        "bounds y alone, and the pointer uses x, too",
+        "bounds only y, but the pointer also uses x",
     ),
-    "mask_without_loop": ("matmul", "prime", "Line 12: ", "does not contain k0, which the pointer does"),
+    "mask_without_loop": ("matmul", "prime", "Line 12: ", "does not contain k0, but the pointer does"),
     "mask_of_other_size": ("transpose", "basic", "never written", "Line 9 compares x with w, and line 10"),
-    "missing_other": ("softmax", "odd", "", "a mask and no other=, so the lanes"),
-    "other_zero": ("softmax", "odd", "", "hold 0 (line 9), and tl.max in line 10 takes them"),
-    "argmax_of_padding": ("argmax_rows", "all_negative", "", "tl.argmax in line 10 takes them, too"),
+    "missing_other": ("softmax", "odd", "", "a mask but no other=, so the lanes"),
+    "other_zero": ("softmax", "odd", "", "hold 0 (line 9), and tl.max in line 10 also uses them"),
+    "argmax_of_padding": ("argmax_rows", "all_negative", "", "tl.argmax in line 10 also uses them"),
     "deviation_of_padding": ("layernorm", "odd", "", "line 10 fills them, and by then they no longer hold 0"),
     "returns": ("vector_add", "basic", "never written", "solve returns its result in line 6"),
     "rebinds_out": ("vector_add", "basic", "never written", "Line 6 gives the name out to another tensor"),
-    "no_pid": ("vector_add", "n_1025", "never written", "never asks tl.program_id"),
+    "no_pid": ("vector_add", "n_1025", "never written", "never uses tl.program_id"),
     "axis_beyond_grid": ("relu", "basic", "never written", "the grid in line 13 has 1 dimension"),
-    "grid_divides_down": ("relu", "basic", "never written", "divides down (n // 256)"),
+    "grid_divides_down": ("relu", "basic", "never written", "rounds down (n // 256)"),
     "program_ids_exchanged": (
         "matmul",
         "basic",
         "never written",
-        "r is made of tl.program_id(1) and compared with M",
+        "r is computed from tl.program_id(1) and compared with M",
     ),
-    "one_program_id": ("matmul", "basic", "was never written", "never asks tl.program_id(1)"),
+    "one_program_id": ("matmul", "basic", "was never written", "never uses tl.program_id(1)"),
     "index_pointer": ("vector_add", "basic", "Line 8: Triton cannot compile this: ", "out is a pointer"),
-    "no_grid": ("vector_add", "basic", "line 13", "a launch names its grid in brackets, add["),
+    "no_grid": ("vector_add", "basic", "line 13", "a launch needs its grid in brackets, add["),
     "argument_missing": ("relu", "basic", "", "The launch in line 13 gives clip no count"),
     "no_constexpr": (
         "relu",
@@ -87,7 +87,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
         "saxpy",
         "basic",
         "",
-        "solve takes (alpha, x, y, n), and the challenge passes (x, y, alpha, n)",
+        "solve takes (alpha, x, y, n), and the judge passes (x, y, alpha, n)",
     ),
     "dot_fp16_acc": ("matmul_fp16", "basic", "", "adds up in acc, which line 10 makes float16"),
     "half_dot": ("matmul_fp16", "basic", "", "adds up in tl.dot, to which out_dtype gives float16"),
@@ -122,12 +122,12 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
         "softmax",
         "basic",
         "",
-        "leaves one value for each row, and [None, :] spreads it",
+        "leaves one value for each row, but [None, :] spreads it",
     ),
-    "wrong_axis": ("softmax", "basic", "", "change their roles. Line 12 reduces along axis=0"),
+    "wrong_axis": ("softmax", "basic", "", "are exchanged. Line 12 reduces along axis=0"),
     "beta_forgotten": ("layernorm", "basic", "", "never uses its parameter bias, which is beta"),
     "alpha_forgotten": ("saxpy", "basic", "", "The result is right for alpha = 1, whatever alpha is."),
-    "shifted": ("inclusive_scan", "basic", "", "The values of out are right and 1 place too late"),
+    "shifted": ("inclusive_scan", "basic", "", "The values of out are right, but 1 place too late"),
     "no_maximum": ("softmax", "plus_1000", "nan", "subtract the row's maximum first"),
 }
 
@@ -141,7 +141,7 @@ def judge(local_boxes: BoxMaker) -> Iterator[CaseJudge]:
 
 
 def test_every_kernel_is_in_the_table() -> None:
-    assert {it.stem for it in KERNELS.glob("*.py")} == set(TABLE)
+    assert {path.stem for path in KERNELS.glob("*.py")} == set(TABLE)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -189,7 +189,7 @@ _AT_ONCE = Failure(
 @pytest.mark.parametrize(
     ("kernels", "grid", "launches", "ending", "said"),
     [
-        (_ADD, "(n // 256,)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, "divides down (n // 256)"),
+        (_ADD, "(n // 256,)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, "rounds down (n // 256)"),
         (_ADD, "(n // 256 + 1,)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, ""),
         (_ADD, "(n // 256 + (n % 256 > 0),)", "add[grid](a, b, out, n, 256)", _UNWRITTEN, ""),
         (
@@ -250,7 +250,7 @@ def test_advice_needs_its_evidence(
 RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.py"), *ROOT.glob("benchmarks/variants/*/*.py")])
 
 
-@pytest.mark.parametrize("path", RIGHT, ids=lambda it: f"{it.parts[-3]}-{it.parent.name}-{it.stem}")
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: f"{path.parts[-3]}-{path.parent.name}-{path.stem}")
 def test_the_source_of_a_right_kernel_looks_right(path: Path) -> None:
     """Rules that look at the source alone find nothing in it, whatever the numbers may be."""
     slug = path.parts[-3] if path.parent.name == "staff" else path.parent.name

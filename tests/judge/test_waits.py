@@ -10,7 +10,7 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.judge.correctness import Suite
-from grader.judge.device import HostDevice
+from grader.judge.host_device import HostDevice
 from grader.judge.launch import Launcher
 from grader.judge.request import CPU, Request
 from grader.judge.runner_client import Answer, RunnerClient
@@ -43,7 +43,7 @@ class Waiting(RunnerClient):
 @pytest.fixture
 def launcher(catalogue: Catalogue, boxes: BoxMaker, request: pytest.FixtureRequest) -> Iterator[Launcher]:
     challenge = catalogue.load("twice")
-    cases = [it for it in challenge.cases if it.sizes["n"]][:3]
+    cases = [case for case in challenge.cases if case.sizes["n"]][:3]
     wanted = Request(challenge, Language.TRITON, request.param, CPU, bytes(32), cases)
     launcher = Launcher(wanted, HostDevice(), boxes, lambda: None)
     yield launcher
@@ -70,5 +70,5 @@ def test_what_needs_its_waits_is_called_with_the_gate_open(
         launcher.device,
     )
     assert suite.run(client) is client
-    assert [it.verdict for it in suite.reports] == [verdict] * 3, suite.reports
+    assert [case.verdict for case in suite.reports] == [verdict] * 3, suite.reports
     assert vars(client)["calls"] == calls

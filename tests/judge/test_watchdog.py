@@ -56,4 +56,6 @@ def test_a_check_is_one_kernel_however_many_elements_count() -> None:
 
     varying = {"counted"}
     assert varying <= set(inspect.signature(kernels._full_check.fn).parameters)
-    assert varying <= {it.name for it in kernels._full_check.params if it.do_not_specialize}
+    assert varying <= {
+        parameter.name for parameter in kernels._full_check.params if parameter.do_not_specialize
+    }

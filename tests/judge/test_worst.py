@@ -1,4 +1,4 @@
-"""The elements that are furthest off: which, in what order, and as what they are told."""
+"""The worst elements: which, in which order, and how they are reported."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ def test_integers_are_allowed_nothing_and_kept_whole() -> None:
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.float16, torch.bfloat16, torch.float64])
 def test_every_type(dtype: torch.dtype) -> None:
     want = torch.tensor([1, 2, 3], dtype=dtype)
-    assert [it.index for it in find(torch.tensor([1, 9, 5], dtype=dtype), want)] == [[1], [2]]
+    assert [element.index for element in find(torch.tensor([1, 9, 5], dtype=dtype), want)] == [[1], [2]]
 
 
 def test_what_is_not_finite_comes_first_and_is_reported_in_words() -> None:
     want = torch.tensor([1.0, 1.0, NAN, INF, 1.0])
     got = torch.tensor([1.0e30, NAN, 1.0, -INF, INF])
     found = find(got, want)
-    assert [(it.got, it.expected) for it in found] == [
+    assert [(finding.got, finding.expected) for finding in found] == [
         ("nan", "1"),
         ("1", "nan"),
         ("-inf", "inf"),
         ("inf", "1"),
         ("1.00000002e+30", "1"),
     ]
-    assert [it.error is None for it in found] == [True, True, True, True, False]
-    assert [it.allowed is None for it in found] == [False, True, True, False, False]
+    assert [finding.error is None for finding in found] == [True, True, True, True, False]
+    assert [finding.allowed is None for finding in found] == [False, True, True, False, False]
     # JSON has no word for them: what goes over the wire holds none.
-    told = json.dumps([it.model_dump() for it in found], allow_nan=False)
-    assert [WorstElement.model_validate(it) for it in json.loads(told)] == found
+    told = json.dumps([finding.model_dump() for finding in found], allow_nan=False)
+    assert [WorstElement.model_validate(element) for element in json.loads(told)] == found
 
 
 def test_an_error_beyond_all_numbers_is_none() -> None:
@@ -74,11 +74,11 @@ def test_an_error_beyond_all_numbers_is_none() -> None:
 
 def test_at_most_so_many_and_equals_by_place() -> None:
     found = find(torch.zeros(1 << 20), torch.ones(1 << 20))
-    assert [it.index for it in found] == [[place] for place in range(limits.WORST_ELEMENTS)]
+    assert [finding.index for finding in found] == [[place] for place in range(limits.WORST_ELEMENTS)]
     want = torch.ones(1000)
     want[990:] = 5.0
     want[7] = 9.0
-    assert [it.index[0] for it in find(torch.zeros(1000), want)] == [7, *range(990, 997)]
+    assert [element.index[0] for element in find(torch.zeros(1000), want)] == [7, *range(990, 997)]
 
 
 def test_nothing_of_nothing() -> None:
@@ -110,7 +110,10 @@ def test_a_mismatch_carries_them(arena: Arena) -> None:
     mismatch = compare(arena, arena.snapshot(), question)
     assert mismatch is not None
     assert mismatch.index == [3]
-    assert [(it.index, it.got, it.error) for it in mismatch.worst] == [([7], "10", 4.0), ([3], "7", 1.0)]
+    assert [(element.index, element.got, element.error) for element in mismatch.worst] == [
+        ([7], "10", 4.0),
+        ([3], "7", 1.0),
+    ]
     assert mismatch.max_error == 4.0
 
 
@@ -119,8 +122,8 @@ def test_what_was_never_written_is_said_to_be(arena: Arena) -> None:
     arena.reveal({"x": x})
     mismatch = compare(arena, arena.snapshot(), Question({"x": x}, {"out": 2 * x}, {}))
     assert mismatch is not None
-    assert {it.got for it in mismatch.worst} == {"never written"}
-    assert {it.error for it in mismatch.worst} == {None}
+    assert {element.got for element in mismatch.worst} == {"never written"}
+    assert {element.error for element in mismatch.worst} == {None}
     assert len(mismatch.worst) == limits.WORST_ELEMENTS
 
 
@@ -132,7 +135,10 @@ def test_changed_inputs_are_listed_too(arena: Arena) -> None:
     arena.buffers["x"].write(changed)
     mismatch = changed_input(arena, Question({"x": x}, {"out": 2 * x}, {}))
     assert mismatch is not None
-    assert [(it.index, it.got, it.expected) for it in mismatch.worst] == [([6], "nan", "6"), ([4], "5", "4")]
+    assert [(element.index, element.got, element.expected) for element in mismatch.worst] == [
+        ([6], "nan", "6"),
+        ([4], "5", "4"),
+    ]
 
 
 def test_a_mismatch_from_before_has_none() -> None:

@@ -55,7 +55,7 @@ class Chisel:
 
 
 def add() -> None:
-    """For a process of its own, before it imports the rest of the product."""
+    """For a separate process, before it imports the rest of the product."""
     LANGUAGES[PEBBLE.value] = PEBBLE
     LANGUAGES[SLATE.value] = SLATE
     COMPILERS["chisel"] = Chisel().entry()

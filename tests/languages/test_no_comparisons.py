@@ -49,11 +49,11 @@ SAME_WORD = {
 
 
 def _words() -> set[str]:
-    return {word for it in Language for word in (it.value, *it.suffixes)} - {".py"}
+    return {word for language in Language for word in (language.value, *language.suffixes)} - {".py"}
 
 
 def members(tree: ast.AST) -> Iterator[str]:
-    """``Language.CUDA`` and the like, wherever it stands."""
+    """``Language.CUDA`` and the like, anywhere."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name("Language"), attr=name) if name.isupper():
@@ -97,9 +97,13 @@ def test_python(find: object, allowed: dict[str, str]) -> None:
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
 def test_templates(path: Path) -> None:
     """Names and titles come from the table."""
-    words = "|".join(re.escape(word) for it in Language for word in (it.value, it.display_name, it.suffix))
+    words = "|".join(
+        re.escape(word)
+        for language in Language
+        for word in (language.value, language.display_name, language.suffix)
+    )
     tags = re.findall(r"\{[{%].*?[%}]\}", path.read_text(), re.DOTALL)
-    assert [it for it in tags if re.search(rf"""["'](?:{words})["']""", it)] == []
+    assert [tag for tag in tags if re.search(rf"""["'](?:{words})["']""", tag)] == []
 
 
 # The one place that knows the editor's parsers, by the modes that rows name.
@@ -108,10 +112,14 @@ MODES = {"languages.js", "listing.js", "paint.js"}
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts(path: Path) -> None:
-    words = "|".join(re.escape(word) for it in Language for word in (it.value, it.display_name, it.suffix))
+    words = "|".join(
+        re.escape(word)
+        for language in Language
+        for word in (language.value, language.display_name, language.suffix)
+    )
     text = path.read_text()
     found = set(re.findall(rf"""["'`]({words})["'`]""", text))
-    assert found <= ({it.editor for it in Language} if path.name in MODES else set())
+    assert found <= ({language.editor for language in Language} if path.name in MODES else set())
 
 
 def test_the_editor_has_a_parser_for_every_mode() -> None:
@@ -119,7 +127,7 @@ def test_the_editor_has_a_parser_for_every_mode() -> None:
     modes = re.search(r"const MODES = \{(.*?)\};", text)
     assert modes
     known = set(re.findall(r"(\w+)(?=:|,|\s*$)", modes[1].strip()))
-    assert {it.editor for it in Language} <= known
+    assert {language.editor for language in Language} <= known
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ class TestTable:
             PEBBLE.display_name = "Gravel"  # type: ignore[misc]
 
     def test_every_row_fits_its_column(self) -> None:
-        assert all(len(it.value) <= 16 and it.suffixes for it in Language)
-        endings = [ending for it in Language for ending in it.suffixes]
+        assert all(len(language.value) <= 16 and language.suffixes for language in Language)
+        endings = [ending for language in Language for ending in language.suffixes]
         assert len(endings) == len(set(endings))
 
 
@@ -104,7 +104,7 @@ class TestChallenge:
     def test_a_committed_starter_comes_first(self, catalogue: Catalogue, root: Path) -> None:
         (root / "challenges" / SLUG / "starter.peb").write_text("# begin here\n")
         assert catalogue.load(SLUG).starter(PEBBLE) == "# begin here\n"
-        checks = {it.name: it for it in text_checks(catalogue.load(SLUG))}
+        checks = {check.name: check for check in text_checks(catalogue.load(SLUG))}
         assert "starter.peb is not what the signature makes" in str(checks["starters"])
 
     def test_syntax_is_checked_where_it_is_python(self) -> None:
@@ -119,12 +119,12 @@ class TestChallenge:
         (staff / "mutants" / "flat.slt").write_text("# Mistake: flat.\n")
         (staff / "mutants" / "mute.slt").write_text("flat\n")
         challenge = catalogue.load(SLUG)
-        assert [it.name for it in mutant_files(challenge)] == ["flat.slt", "mute.slt", "zero.peb"]
-        assert {(it.name, it.language) for it in subjects(challenge, (PEBBLE,))} == {
+        assert [path.name for path in mutant_files(challenge)] == ["flat.slt", "mute.slt", "zero.peb"]
+        assert {(subject.name, subject.language) for subject in subjects(challenge, (PEBBLE,))} == {
             ("solution.peb", PEBBLE),
             ("zero.peb", PEBBLE),
         }
-        (check,) = [it for it in text_checks(challenge) if it.name == "mutant_files"]
+        (check,) = [check for check in text_checks(challenge) if check.name == "mutant_files"]
         assert "mute.slt does not begin" in str(check)
         assert "zero.peb" not in str(check)
         assert "flat.slt" not in str(check)
@@ -163,7 +163,7 @@ class TestJudge:
         report = judge_at_home(catalogue.load(SLUG), "rock", SLATE, LocalBoxes(), timing=False)
         assert (report.verdict, report.language) == (Verdict.COMPILE_ERROR, SLATE)
         assert report.detail == "solution.slt: error: too hard"
-        assert [it.source for it in chisel.asked] == ["rock"]
+        assert [request.source for request in chisel.asked] == ["rock"]
 
 
 class TestQueue:
@@ -176,7 +176,7 @@ class TestQueue:
         assert PEBBLE not in languages_of("h200")
 
     def test_what_it_waits_for(self, platform: Platform, ada: User) -> None:
-        """Nobody compiles and nobody judges here; what is compiled waits for the former first."""
+        """Nothing is compiled or judged here; a compiled language waits for its compiler first."""
         for source, name, reason in (
             ("rock", "a.slt", WaitReason.NO_COMPILER),
             (RIGHT, "a.peb", WaitReason.NO_WORKER),
@@ -187,7 +187,7 @@ class TestQueue:
             assert waits.reason is reason
 
     def test_who_takes_it(self, platform: Platform, ada: User) -> None:
-        """What is compiled is not run before it was; what is interpreted is never compiled."""
+        """A compiled language runs only after compiling; an interpreted one is never compiled."""
         slate = builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.slt").id
         pebble = builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb").id
         with writing(platform.sessions) as session:
@@ -234,7 +234,7 @@ class TestApi:
         assert client.get(f"{API}/submissions/{sent['id']}/report").json["language"] == "pebble"
         assert client.get(f"{API}/submissions/{sent['id']}/source").json["language"] == "pebble"
         board = client.get(f"{API}/leaderboards/{SLUG}?language=pebble").json
-        assert [it["language"] for it in board["entries"]] == ["pebble"]
+        assert [entry["language"] for entry in board["entries"]] == ["pebble"]
         assert client.get(f"{API}/leaderboards/{SLUG}?language=triton").json["entries"] == []
 
     def test_a_device_that_cannot_run_it(self, call: Visit, ada: User) -> None:
@@ -337,7 +337,9 @@ class TestCommands:
             told = {"id": name, "language": language, "filename": name, "source": f"# {name}\n"}
             server.answer(f"GET /submissions/{name}", sent)
             server.answer(f"GET /submissions/{name}/source", told)
-        listed = [json.loads(server.answers[f"GET /api/v1/submissions/{it}"][1]) for it in ("newer", "older")]
+        listed = [
+            json.loads(server.answers[f"GET /api/v1/submissions/{name}"][1]) for name in ("newer", "older")
+        ]
         server.answer("GET /submissions", {"submissions": listed, "total": 2})
         (home / "mine.peb").write_text("# mine\n")
         assert "-# older" in cli("diff", "mine.peb", "-c", "vector_add").out
@@ -374,7 +376,7 @@ class TestCommands:
         ],
     )
     def test_help_and_settings_list_it(self, home: Path, words: tuple[str, ...], said: str) -> None:
-        """In a process of its own: help is put together when the commands are imported."""
+        """In a separate process: help is assembled when the commands are imported."""
         program = (
             f"from tests.languages import rows; rows.add()\n"
             f"from grader.cli.main import main; raise SystemExit(main({list(words)!r}))"

@@ -16,14 +16,8 @@ from grader.cli.workers import check_device
 from grader.device_kinds import DeviceKind, board_of, kind_of, languages_of
 from grader.errors import UnknownDevice
 from grader.judge.cuda.device import CudaDevice
-from grader.judge.device import (
-    EmulatedDevice,
-    HostDevice,
-    TimingPlan,
-    emulated_device,
-    host_device,
-    make_device,
-)
+from grader.judge.device import TimingPlan, make_device
+from grader.judge.host_device import EmulatedDevice, HostDevice, emulated_device, host_device
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.records import claims

@@ -1,4 +1,4 @@
-"""What a GPU reaches at most, measured: the two sides of the roofline."""
+"""Measures a GPU's ceilings: the two sides of the roofline."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from grader.judge.cuda import kernels
 _BYTES = 1 << 30
 _SIDE = 8192
 _TRIES = 8
-# Elements and warps of a program that streams through memory: which is best differs from GPU to GPU.
+# Elements and warps of a program that streams through memory: the best one depends on the GPU.
 _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 
 @functools.cache
 def measure_ceilings(index: int) -> Mapping[str, float]:
-    """Best of a few tries on GPU ``index``: ``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul of that type in
-    operations/s."""
+    """``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in operations/s."""
     found = {"bandwidth": max(_bandwidths().values())}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
@@ -31,13 +30,12 @@ def measure_ceilings(index: int) -> Mapping[str, float]:
 
 
 def copy_bandwidth() -> float:
-    """Bytes/s, read and written, of the best copy."""
     return _bandwidths()["copy"]
 
 
 def _bandwidths() -> dict[str, float]:
-    """The best of a copy, of a sum of two arrays into a third, and of reading alone: memory serves reads quicker than
-    a mixture, and no honest kernel of any mixture may appear faster than light."""
+    """A copy, a sum of two arrays into a third, and reading alone: memory serves reads faster than a mixture, and no
+    honest kernel of any mixture may appear faster than light."""
     first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
     second, third = torch.zeros_like(first), torch.empty_like(first)
     streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {
@@ -59,7 +57,7 @@ def _matmul_rate(dtype: torch.dtype) -> float:
 
 def _int8_rate() -> float:
     a = torch.randint(-128, 128, (_SIDE, _SIDE), dtype=torch.int8, device="cuda")
-    # Both factors along the sum: the layout that tensor cores read int8 in.
+    # Both factors along the sum: the layout of int8 for tensor cores.
     b, out = a.t(), torch.empty(_SIDE, _SIDE, dtype=torch.int32, device="cuda")
     return 2 * _SIDE**3 / _best_seconds(lambda: torch._int_mm(a, b, out=out))
 

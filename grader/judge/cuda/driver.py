@@ -6,8 +6,8 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-# What judging needs of a GPU, in words, by attribute. The gate is a wait on a stream, the arena memory
-# that another process maps by a file descriptor: without either nothing can be judged there, timed or not.
+# Attributes that judging needs of a GPU, in words. The gate is a wait on a stream, and the arena is memory that another
+# process maps by a file descriptor: without either, nothing can be judged.
 NEEDS = {
     "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",
     "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": "memory exported as file descriptors",
@@ -27,13 +27,13 @@ class DriverError(Exception):
 
 
 def api() -> Any:
-    """``cuda.bindings.driver``. Raises BoxUnavailable where it is not installed."""
+    """``cuda.bindings.driver``. Raises BoxUnavailable if it is not installed."""
     try:
         from cuda.bindings import driver
     except ImportError as error:
         raise BoxUnavailable(
             "the package cuda-bindings is missing",
-            "pip install 'kernel-grader[cu13]' (or [cu12]) on GPU workers.",
+            "Run `pip install 'kernel-grader[cu13]'` (or [cu12]) on GPU workers.",
         ) from error
     return driver
 
@@ -49,7 +49,7 @@ def check(answer: Any) -> Any:
 
 
 def lacking(index: int) -> list[str]:
-    """What GPU ``index`` lacks of ``NEEDS``, in words; makes no context. Raises BoxUnavailable, DriverError."""
+    """The missing ``NEEDS`` of GPU ``index``, in words; makes no context. Raises BoxUnavailable, DriverError."""
     check(api().cuInit(0))
     return [words for name, words in NEEDS.items() if not attribute(name, index)]
 

@@ -1,9 +1,9 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", spot
-check and full check. So nothing that the host does takes time within it, and events of that stream time it. The judge
-opens from its own stream, behind the reveal: an idle gap before the gate would be room to hide work, and the switch
-between contexts for free. It waits for "done" itself: while a host noticed and answered, work after "done" was free.
+A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", spot check and
+full check. So no host work takes time within it, and events of that stream time it. The judge opens from its own
+stream, after the reveal: in an idle gap before the gate, work could hide and the switch between contexts would be free.
+The stream itself waits for "done": if the host noticed and answered, work after "done" would be free.
 """
 
 from __future__ import annotations
@@ -21,22 +21,19 @@ from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGa
 from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
-# No honest round keeps the judge's own stream waiting longer.
+# No honest round keeps the judge's stream waiting longer.
 _LONGEST_S = 30.0
-# Enqueueing a round takes a millisecond, and seconds where a kernel has to be compiled.
+# Enqueueing a round takes a millisecond, or seconds if a kernel must be compiled.
 _ENQUEUE_S = 20.0
-# What comes after "done" takes milliseconds once the judge's stream continues.
+# Work after "done" takes milliseconds once the judge's stream continues.
 _RELEASE_S = 2.0
-# Words of the private page, in cache lines of their own: the gate was opened, all outputs were checked, and what
-# holds the judge's stream back before the reveal.
+# Words of the private page, in separate cache lines: the gate was opened, all outputs were checked, and the hold of the
+# judge's stream before the reveal.
 _OPENED, _LOOKED, _HELD = 0, 16, 32
 
 
 class CudaGate(HostGate):
-    """``open`` enqueues the write and spins until the host sees it.
-
-    What the host reads is a page of its own, which the runner never has.
-    """
+    """``open`` enqueues the write and spins until the host sees it: on a private page, which the runner never has."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +44,7 @@ class CudaGate(HostGate):
         self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
         # Around the reveal, after the spot check and after the full check.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
-        # The one that a judge works on; torch takes long to say which it is.
+        # The judge's stream; asking torch for it is slow.
         self._stream = torch.cuda.current_stream()
         self._enqueued = 0
 
@@ -60,9 +57,9 @@ class CudaGate(HostGate):
     ) -> float:
         """Enqueue a whole round behind a hold, then lift it.
 
-        The mark of the opening is made before it: where the GPU turns to the runner in between, that is its loss.
-        All three must have run once before: what they load or allocate for the first time may wait for the held
-        stream. Raises JudgeFailure where something did.
+        The opening's mark comes before it: if the GPU turns to the runner in between, the runner loses that time. All
+        three functions must have run before: a first load or allocation may wait for the held stream. Raises
+        JudgeFailure if something did.
         """
         try:
             with self._watchdog.within():
@@ -86,9 +83,8 @@ class CudaGate(HostGate):
         return self._seen(_OPENED, "open the gate")
 
     def check_now(self) -> Window:
-        """Here ``gate`` ends after the spot check. It begins when the runner has let go of the GPU, as contexts share
-        it by time slices; and what it sees is what the call left by then. Raises JudgeFailure where it comes to no end.
-        """
+        """Here ``gate`` ends after the spot check, which begins when the runner has released the GPU (contexts share it
+        by time slices) and sees the call's results at that moment. Raises JudgeFailure if it does not end."""
         if not self._looked(_LONGEST_S):
             raise JudgeFailure(f"the judge's own stream did not check the outputs within {_LONGEST_S:.0f} s")
         self._marks[-1].synchronize()
@@ -100,8 +96,8 @@ class CudaGate(HostGate):
         return self._enqueued != self.round or self._looked(_RELEASE_S)
 
     def _looked(self, seconds: float) -> bool:
-        """Spin until all outputs were checked. A runner may take its "done" back while the judge's stream waits for
-        it, and again whenever the judge writes it: so it is written all the time."""
+        """Spin until all outputs were checked. A runner may revoke its "done" while the judge's stream waits for it,
+        and again after the judge writes it: so the judge writes it all the time."""
         words, private, number = self._words, self._private_words, self.round
         limit = time.perf_counter() + seconds
         while time.perf_counter() < limit:
@@ -112,14 +108,14 @@ class CudaGate(HostGate):
         return False
 
     def _lift(self) -> None:
-        """Lift every hold: nothing waits behind them that harms."""
+        """Lift every hold: nothing harmful waits behind them."""
         self._private_words[_HELD] = self.round
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        """The runner's word first. Once the host has seen the private one, the runner must find the gate open: where
-        the GPU turned to another context in between, it would take a call for one behind a closed gate, whose waits
-        return at once."""
+        """The runner's word first: once the host has seen the private one, the runner must find the gate open.
+        Otherwise, if the GPU turned to another context in between, the runner would treat the call as behind a closed
+        gate, where waits return at once."""
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)
 
@@ -128,13 +124,12 @@ class CudaGate(HostGate):
         check(api().cuStreamWriteValue32(stream, page.device + word * _WORD_BYTES, self.round, 0))
 
     def _enqueue_wait(self, page: _Registered, word: int) -> None:
-        """Hold the stream until the word is this round's number, or one that comes after it."""
         cu, stream = api(), self._stream.cuda_stream
         reached = int(cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_GEQ)
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 
     def _seen(self, word: int, what: str) -> float:
-        """Spin until the GPU has written the private ``word``; returns the time of it."""
+        """Spin until the GPU has written the private ``word``. Returns the time."""
         words, number = self._private_words, self.round
         limit = time.perf_counter() + _LONGEST_S
         while time.perf_counter() < limit:

@@ -1,5 +1,5 @@
-"""The judge's own kernels: reveal, check every output, burn. They run on the GPU's SMs, as submissions do, so that
-work which a submission does outside the gate competes with them and shows."""
+"""The judge's own kernels: reveal, check every output, burn. They run on the GPU's SMs like submissions, so a
+submission's work outside the gate competes with them and shows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import triton
 import triton.language as tl
 
 _BLOCK = 4096
-# Few elements are checked by as many programs as a GPU runs at once.
+# Small, so spot checks have as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
-# A check is made in single precision, of float64 alone in double, and a little strict: what it suspects is compared
-# again exactly.
+# Checks use single precision (double for float64) and are slightly too strict: suspects are compared again exactly.
 _STRICT = 1.0 - 1e-5
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -24,8 +23,8 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
     tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
 
 
-# How many elements count may differ from round to round. Specialised on it, Triton would now and then load another
-# kernel, and a load may wait for the stream, which is held while a round is enqueued: for ever (grader.judge.watchdog).
+# The number of counted elements may change from round to round. Specialised on it, Triton would sometimes load another
+# kernel, and a load may wait forever for the stream, which is held while a round is enqueued (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
 def _full_check(
     got,
@@ -65,7 +64,7 @@ def _full_check(
             size = tl.where(given < float("inf"), given, size)  # see ``grader.judge.worst.allowed_error``
         # Infinity is within infinite bounds of anything.
         finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
-        # Less, not equal: a bound among denormal numbers may have been rounded up by one of them.
+        # Less, not equal: a bound among denormal numbers may have been rounded up.
         near = finite & (tl.abs(found - right) < atol + rtol * size)
         wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
         if POISONED:
@@ -77,7 +76,7 @@ def _full_check(
 
 
 def copy(source: torch.Tensor, target: torch.Tensor) -> None:
-    """Copy flat, contiguous tensors of one dtype by an SM kernel (no copy engine)."""
+    """Copy flat, contiguous tensors of one dtype with an SM kernel, not a copy engine."""
     count = source.numel()
     if count:
         width = _BITS[source.element_size()]
@@ -85,7 +84,6 @@ def copy(source: torch.Tensor, target: torch.Tensor) -> None:
 
 
 def check_blocks(count: int, *, at_spots: bool = False) -> int:
-    """How many numbers a check of ``count`` elements gives."""
     return -(-count // (_SPOTS_BLOCK if at_spots else _BLOCK))
 
 
@@ -103,9 +101,9 @@ def full_check(
     """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
     ``counted`` elements may be wrong.
 
-    All flat and on the GPU; ``scale`` (float32, of a float64 result float64) is the magnitude of each element's error;
-    ``poison`` are the bits of "never written". One pass over all the data, whatever is found, enqueued on the current
-    stream. With ``spots`` (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
+    All flat and on the GPU. ``scale`` (float32, or float64 for a float64 result) is the magnitude of each element's
+    error; ``poison``: the bits of "never written". Always one pass over all data, enqueued on the current stream. With
+    ``spots`` (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
@@ -143,10 +141,8 @@ def _differ(first, second, numbers, count, BLOCK: tl.constexpr):
 
 
 def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> None:
-    """Write to ``numbers`` (int32, ``check_blocks`` of them) how many elements of two tensors differ in their bits.
-
-    Both flat, of one dtype and size. Enqueues.
-    """
+    """Write to ``numbers`` (int32, ``check_blocks`` of them) how many elements of two flat tensors of one dtype and
+    size differ in their bits. Enqueues."""
     count = first.numel()
     if count:
         width = _BITS[first.element_size()]
@@ -154,7 +150,7 @@ def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> 
 
 
 def same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Whether two flat tensors of one dtype and size agree bit for bit, in one pass over both."""
+    """True if two flat tensors of one dtype and size agree bit for bit, in one pass."""
     numbers = torch.zeros(check_blocks(first.numel()), dtype=torch.int32, device=first.device)
     differ(first, second, numbers)
     return not numbers.any().item()
@@ -182,8 +178,7 @@ Shape = tuple[int, int]
 
 
 def stream_copy(source: torch.Tensor, target: torch.Tensor, shape: Shape) -> None:
-    """What memory can do at best, by kernels without masks. Sizes are multiples of the block, the first of ``shape``;
-    the second is its warps."""
+    """A kernel without masks, for memory's ceiling. ``shape``: block (which divides the size) and warps."""
     _stream_copy[(source.numel() // shape[0],)](source, target, BLOCK=shape[0], num_warps=shape[1])
 
 
@@ -204,7 +199,7 @@ def _spin(target, rounds, BLOCK: tl.constexpr):
 
 
 class Burn:
-    """A fixed piece of arithmetic before every reveal, so that clocks are where work puts them, for everyone alike."""
+    """Fixed arithmetic before every reveal, so the clocks are equally high for everyone."""
 
     def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
         self._values = torch.zeros(1024, device=device)

@@ -1,8 +1,7 @@
 """Device memory that another process can map: the driver's virtual memory, exported as a file descriptor.
 
-One handle per buffer. The judge maps it followed by unmapped address space, and so does the runner, so that an access
-past the end of the mapping faults on either side. The older ``cudaIpcGetMemHandle`` needs shared namespaces; this
-crosses a container's boundary without any.
+One handle per buffer. Judge and runner map it before unmapped address space, so an access past the mapping's end faults
+on either side. The older ``cudaIpcGetMemHandle`` needs shared namespaces; this crosses a container's boundary.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from typing import Any
 
 import torch
 
+from grader.challenge.draw import input_role
 from grader.judge.cuda.driver import DriverError, api, check
+from grader.judge.oracle import Question
 
-# Share of the GPU's memory that may be kept for the next use, once for what is shared and once for what is private.
+# Share of the GPU's memory that may be kept for the next use: as much again for private memory as for shared.
 KEPT_SHARE = 0.2
 
 
 class _Pointer:
-    """Bytes of device memory, as torch takes them without a copy."""
-
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
             "shape": (size,),
@@ -33,7 +32,7 @@ class _Pointer:
 
 
 class CudaMemory:
-    """See ``grader.judge.arena.Memory``. ``close`` hands it back to its maker, which may use it again."""
+    """See ``grader.judge.arena.Memory``. ``close`` returns it to its maker, which may use it again."""
 
     _numbers = itertools.count(1)
 
@@ -51,7 +50,7 @@ class CudaMemory:
         kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         self.descriptor = int(check(cu.cuMemExportToShareableHandle(self._handle, kind, 0)))
         self.bytes = torch.as_tensor(_Pointer(self._address, size), device=maker.device)
-        self.bytes.zero_()  # the driver may give back what this process had freed, answers among it
+        self.bytes.zero_()  # the driver may return memory that this process freed, with answers in it
 
     def close(self) -> None:
         self._maker.take_back(self)
@@ -67,10 +66,10 @@ class CudaMemory:
 
 
 class CudaMemories:
-    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, 2 MiB as a rule.
+    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, usually 2 MiB.
 
-    Memory that was handed back is kept, and is used again for the buffer of the same name and size: how long a pass
-    over memory takes depends by up to 2 % on its place, so a control and what it is compared with have the same.
+    Returned memory is kept and used again for a buffer of the same name and size: the time of a pass over memory
+    depends by up to 2 % on its place, so a control and its submission must have the same.
     """
 
     def __init__(self, index: int, kept_share: float = KEPT_SHARE) -> None:
@@ -95,11 +94,11 @@ class CudaMemories:
         self.page = int(check(cu.cuMemGetAllocationGranularity(self.properties, least)))
 
     def make(self, name: str, size: int) -> CudaMemory:
-        found = next((it for it in self._shelf if it.key == (name, size)), None)
+        found = next((memory for memory in self._shelf if memory.key == (name, size)), None)
         if found is None:
             return self._make(name, size)
         self._shelf.remove(found)
-        found.bytes.zero_()  # what an earlier submission wrote into it must not be seen
+        found.bytes.zero_()  # data of an earlier submission must not be seen
         return found
 
     def _make(self, name: str, size: int) -> CudaMemory:
@@ -112,8 +111,7 @@ class CudaMemories:
 
     @property
     def kept_bytes(self) -> int:
-        """How much is kept now."""
-        return sum(it.key[1] for it in self._shelf)
+        return sum(memory.key[1] for memory in self._shelf)
 
     def take_back(self, memory: CudaMemory) -> None:
         self._shelf.append(memory)
@@ -121,13 +119,13 @@ class CudaMemories:
             self._shelf.pop(0).free()
 
     def give_back(self) -> None:
-        """Free what is kept."""
+        """Free all kept memory."""
         while self._shelf:
             self._shelf.pop().free()
 
 
 class Staging:
-    """Private tensors that stay where they are from one round to the next, by what they are for and their size."""
+    """Private tensors, by role and size, that stay in place from one round to the next."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -136,26 +134,31 @@ class Staging:
 
     @property
     def kept_bytes(self) -> int:
-        """How much is kept now."""
-        return sum(it.numel() for it in self._kept.values())
+        return sum(tensor.numel() for tensor in self._kept.values())
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Memory of ``like``'s shape and dtype; what it held for this role before is lost."""
+        """Earlier values of this role are lost."""
         size = like.numel() * like.element_size()
         kept = self._kept.pop((role, size), None)
         made = kept is None
         if kept is None:
             kept = torch.empty(size, dtype=torch.uint8, device=self._device)
-        self._kept[role, size] = kept  # at the end: the first is what was not used for longest
+        self._kept[role, size] = kept  # at the end: the first is the least recently used
         while made and len(self._kept) > 1 and self.kept_bytes > self._most_kept:
             del self._kept[next(iter(self._kept))]
         return kept.view(like.dtype).view(like.shape)
 
     def put(self, role: str, values: torch.Tensor) -> torch.Tensor:
-        """A copy of ``values`` in its room; ``values`` themselves where they lie there already."""
         room = self.room(role, values)
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
+    def stage(self, question: Question) -> Question:
+        """See ``CudaMemories``: tensors of a control must be in the same place as those of a submission."""
+        inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
+        outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
+        scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}
+        return Question(inputs, outputs, scales)
+
     def give_back(self) -> None:
-        """Free what is kept."""
+        """Free all kept memory."""
         self._kept.clear()

@@ -1,7 +1,7 @@
-"""How a GPU is while it is timed (clocks, heat, power, and why it was held back), by NVML and on the judge's side.
+"""The state of a GPU during timing (clocks, heat, power, and what slowed it), read by the judge with NVML.
 
-Two things depend on it: a round made while heat or hardware slowed the GPU is made again, and rounds from before the
-GPU became warmer do not count. Without NVML, or without its Python package, nothing is known and nothing fails.
+A round during which heat or hardware slowed the GPU is repeated, and rounds from before the GPU became warmer do not
+count. Without NVML or its Python package, nothing is known and nothing fails.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
-# A GPU that stays hot is timed as it is, and its report says so: waiting for it to cool would hold up everyone.
+# A GPU that stays hot is timed nevertheless, and its report says so: waiting until it cools would delay everyone.
 MOST_REPEATED = 20
-# Degrees Celsius by which a GPU may become warmer in rounds that count together.
+# Degrees Celsius by which a GPU may warm up over rounds that count together.
 WARMER_C = 2
 
-# NVML's numbers, which its package names differently from one release to the next.
+# NVML's numbers; their names differ between releases of its package.
 _SM_CLOCK, _MEMORY_CLOCK, _CORE_TEMPERATURE = 1, 2, 0
 _EVENTS = {
     0x002: ClockEvent.APPLICATION_CLOCKS,
@@ -32,13 +32,13 @@ _EVENTS = {
     0x080: ClockEvent.POWER_BRAKE,
     0x100: ClockEvent.DISPLAY_CLOCKS,
 }
-# The second is what drivers before 535 call the first.
+# The second is the name before driver 535.
 _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One reading: megahertz, degrees Celsius, watts; none where this GPU or its driver does not say."""
+    """One reading; None if this GPU or its driver does not tell."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None
@@ -48,21 +48,20 @@ class Sample:
 
 
 def slowed(sample: Sample | None) -> bool:
-    """Whether heat or hardware held the GPU back. A power cap does not count: see ``ClockEvent.slows``."""
+    """True if heat or hardware slowed the GPU. A power cap does not count: see ``ClockEvent.slows``."""
     return sample is not None and any(event.slows for event in sample.events)
 
 
 def summary(samples: Sequence[Sample], repeated: int = 0) -> GpuState | None:
-    """What a report keeps of ``samples``; None where there are none."""
     if not samples:
         return None
-    heat = [it.temperature_c for it in samples if it.temperature_c is not None]
-    seen = {event for it in samples for event in it.events}
+    heat = [sample.temperature_c for sample in samples if sample.temperature_c is not None]
+    seen = {event for sample in samples for event in sample.events}
     return GpuState(
         samples=len(samples),
-        sm_mhz=_spread(it.sm_mhz for it in samples),
-        memory_mhz=_spread(it.memory_mhz for it in samples),
-        power_w=_spread(it.power_w for it in samples),
+        sm_mhz=_spread(sample.sm_mhz for sample in samples),
+        memory_mhz=_spread(sample.memory_mhz for sample in samples),
+        power_w=_spread(sample.power_w for sample in samples),
         temperature_c=max(heat, default=None),
         events=[event for event in ClockEvent if event in seen],
         repeated=repeated,
@@ -77,7 +76,7 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 class Monitor:
-    """Reads the GPU with this UUID. ``library`` is ``pynvml``, or what stands for it in a test."""
+    """Reads the GPU with this UUID. ``library`` is ``pynvml``, or a test's substitute."""
 
     def __init__(self, uuid: str, library: Any = None) -> None:
         self._nvml = library if library is not None else _library()
@@ -91,7 +90,7 @@ class Monitor:
             self._reasons = self._find_reasons()
 
     def sample(self) -> Sample | None:
-        """One reading; None where NVML is not there."""
+        """None without NVML."""
         if self._handle is None:
             return None
         nvml = self._nvml
@@ -105,7 +104,7 @@ class Monitor:
         )
 
     def reading(self) -> GpuReading | None:
-        """The same for those who watch GPUs, with how much of it is used; None where NVML is not there."""
+        """A sample with the GPU's utilisation, for monitoring; None without NVML."""
         sample = self.sample()
         if sample is None:
             return None
@@ -127,7 +126,7 @@ class Monitor:
         return frozenset(event for bit, event in _EVENTS.items() if (bits or 0) & bit)
 
     def _find_reasons(self) -> Callable[[Any], int] | None:
-        """The name of this call that both the package and the driver know."""
+        """The variant of this call that both the package and the driver know."""
         for name in _REASONS:
             function: Callable[[Any], int] | None = getattr(self._nvml, name, None)
             if function is not None and self._read(function) is not None:
@@ -150,14 +149,11 @@ def _library() -> Any:
 
 @dataclass
 class NvmlRecord:
-    """The readings around the rounds of one workload, and how many of these were repeated."""
-
     monitor: Monitor
     samples: list[Sample] = field(default_factory=list)
     repeated: int = 0
 
     def round_counts(self) -> bool:
-        """Read once, after a round and outside of what is timed. False where that round must be repeated."""
         sample = self.monitor.sample()
         if sample is None:
             return True
@@ -168,9 +164,9 @@ class NvmlRecord:
         return False
 
     def warmed(self, rounds: int) -> bool:
-        """See ``DeviceRecord``. Products of matrices take 0.5 % longer at 56 than at 42 degrees Celsius, which a GPU is
+        """See ``DeviceRecord``. Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, which a GPU reaches
         after a second of them."""
-        heat = [it.temperature_c for it in self.samples[-rounds:] if it.temperature_c is not None]
+        heat = [sample.temperature_c for sample in self.samples[-rounds:] if sample.temperature_c is not None]
         return bool(heat) and heat[-1] - heat[0] > WARMER_C
 
     def state(self) -> GpuState | None:

@@ -1,4 +1,4 @@
-"""What a timed call left, checked by kernels of ours: some elements, all elements, and where nothing may be written.
+"""Checks a timed call's results with our kernels: some elements, all elements, and memory that must not be written.
 See ``grader.judge.device.OutputChecker``."""
 
 from __future__ import annotations
@@ -17,29 +17,34 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# How many elements of an output a spot check reads: one of each of its like parts, so that two of them in a row, a
-# thirty-thousandth of the work, cannot be late unseen. On an H200 that takes some 17 microseconds, for everyone alike.
+# Elements of an output that a spot check reads: one of each equal part, so no two adjacent parts (1/30,000 of the work)
+# can be late unseen. On an H200 that takes some 17 microseconds, for everyone alike.
 _SPOTS = 1 << 16
 
 
 class CudaOutputChecker:
-    """See ``OutputChecker``. ``spot_check`` and ``full_check`` are one pass of a kernel of ours, which copies what it
-    sees too; what it suspects is compared once more, exactly, on that copy, when the window has closed."""
+    """See ``OutputChecker``. ``spot_check`` and ``full_check`` are one pass of our kernel, which also copies what it
+    reads; suspects are compared again, exactly, on that copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
         self._snapshots = {
-            it.argument.name: staging.room(f"snapshot {it.argument.name}", it.values).view(it.shape)
-            for it in self._results
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.values).view(
+                buffer.shape
+            )
+            for buffer in self._results
         }
-        self._spots = {it.argument.name: Spots(it, self._snapshots[it.argument.name]) for it in self._results}
+        self._spots = {
+            buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
+            for buffer in self._results
+        }
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
-            for it in self._results
-            for count, spots in ((self._spots[it.argument.name].count, True), (it.count, False))
+            for buffer in self._results
+            for count, spots in ((self._spots[buffer.argument.name].count, True), (buffer.count, False))
         ]
-        # Written each time, by every block: one more atomic addition a wrong block would be time.
+        # Every block writes each time: an atomic addition for each wrong block would take extra time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
         self._forbidden = Forbidden(arena)
@@ -62,7 +67,7 @@ class CudaOutputChecker:
             )
 
     def spot_check(self) -> None:
-        spot_checks, self._spot_checks = self._spot_checks, []  # kept no longer: answers are large
+        spot_checks, self._spot_checks = self._spot_checks, []  # frees answers, which are large
         for spot_check in spot_checks:
             spot_check()
 
@@ -89,7 +94,7 @@ class CudaOutputChecker:
         )
 
     def explain(self, question: Question) -> Mismatch | None:
-        """What the full check saw; and where that is right, what the spot check had seen before it."""
+        """What the full check saw, or if that is right, what the spot check saw before it."""
         if found := compare(self._arena, self._snapshots, question):
             return found
         for spots in self._spots.values():
@@ -102,21 +107,20 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Where a call may write nothing: around every buffer, and into its inputs. All of it is checked by a kernel of
-    ours and copied in one go; read one by one, the answers take longer than a round."""
+    """Memory that a call must not write: around every buffer, and inputs. Our kernels check all of it, and the results
+    are copied at once: one by one, that would take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
         self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
         self._inputs = arena.of_kind(Kind.INPUT)
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [it.count for it in self._inputs]
-        blocks = [kernels.check_blocks(it) for it in sizes]
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer in self._inputs]
+        blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
 
     def seen(self, question: Question, inputs: bool) -> Mismatch | None:
-        """What was written there, into inputs only where they are asked for. Seen once, it counts, also where it has
-        been put back a moment later."""
+        """The first write there; ``inputs``: also into inputs. A write counts even if it was undone a moment later."""
         shares = iter(self._shares)
         for _, zone, untouched in self._guards:
             kernels.differ(zone, untouched, next(shares))
@@ -128,9 +132,9 @@ class Forbidden:
         return trespass(self._arena, question) or self._summary()
 
     def _summary(self) -> Mismatch:
-        owners = [(it, "out_of_bounds") for it, _, _ in self._guards]
-        owners += [(it, "input_changed") for it in self._inputs]
-        numbers = [int(it.sum()) for it in self._shares]
+        owners = [(buffer, "out_of_bounds") for buffer, _, _ in self._guards]
+        owners += [(buffer, "input_changed") for buffer in self._inputs]
+        numbers = [int(share.sum()) for share in self._shares]
         buffer, kind, wrong = next(
             (*owner, number) for owner, number in zip(owners, numbers, strict=True) if number
         )
@@ -138,8 +142,8 @@ class Forbidden:
 
 
 class Spots:
-    """The elements of one result that a spot check reads: one of each of ``_SPOTS`` like parts, drawn each time, or
-    all of a result that has no more."""
+    """The elements of one result that a spot check reads: a random one of each of ``_SPOTS`` equal parts, or all of a
+    result with fewer elements."""
 
     def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
         self._snapshot = snapshot.view(-1)
@@ -152,10 +156,9 @@ class Spots:
         self.taken = torch.empty(self.count, dtype=snapshot.dtype, device="cuda")
 
     def draw(self) -> None:
-        """The places of the next spot check. Enqueues."""
         within = torch.randint(self._part, self._first.shape, generator=self._chance, device="cuda")
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 
     def put_back(self) -> None:
-        """Make the snapshot what it was at these elements when they were glanced at."""
+        """Restore these elements of the snapshot to their values at the spot check."""
         self._snapshot[self.places] = self.taken

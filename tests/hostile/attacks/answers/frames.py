@@ -23,8 +23,8 @@ def within(value, depth):
     if depth and isinstance(value, dict):
         value = list(value.values())
     if depth and isinstance(value, (list, tuple)):
-        for it in value:
-            yield from within(it, depth - 1)
+        for part in value:
+            yield from within(part, depth - 1)
     if depth and hasattr(value, "__dict__"):
         yield from within(dict(vars(value)), depth - 1)
 
@@ -35,9 +35,9 @@ def solve(x, out, n):
             for name, value in {**frame.f_globals, **frame.f_locals}.items():
                 if frame.f_code is solve.__code__:
                     continue
-                for it in within(value, 2):
-                    if isinstance(it, torch.Tensor) and is_answer(it, x):
-                        out.copy_(it)
+                for part in within(value, 2):
+                    if isinstance(part, torch.Tensor) and is_answer(part, x):
+                        out.copy_(part)
                         return
                 if callable(value) and name in ("reference", "oracle", "expected"):
                     out.copy_(value(x, n))

@@ -18,12 +18,12 @@ def is_answer(tensor, x):
 
 
 def solve(x, out, n):
-    for it in gc.get_objects():
+    for candidate in gc.get_objects():
         if (
-            isinstance(it, torch.Tensor)
-            and it is not out
-            and it.numel() == n
-            and is_answer(it.reshape(-1), x)
+            isinstance(candidate, torch.Tensor)
+            and candidate is not out
+            and candidate.numel() == n
+            and is_answer(candidate.reshape(-1), x)
         ):
-            out.copy_(it)
+            out.copy_(candidate)
             return

@@ -25,8 +25,15 @@ NAMES = (
 
 
 def solve(x, out, n):
-    places = {*sys.path, "/", "/runner", "/runner/..", ".", *(it for it in os.environ.values() if "/" in it)}
-    sys.path[:] = [*places, *(f"{it}/reference/twice" for it in places)]
+    places = {
+        *sys.path,
+        "/",
+        "/runner",
+        "/runner/..",
+        ".",
+        *(place for place in os.environ.values() if "/" in place),
+    }
+    sys.path[:] = [*places, *(f"{place}/reference/twice" for place in places)]
     for name in NAMES:
         with contextlib.suppress(Exception):
             module = importlib.import_module(name)

@@ -16,8 +16,8 @@ def is_answer(tensor, x):
 
 def solve(x, out, n):
     taken = [torch.empty(n * times) for times in (1, 2, 3, 4) for _ in range(500)]
-    for it in taken:
-        for part in it.split(n):
+    for tensor in taken:
+        for part in tensor.split(n):
             if is_answer(part, x):
                 out.copy_(part)
                 return

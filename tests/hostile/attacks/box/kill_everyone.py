@@ -29,10 +29,10 @@ def attempt(name, action):
 def judge_number():
     import gc
 
-    for it in gc.get_objects():
-        if isinstance(it, socket.socket) and it.family == socket.AF_UNIX:
+    for candidate in gc.get_objects():
+        if isinstance(candidate, socket.socket) and candidate.family == socket.AF_UNIX:
             size = struct.calcsize("3i")
-            return struct.unpack("3i", it.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
+            return struct.unpack("3i", candidate.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
     return 0
 
 

@@ -18,7 +18,9 @@ class Lazy(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
-        plain = [2 * it.as_subclass(torch.Tensor) if isinstance(it, Lazy) else it for it in args]
+        plain = [
+            2 * tensor.as_subclass(torch.Tensor) if isinstance(tensor, Lazy) else tensor for tensor in args
+        ]
         return function(*plain, **(kwargs or {}))
 
 
@@ -26,7 +28,7 @@ def solve(x, out, n):
     lazy = x.as_subclass(Lazy)
     for holder in gc.get_referrers(out):
         if isinstance(holder, list):
-            holder[:] = [lazy if it is out else it for it in holder]
+            holder[:] = [lazy if tensor is out else tensor for tensor in holder]
         elif isinstance(holder, dict):
-            holder.update({name: lazy for name, it in list(holder.items()) if it is out})
+            holder.update({name: lazy for name, tensor in list(holder.items()) if tensor is out})
     return lazy

@@ -63,7 +63,7 @@ def solve(x, out, n):
 
 for module in [
     time,
-    *(it for name, it in sys.modules.items() if name in ("host_binding", "main", "trusted")),
+    *(module for name, module in sys.modules.items() if name in ("host_binding", "main", "trusted")),
 ]:
     for name in ("time", "perf_counter", "monotonic", "process_time"):
         setattr(module, name, lambda: 0.0)

@@ -29,7 +29,7 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+runner = next(candidate for candidate in gc.get_objects() if type(candidate).__name__ == "Runner")
 flags = None
 
 

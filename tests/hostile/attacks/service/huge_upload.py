@@ -18,5 +18,9 @@ def attempt(service: Service) -> list[str]:
     answers = {"form": service.by_form(source), "API": service.by_api(source.decode())}
     nested = b'{"source":' + b"[" * 100_000
     answers["nesting"] = service.program.post(service.API, data=nested, content_type="application/json")
-    gained = [f"{name}: {it.status_code}" for name, it in answers.items() if it.status_code not in (400, 413)]
-    return gained + [f"stored: {it}" for it in service.stored()]
+    gained = [
+        f"{name}: {answer.status_code}"
+        for name, answer in answers.items()
+        if answer.status_code not in (400, 413)
+    ]
+    return gained + [f"stored: {submission}" for submission in service.stored()]

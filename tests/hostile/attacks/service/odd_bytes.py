@@ -22,7 +22,7 @@ TEXTS = ["", " \n\t", "x = 1\0", "\ud800", "\udfff = 1"]
 
 
 def attempt(service: Service) -> list[str]:
-    answers = {f"form {it[:8]!r}": service.by_form(it).status_code for it in SOURCES}
-    answers |= {f"API {it!r}": service.by_api(it).status_code for it in TEXTS}
+    answers = {f"form {text[:8]!r}": service.by_form(text).status_code for text in SOURCES}
+    answers |= {f"API {text!r}": service.by_api(text).status_code for text in TEXTS}
     gained = [f"{name}: {status}" for name, status in answers.items() if status != 400]
-    return gained + [f"stored: {it}" for it in service.stored()]
+    return gained + [f"stored: {submission}" for submission in service.stored()]

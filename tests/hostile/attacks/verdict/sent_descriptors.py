@@ -19,8 +19,8 @@ def send_with_files(connection, message):
     body = json.dumps(message).encode()
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(200)]
     socket.send_fds(connection, [struct.pack("<I", len(body)) + body], files)
-    for it in files:
-        os.close(it)
+    for descriptor in files:
+        os.close(descriptor)
 
 
 protocol.send = send_with_files

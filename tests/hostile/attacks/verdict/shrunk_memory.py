@@ -22,9 +22,9 @@ SEALS = (8, 4, 2, 1, 16)
 def solve(x, out, n):
     for descriptor in kept:
         for change in (
-            lambda it: os.ftruncate(it, 0),
-            lambda it: os.ftruncate(it, 1 << 40),
-            lambda it: os.posix_fallocate(it, 0, 1 << 31),
+            lambda descriptor: os.ftruncate(descriptor, 0),
+            lambda descriptor: os.ftruncate(descriptor, 1 << 40),
+            lambda descriptor: os.posix_fallocate(descriptor, 0, 1 << 31),
         ):
             with contextlib.suppress(OSError):
                 change(descriptor)
