@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.device_kinds import caution_of
+from grader.formats import sizes
 from grader.languages import compiled_name
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from grader.schemas.verdict import Fault
 
 # Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
@@ -102,8 +103,8 @@ def _of_loading(report: Report) -> Advice:
 
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
     first = next((it for it in failing if not it.hidden), failing[0])
-    sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
-    text = f"Look first at '{first.name}'{sizes}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
+    sized = f" with {sizes(first.sizes)}" if first.sizes else ""
+    text = f"Look first at '{first.name}'{sized}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
     line = int(next(number for number in found.groups() if number)) if found else None
     return Advice(text + _pattern(failing), case=first.name, line=line or None)
@@ -121,10 +122,6 @@ def _first_line(text: str) -> str:
     line = text.strip().split("\n", 1)[0]
     cut = line if len(line) <= _SAID_CHARS else line[: _SAID_CHARS - 1] + "…"
     return cut if not cut or cut[-1] in ".!?…" else cut + "."
-
-
-def _sizes(sizes: Sizes) -> str:
-    return ", ".join(f"{name} = {value:,}" for name, value in sizes.items())
 
 
 def _words(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from grader import limits, scoring
+from grader.formats import duration
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState, KernelUsage
@@ -295,7 +296,7 @@ class WorkloadReport(Strict):
     def _why_no_time(self) -> str:
         if self.time_us is not None:
             return ""
-        low, high = map(_microseconds, self.ci_us)
+        low, high = map(duration, self.ci_us)
         return (
             f"{TOO_SHORT.capitalize()}: all that is known is that a call takes from {low} to {high}. "
             f"A time counts where its interval lies within {scoring.KNOWN_WITHIN:.0%} of it."
@@ -322,7 +323,7 @@ class WorkloadReport(Strict):
         if self.roofline_us is None:
             return "Shown, not ranked: what this device reaches at most is not known."
         return (
-            f"Shown, not ranked: at best this size takes {_microseconds(self.roofline_us)} here, and below "
+            f"Shown, not ranked: at best this size takes {duration(self.roofline_us)} here, and below "
             f"{limits.RANKED_ROOFLINE_US:,.0f} µs the cost of a round is not known well enough to rank by."
         )
 
@@ -330,7 +331,7 @@ class WorkloadReport(Strict):
         if not self.charged_us:
             return ""
         return (
-            f"{_microseconds(self.charged_us)} were added: outside the gate its rounds took that much longer than the "
+            f"{duration(self.charged_us)} were added: outside the gate its rounds took that much longer than the "
             "control's, as they do where work is done before it opens or after it said done."
         )
 
@@ -482,7 +483,3 @@ def _without_unknown_time(workload: dict[str, Any]) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError):
         return workload  # it is refused for what it is
     return workload if known else {**workload, "time_us": None, "speedup": None, "sol": None}
-
-
-def _microseconds(value: float) -> str:
-    return f"{value:,.0f} µs" if value >= 99.5 else f"{value:.1f} µs"

@@ -20,9 +20,9 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.local_platform import database, here
 from grader.cli.report import factor_text, verdict_text
-from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, size_text, tell
+from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, tell
 from grader.errors import BadRequest, Conflict
-from grader.formats import duration
+from grader.formats import duration, size_text
 from grader.schemas.queue import (
     ChallengeKind,
     KindBody,
