@@ -59,11 +59,11 @@ class BoardBest:
 
 def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
     """The newest first, at most ``limits.PROFILE_SUBMISSIONS``, but for those of the competitions ``without`` (ids)."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.challenge, row.language, row.verdict, row.created_at, row.set_aside)
-        .where(row.user_id == user, text(f"submissions.{HANDED_IN}"), *competitions.outside(without))
-        .order_by(row.created_at.desc(), row.id.desc())
+        select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
+        .where(table.user_id == user, text(f"submissions.{HANDED_IN}"), *competitions.outside(without))
+        .order_by(table.created_at.desc(), table.id.desc())
         .limit(limits.PROFILE_SUBMISSIONS)
     )
     return [SubmissionEvent(*each) for each in found]
@@ -71,14 +71,14 @@ def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[Subm
 
 def entries(session: Session, user: int) -> list[BoardBest]:
     """One for each board of any version: the fastest, as in ``grader.records.ranks``."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
         select(
-            *(row.id, row.challenge, row.version, row.device, row.language),
-            *(row.time_us, row.ci_lo_us, row.ci_hi_us, row.speedup),
+            *(table.id, table.challenge, table.version, table.device, table.language),
+            *(table.time_us, table.ci_lo_us, table.ci_hi_us, table.speedup),
         )
-        .where(row.user_id == user, text(RANKED))
-        .order_by(row.time_us, row.created_at, row.id)
+        .where(table.user_id == user, text(RANKED))
+        .order_by(table.time_us, table.created_at, table.id)
     )
     best: dict[tuple[str, int, str], BoardBest] = {}
     for each in found:
@@ -91,18 +91,18 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
     ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards' index for
     each entry, and all of them in one statement.
     """
-    row, own = SubmissionRow, _OWN
+    table, own = SubmissionRow, _OWN
     if not entries:
         return {}
     factor = case({it.device: 1 + resolution_of(it.device) for it in entries}, value=own.device)
     faster = (
-        select(func.count(row.user_id.distinct()))
+        select(func.count(table.user_id.distinct()))
         .where(
-            row.challenge == own.challenge,
-            row.version == own.version,
-            row.device == own.device,
-            row.time_us < own.time_us / factor,
-            row.user_id.not_in(without),
+            table.challenge == own.challenge,
+            table.version == own.version,
+            table.device == own.device,
+            table.time_us < own.time_us / factor,
+            table.user_id.not_in(without),
             text(RANKED),
         )
         .correlate(own)
@@ -116,7 +116,7 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
     """The challenges of which this student's accepted submission came first among students'. Each is looked up from
     the oldest on, and the first hit ends it; all of them in one statement. ``without``: as ``deeds``, of everybody.
     """
-    row, author, own = SubmissionRow, UserRow, _OWN
+    table, author, own = SubmissionRow, UserRow, _OWN
     # By the index of progress, in whose condition it is said.
     solved = (
         select(own.challenge)
@@ -126,12 +126,12 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
         .cte("solved")
     )
     first = (
-        select(row.user_id)
-        .join(author, author.id == row.user_id)
-        .where(row.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
-        .where(row.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
-        .where(row.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without))
-        .order_by(row.created_at, row.id)
+        select(table.user_id)
+        .join(author, author.id == table.user_id)
+        .where(table.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
+        .where(table.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
+        .where(table.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without))
+        .order_by(table.created_at, table.id)
         .limit(1)
         .correlate(solved)
         .scalar_subquery()

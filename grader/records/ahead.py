@@ -45,10 +45,10 @@ def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> lis
     paused = queues.pauses(session)
     if paused.of(queues.COMPILE):
         return []
-    row = SubmissionRow
+    table = SubmissionRow
     languages = [it for it in Language if it.kernels_ahead]
-    theirs = (row.state == State.QUEUED, row.language.in_(languages))
-    pairs = session.execute(select(row.device, row.language).where(*theirs).distinct())
+    theirs = (table.state == State.QUEUED, table.language.in_(languages))
+    pairs = session.execute(select(table.device, table.language).where(*theirs).distinct())
     devices = sorted({device for device, language in pairs if compiled_ahead(device, language)})
     if not devices:
         return []
@@ -71,12 +71,19 @@ def _all_hold_one(session: Session, device: str, now: datetime, silent_s: float)
 def _next(
     session: Session, device: str, architecture: str, languages: list[Language], now: datetime
 ) -> Iterator[WaitingSource]:
-    row, order = SubmissionRow, waiting_order([device], Moments.of(now))
-    columns = (row.public_id, row.user_id, row.challenge, row.language, row.source, row.request_id)
+    table, order = SubmissionRow, waiting_order([device], Moments.of(now))
+    columns = (
+        table.public_id,
+        table.user_id,
+        table.challenge,
+        table.language,
+        table.source,
+        table.request_id,
+    )
     query = (
         select(*columns)
-        .join(order, order.c.id == row.id)
-        .where(row.state == State.QUEUED, row.language.in_(languages))
+        .join(order, order.c.id == table.id)
+        .where(table.state == State.QUEUED, table.language.in_(languages))
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(_MOST)
     )

@@ -33,30 +33,33 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
     What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
     or failed by our fault, is not there; nor is what was only run. What staff voided is an attempt, and not accepted.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     draft = (
         select(VersionRow.id)
         .where(
-            VersionRow.challenge == row.challenge,
-            VersionRow.version == row.version,
+            VersionRow.challenge == table.challenge,
+            VersionRow.version == table.version,
             VersionRow.published_at.is_(None),
         )
         .exists()
     )
     later = func.row_number().over(
-        partition_by=func.coalesce(row.rejudge_of, row.id), order_by=(row.version.desc(), row.id.desc())
+        partition_by=func.coalesce(table.rejudge_of, table.id),
+        order_by=(table.version.desc(), table.id.desc()),
     )
     # Of columns that one index holds (``ix_submissions_progress``): the most diligent have thousands of rows.
     judged = (
-        select(row.challenge, row.device, row.verdict, row.speedup, row.set_aside, later.label("later"))
+        select(
+            table.challenge, table.device, table.verdict, table.speedup, table.set_aside, later.label("later")
+        )
         .where(
-            row.user_id == user,
+            table.user_id == user,
             text(f"submissions.{GRADED}"),
-            row.state.not_in([State.CANCELLED, State.FAILED]),
-            row.kind != JudgingReason.FINAL,
+            table.state.not_in([State.CANCELLED, State.FAILED]),
+            table.kind != JudgingReason.FINAL,
             *competitions.outside(without),
             # Judged again: only once there is a verdict, and staff have published the version.
-            row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft & row.set_aside.is_(None)),
+            table.rejudge_of.is_(None) | ((table.state == State.DONE) & ~draft & table.set_aside.is_(None)),
         )
         .subquery()
     )

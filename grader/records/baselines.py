@@ -28,13 +28,13 @@ class BaselineKey:
 
 
 def read(session: Session, bench: BaselineKey) -> Times:
-    row = BaselineRow
+    table = BaselineRow
     rows = session.execute(
-        select(row.workload, row.baseline, row.time_us).where(
-            row.challenge == bench.challenge,
-            row.version == bench.version,
-            row.device_model == bench.device_model,
-            row.torch == bench.torch,
+        select(table.workload, table.baseline, table.time_us).where(
+            table.challenge == bench.challenge,
+            table.version == bench.version,
+            table.device_model == bench.device_model,
+            table.torch == bench.torch,
         )
     )
     times: Times = {}

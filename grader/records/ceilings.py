@@ -20,8 +20,8 @@ class CalibrationKey:
     torch: str
 
     def conditions(self) -> tuple[ColumnElement[bool], ...]:
-        row = CeilingRow
-        return (row.gpu == self.gpu, row.driver == self.driver, row.torch == self.torch)
+        table = CeilingRow
+        return (table.gpu == self.gpu, table.driver == self.driver, table.torch == self.torch)
 
 
 def read(session: Session, gauge: CalibrationKey) -> dict[str, float]:

@@ -119,7 +119,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
 def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
     """What is bound to no machine, or to this one and next there: what a final times follows one order, whatever is
     compiled first."""
-    row, bound = SubmissionRow, aliased(SubmissionRow)
+    table, bound = SubmissionRow, aliased(SubmissionRow)
     first = (
         select(bound.id)
         .where(bound.device == device, bound.state.in_(UNFINISHED), bound.machine == machine)
@@ -127,7 +127,7 @@ def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
         .limit(1)
         .scalar_subquery()
     )
-    return or_(row.machine.is_(None), row.id == first)
+    return or_(table.machine.is_(None), table.id == first)
 
 
 def claim_to_compile(
@@ -162,22 +162,22 @@ def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | N
 @lru_cache(maxsize=32)
 def _first(wanted: _Wanted) -> Select[SubmissionRow]:
     """With the parameters of ``Moments``."""
-    row, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
+    table, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
     kinds = [*([runnable()] if wanted.run else []), *([compilable()] if wanted.compile else [])]
     conditions = [or_(*kinds)]
     if wanted.languages is not None:
-        conditions.append(row.language.in_(wanted.languages))
+        conditions.append(table.language.in_(wanted.languages))
     if wanted.machine is not None:
         conditions += [_may_run_on(wanted.machine, device) for device in wanted.devices]
     return (
-        select(row)
-        .join(order, order.c.id == row.id)
+        select(table)
+        .join(order, order.c.id == table.id)
         .where(*conditions)
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
         # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
         # writer.
-        .with_for_update(of=row, skip_locked=True)
+        .with_for_update(of=table, skip_locked=True)
     )
 
 

@@ -113,8 +113,10 @@ def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | No
 
 def challenges(session: Session, competition: int) -> Sequence[CompetitionChallengeRow]:
     """In their order."""
-    row = CompetitionChallengeRow
-    return session.scalars(select(row).where(row.competition_id == competition).order_by(row.place)).all()
+    table = CompetitionChallengeRow
+    return session.scalars(
+        select(table).where(table.competition_id == competition).order_by(table.place)
+    ).all()
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
@@ -129,57 +131,59 @@ def teams_of(session: Session, competition: int, user: int) -> Sequence[TeamRow]
 
 
 def _teams(user: int) -> Select[TeamRow]:
-    row = RegistrationRow
-    mine = (row.user_id == user, row.left_at.is_(None))
-    return select(TeamRow).join(row, row.team_id == TeamRow.id).where(*mine)
+    table = RegistrationRow
+    mine = (table.user_id == user, table.left_at.is_(None))
+    return select(TeamRow).join(table, table.team_id == TeamRow.id).where(*mine)
 
 
 def open_windows(session: Session, user: int, challenge: str, now: datetime) -> list[CompetitionRow]:
     """Competitions in which a submission of ``user`` for ``challenge`` counts at this moment: official ones, and
     virtual participations."""
-    row, team = CompetitionRow, TeamRow
-    official = (team.mode == Mode.OFFICIAL) & (row.starts_at <= now) & (row.ends_at > now)
+    table, team = CompetitionRow, TeamRow
+    official = (team.mode == Mode.OFFICIAL) & (table.starts_at <= now) & (table.ends_at > now)
     virtual = (team.mode == Mode.VIRTUAL) & (team.starts_at <= now) & (team.ends_at > now)
     open_ones = (
-        select(row.id)
-        .join(team, team.competition_id == row.id)
+        select(table.id)
+        .join(team, team.competition_id == table.id)
         .join(RegistrationRow, RegistrationRow.team_id == team.id)
-        .join(CompetitionChallengeRow, CompetitionChallengeRow.competition_id == row.id)
+        .join(CompetitionChallengeRow, CompetitionChallengeRow.competition_id == table.id)
         .where(RegistrationRow.user_id == user, RegistrationRow.left_at.is_(None))
-        .where(CompetitionChallengeRow.challenge == challenge, row.published_at.is_not(None))
+        .where(CompetitionChallengeRow.challenge == challenge, table.published_at.is_not(None))
         .where(official | virtual)
     )
-    return list(session.scalars(select(row).where(row.id.in_(open_ones)).order_by(row.id)))
+    return list(session.scalars(select(table).where(table.id.in_(open_ones)).order_by(table.id)))
 
 
 def to_end(session: Session, challenge: str, now: datetime) -> bool:
     """Whether a competition that is published has the challenge and is not over."""
-    row, chosen = CompetitionRow, CompetitionChallengeRow
+    table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
-        select(row.id)
-        .join(chosen, chosen.competition_id == row.id)
-        .where(chosen.challenge == challenge, row.published_at.is_not(None), row.ends_at > now)
+        select(table.id)
+        .join(chosen, chosen.competition_id == table.id)
+        .where(chosen.challenge == challenge, table.published_at.is_not(None), table.ends_at > now)
     )
     return session.scalar(query.limit(1)) is not None
 
 
 def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
     """The challenges of competitions that have not begun, drafts included."""
-    row, chosen = CompetitionRow, CompetitionChallengeRow
-    query = select(chosen.challenge).join(row, row.id == chosen.competition_id).where(row.starts_at > now)
+    table, chosen = CompetitionRow, CompetitionChallengeRow
+    query = (
+        select(chosen.challenge).join(table, table.id == chosen.competition_id).where(table.starts_at > now)
+    )
     return frozenset(session.scalars(query))
 
 
 def with_frozen_boards(session: Session) -> list[int]:
     """Ids of those whose boards stop before their results, which are not out: nothing else may tell what is handed in
     within them either."""
-    row = CompetitionRow
-    return list(session.scalars(select(row.id).where(row.freeze_minutes > 0, row.results_at.is_(None))))
+    table = CompetitionRow
+    return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
 
-def outside(of: Sequence[int], row: Any = SubmissionRow) -> list[ColumnElement[bool]]:
-    """The condition that a submission was handed in within none of these; nothing where there are none."""
-    return [row.competition_id.is_(None) | row.competition_id.not_in(of)] if of else []
+def outside(of: Sequence[int], table: Any = SubmissionRow) -> list[ColumnElement[bool]]:
+    """The condition that a submission belongs to none of these competitions; empty if ``of`` is."""
+    return [table.competition_id.is_(None) | table.competition_id.not_in(of)] if of else []
 
 
 @dataclass(frozen=True)
@@ -192,14 +196,14 @@ class Member:
 
 def members(session: Session, teams: Sequence[int]) -> dict[int, list[Member]]:
     """Team (its id) -> everyone who is or was in it, in the order in which they came."""
-    row = RegistrationRow
+    table = RegistrationRow
     found: dict[int, list[Member]] = {team: [] for team in teams}
-    chosen = row.team_id.in_(teams) if len(teams) < _IDS else row.team_id.is_not(None)
+    chosen = table.team_id.in_(teams) if len(teams) < _IDS else table.team_id.is_not(None)
     for it in session.execute(
-        select(row.team_id, row.user_id, UserRow.name, row.left_at)
-        .join(UserRow, UserRow.id == row.user_id)
+        select(table.team_id, table.user_id, UserRow.name, table.left_at)
+        .join(UserRow, UserRow.id == table.user_id)
         .where(chosen)
-        .order_by(row.id)
+        .order_by(table.id)
     ):
         if it.team_id in found:
             found[it.team_id].append(Member(*it))
@@ -241,44 +245,44 @@ def received(
     """All that was handed in and that staff had judged again since, without what a final judged; in the order in which
     it was received. What staff voided has no verdict. With ``regrade`` also what that regrade has judged and is not
     published."""
-    row, item = SubmissionRow, RegradeItemRow
+    table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
-        mine = row.id.in_(select(item.after_id).where(item.regrade_id == regrade))
-        counting = counting | (mine & (row.set_aside == SetAside.REGRADE) & (row.state == State.DONE))
+        mine = table.id.in_(select(item.after_id).where(item.regrade_id == regrade))
+        counting = counting | (mine & (table.set_aside == SetAside.REGRADE) & (table.state == State.DONE))
     found = session.execute(
         select(
-            row.id,
-            row.public_id,
-            row.team_id,
-            row.challenge,
-            row.version,
-            row.language,
-            row.created_at,
-            row.state,
-            case((row.set_aside == SetAside.VOID, None), else_=row.verdict).label("verdict"),
-            row.time_us,
-            row.ci_lo_us,
-            row.ci_hi_us,
-            row.speedup,
-            func.coalesce(row.rejudge_of, row.id),
-            row.finished_at,
+            table.id,
+            table.public_id,
+            table.team_id,
+            table.challenge,
+            table.version,
+            table.language,
+            table.created_at,
+            table.state,
+            case((table.set_aside == SetAside.VOID, None), else_=table.verdict).label("verdict"),
+            table.time_us,
+            table.ci_lo_us,
+            table.ci_hi_us,
+            table.speedup,
+            func.coalesce(table.rejudge_of, table.id),
+            table.finished_at,
         )
-        .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), counting, *conditions)
-        .order_by(row.created_at, row.id)
+        .where(table.competition_id == competition, table.competition_id.is_not(None))
+        .where(table.kind != JudgingReason.FINAL, table.team_id.is_not(None), counting, *conditions)
+        .order_by(table.created_at, table.id)
     )
     return [Received._make(it) for it in found]
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
     """It changes with all that a board of the competition is made of."""
-    row, team, entry = SubmissionRow, TeamRow, RegistrationRow
+    table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
-            *(func.count(), func.count(row.verdict), func.max(row.id), func.count(row.finished_at)),
-            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
-        ).where(row.competition_id == competition, row.competition_id.is_not(None))
+            *(func.count(), func.count(table.verdict), func.max(table.id), func.count(table.finished_at)),
+            func.sum(case((table.set_aside.is_(None), table.id), else_=0)),
+        ).where(table.competition_id == competition, table.competition_id.is_not(None))
     ).one()
     teams = session.execute(
         select(func.count(), func.max(team.id), func.sum(func.length(team.disqualified))).where(
@@ -296,25 +300,25 @@ def used(
 ) -> int:
     """How many submissions of a team count against a cap. What we failed to judge does not, nor does what was cancelled
     before it ran."""
-    row = SubmissionRow
-    spared = (row.state == State.FAILED) | ((row.state == State.CANCELLED) & row.claimed_at.is_(None))
+    table = SubmissionRow
+    spared = (table.state == State.FAILED) | ((table.state == State.CANCELLED) & table.claimed_at.is_(None))
     wanted = select(func.count()).where(
-        row.competition_id.is_not(None), row.team_id == team, row.challenge == challenge
+        table.competition_id.is_not(None), table.team_id == team, table.challenge == challenge
     )
     if since is not None:
-        wanted = wanted.where(row.created_at >= since)
+        wanted = wanted.where(table.created_at >= since)
     if until is not None:
-        wanted = wanted.where(row.created_at < until)
-    return session.scalar(wanted.where(row.rejudge_of.is_(None), ~spared)) or 0
+        wanted = wanted.where(table.created_at < until)
+    return session.scalar(wanted.where(table.rejudge_of.is_(None), ~spared)) or 0
 
 
 def final(session: Session, competition: int) -> FinalRow | None:
     """The one that is not cancelled."""
-    row = FinalRow
+    table = FinalRow
     return session.scalar(
-        select(row)
-        .where(row.competition_id == competition, row.state != FinalState.CANCELLED)
-        .order_by(row.id.desc())
+        select(table)
+        .where(table.competition_id == competition, table.state != FinalState.CANCELLED)
+        .order_by(table.id.desc())
         .limit(1)
     )
 
@@ -322,8 +326,13 @@ def final(session: Session, competition: int) -> FinalRow | None:
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
     """Those of which a final has begun or the results are out: what was handed in officially stays as it is judged.
     Nothing begins or comes out before this transaction ends."""
-    row = CompetitionRow
-    locked = select(row.id, row.results_at).where(row.id.in_(competitions)).order_by(row.id).with_for_update()
+    table = CompetitionRow
+    locked = (
+        select(table.id, table.results_at)
+        .where(table.id.in_(competitions))
+        .order_by(table.id)
+        .with_for_update()
+    )
     found = {it.id for it in session.execute(locked) if it.results_at is not None}
     begun = select(FinalRow.competition_id).where(
         FinalRow.competition_id.in_(competitions), FinalRow.state != FinalState.CANCELLED
@@ -333,20 +342,20 @@ def settled(session: Session, competitions: Collection[int]) -> set[int]:
 
 def unofficial_teams(session: Session, competitions: Collection[int]) -> set[int]:
     """Ids of the teams that practise or take part virtually."""
-    row = TeamRow
-    query = select(row.id).where(row.competition_id.in_(competitions), row.mode != Mode.OFFICIAL)
+    table = TeamRow
+    query = select(table.id).where(table.competition_id.in_(competitions), table.mode != Mode.OFFICIAL)
     return set(session.scalars(query))
 
 
 def open_regrades(session: Session, competition: int) -> list[int]:
     """Regrades that hold what was handed in officially and are to be published or discarded."""
-    row, item, team = SubmissionRow, RegradeItemRow, TeamRow
+    table, item, team = SubmissionRow, RegradeItemRow, TeamRow
     found = session.scalars(
         select(item.regrade_id)
-        .join(row, row.id == item.after_id)
-        .join(team, team.id == row.team_id)
-        .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(item.held_id.is_not(None), row.set_aside == SetAside.REGRADE, team.mode == Mode.OFFICIAL)
+        .join(table, table.id == item.after_id)
+        .join(team, team.id == table.team_id)
+        .where(table.competition_id == competition, table.competition_id.is_not(None))
+        .where(item.held_id.is_not(None), table.set_aside == SetAside.REGRADE, team.mode == Mode.OFFICIAL)
         .distinct()
     )
     return sorted(found)
@@ -354,21 +363,21 @@ def open_regrades(session: Session, competition: int) -> list[int]:
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
     """In the order of the final; sources stay where they are."""
-    row = FinalRunRow
+    table = FinalRunRow
     found = session.execute(
-        select(row, SubmissionRow)
-        .join(SubmissionRow, SubmissionRow.id == row.submission_id)
-        .where(row.final_id == final_id)
+        select(table, SubmissionRow)
+        .join(SubmissionRow, SubmissionRow.id == table.submission_id)
+        .where(table.final_id == final_id)
         .options(defer(SubmissionRow.source))
-        .order_by(row.place)
+        .order_by(table.place)
     )
     return [(run, submission) for run, submission in found]
 
 
 def team_names(session: Session, competition: int) -> dict[int, str]:
     """By their row ids."""
-    row = TeamRow
-    found = session.execute(select(row.id, row.name).where(row.competition_id == competition))
+    table = TeamRow
+    found = session.execute(select(table.id, table.name).where(table.competition_id == competition))
     return {it.id: it.name for it in found}
 
 
@@ -376,7 +385,8 @@ def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:
     """Row id -> slug."""
     if not competitions:
         return {}
-    row = CompetitionRow
+    table = CompetitionRow
     return {
-        it.id: it.slug for it in session.execute(select(row.id, row.slug).where(row.id.in_(competitions)))
+        it.id: it.slug
+        for it in session.execute(select(table.id, table.slug).where(table.id.in_(competitions)))
     }

@@ -22,8 +22,12 @@ class DraftKey:
     language: Language
 
     def conditions(self) -> tuple[ColumnElement[bool], ...]:
-        row = DraftRow
-        return (row.user_id == self.user, row.challenge == self.challenge, row.language == self.language)
+        table = DraftRow
+        return (
+            table.user_id == self.user,
+            table.challenge == self.challenge,
+            table.language == self.language,
+        )
 
 
 def read(session: Session, place: DraftKey) -> DraftRow | None:
@@ -32,16 +36,16 @@ def read(session: Session, place: DraftKey) -> DraftRow | None:
 
 def of_user(session: Session, user: int) -> Sequence[DraftRow]:
     """The one that was changed last comes first."""
-    row = DraftRow
-    newest = row.updated_at.desc()
+    table = DraftRow
+    newest = table.updated_at.desc()
     return session.scalars(
-        select(row).where(row.user_id == user).order_by(newest, row.challenge, row.language)
+        select(table).where(table.user_id == user).order_by(newest, table.challenge, table.language)
     ).all()
 
 
 def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftRow]:
-    row = DraftRow
-    return session.scalars(select(row).where(row.user_id == user, row.challenge == challenge)).all()
+    table = DraftRow
+    return session.scalars(select(table).where(table.user_id == user, table.challenge == challenge)).all()
 
 
 def lock(session: Session, user: int) -> None:

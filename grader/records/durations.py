@@ -98,16 +98,16 @@ def durations(session: Session, device: str, now: datetime) -> Durations | None:
     if found is None:
         return None
     # Of the last hour, not of the sample: who sends endless loops sends the next one later than a hundred others.
-    row, later = SubmissionRow, aliased(SubmissionRow)
+    table, later = SubmissionRow, aliased(SubmissionRow)
     superseded = exists().where(
-        later.user_id == row.user_id,
-        later.challenge == row.challenge,
+        later.user_id == table.user_id,
+        later.challenge == table.challenge,
         later.device == device,
         later.state == State.DONE,
-        later.finished_at > row.finished_at,
+        later.finished_at > table.finished_at,
     )
-    long = Seconds(row.finished_at) - Seconds(row.claimed_at) > OUTLIER * min(found.works.values())
-    lately = (*_judged_on(device), row.finished_at > now - _REMEMBERED)
+    long = Seconds(table.finished_at) - Seconds(table.claimed_at) > OUTLIER * min(found.works.values())
+    lately = (*_judged_on(device), table.finished_at > now - _REMEMBERED)
     return with_outliers(found, _read(session, select(*_COLUMNS).where(*lately, long, ~superseded)))
 
 
@@ -135,8 +135,8 @@ _COLUMNS = (
 
 
 def _judged_on(device: str) -> tuple[ColumnElement[bool], ...]:
-    row = SubmissionRow
-    return (row.device == device, row.state == State.DONE, row.claimed_at.is_not(None))
+    table = SubmissionRow
+    return (table.device == device, table.state == State.DONE, table.claimed_at.is_not(None))
 
 
 def _recent(session: Session, device: str) -> Durations | None:

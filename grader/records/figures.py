@@ -38,28 +38,28 @@ class GpuFigures:
 
 def unfinished(session: Session) -> dict[tuple[str, str], int]:
     """(device, state) -> how many."""
-    row = SubmissionRow
-    counted = select(row.device, row.state, func.count()).where(row.state.in_(UNFINISHED))
+    table = SubmissionRow
+    counted = select(table.device, table.state, func.count()).where(table.state.in_(UNFINISHED))
     return {
         (device, state.value): count
-        for device, state, count in session.execute(counted.group_by(row.device, row.state))
+        for device, state, count in session.execute(counted.group_by(table.device, table.state))
     }
 
 
 def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
     """Device -> seconds since the one was submitted that waits longest."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.device, func.min(row.created_at)).where(pending()).group_by(row.device)
+        select(table.device, func.min(table.created_at)).where(pending()).group_by(table.device)
     )
     return {device: max(0.0, (now - since).total_seconds()) for device, since in found}
 
 
 def verdicts(session: Session) -> list[Verdicts]:
     """All that were ever given, those of runs apart."""
-    row = SubmissionRow
+    table = SubmissionRow
     # By the columns of one index, and in its order: what they are for is summed up here.
-    keys = (row.challenge, row.language, row.device, row.verdict, row.kind)
+    keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
         select(*keys, func.count()).group_by(*keys)

@@ -45,19 +45,26 @@ def judgements(
 ) -> Sequence[Sequence[Any]]:
     """Rows with the fields of Judgement: challenge by challenge, student by student, the oldest first."""
     # The table, not its class: what makes rows of objects costs as much as reading them.
-    row = SubmissionRow.__table__.c
-    at = type_coerce(row.created_at, String) if _sqlite(session) else row.created_at
+    table = SubmissionRow.__table__.c
+    at = type_coerce(table.created_at, String) if _sqlite(session) else table.created_at
     query = (
         select(
-            *(row.challenge, row.user_id, at, row.id, row.public_id, type_coerce(row.verdict, String)),
-            *(row.speedup, row.device, row.version, row.rejudge_of),
-            *(type_coerce(row.set_aside, String), type_coerce(row.language, String)),
+            *(
+                table.challenge,
+                table.user_id,
+                at,
+                table.id,
+                table.public_id,
+                type_coerce(table.verdict, String),
+            ),
+            *(table.speedup, table.device, table.version, table.rejudge_of),
+            *(type_coerce(table.set_aside, String), type_coerce(table.language, String)),
         )
-        .where(row.challenge.in_(challenges), text(JUDGED))
-        .order_by(row.challenge, row.user_id, row.created_at, row.id)
+        .where(table.challenge.in_(challenges), text(JUDGED))
+        .order_by(table.challenge, table.user_id, table.created_at, table.id)
     )
     if users is not None and len(users) <= _NAMED:
-        query = query.where(row.user_id.in_(users))
+        query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
     # Nothing is left to be converted, so the driver's own tuples do.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
@@ -67,16 +74,16 @@ def judgements(
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
     """By user what changes whenever one of their judgements of those challenges does, or another comes."""
-    row = SubmissionRow.__table__.c
-    ours = type_coerce(row.verdict, String) == Verdict.INTERNAL_ERROR.value
+    table = SubmissionRow.__table__.c
+    ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
     # By user alone: PostgreSQL takes half as long as by challenge, too, and sends a twelfth of the rows.
     query = (
         select(
-            *(row.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(row.id)),
-            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
+            *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),
+            func.sum(case((table.set_aside.is_(None), table.id), else_=0)),
         )
-        .where(row.challenge.in_(challenges), text(JUDGED))
-        .group_by(row.user_id)
+        .where(table.challenge.in_(challenges), text(JUDGED))
+        .group_by(table.user_id)
     )
     return {user: tuple(map(int, counted)) for user, *counted in session.connection().execute(query)}
 

@@ -56,22 +56,22 @@ class History:
     taught: Taught | None = None
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
-        row = SubmissionRow
+        table = SubmissionRow
         found: list[ColumnElement[bool] | TextClause] = [text(RUN if self.runs else HANDED_IN)]
         if self.user is not None:
-            found.append(row.user_id == self.user)
+            found.append(table.user_id == self.user)
         if self.challenge is not None:
-            found.append(row.challenge == self.challenge)
+            found.append(table.challenge == self.challenge)
         if self.verdict is not None:
-            found.append(row.verdict == self.verdict)
+            found.append(table.verdict == self.verdict)
         if self.since is not None:
-            found.append(row.created_at >= self.since)
+            found.append(table.created_at >= self.since)
         if self.until is not None:
-            found.append(row.created_at <= self.until)
+            found.append(table.created_at <= self.until)
         if self.taught is not None:
             found += _of_course(self.taught)
         if self.flag is Flag.SIMILAR:
-            found.append(row.public_id.in_(_similar()))
+            found.append(table.public_id.in_(_similar()))
         return found
 
     @property
@@ -89,7 +89,7 @@ class History:
 
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
-    row, member = SubmissionRow, MemberRow
+    table, member = SubmissionRow, MemberRow
     # The rule says as much, but these narrow what it is asked of.
     students = select(member.user_id).where(
         member.course_id == taught.course, member.role == CourseRole.STUDENT.value
@@ -97,12 +97,12 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     only = [AssignmentRow.id == taught.assignment] if taught.assignment is not None else []
     rule = belongs(member.course_id == taught.course, *only)
     if len(taught.challenges) == 1:
-        of_challenges = row.challenge == taught.challenges[0]
+        of_challenges = table.challenge == taught.challenges[0]
     else:
         # Without an index: each challenge's would have to be sorted, where that of all is in order.
-        of_challenges = row.challenge.concat("").in_(taught.challenges)
+        of_challenges = table.challenge.concat("").in_(taught.challenges)
     # Nor by the students' own: hundreds of lists would have to be read whole and sorted.
-    return [of_challenges, (row.user_id + 0).in_(students), rule]
+    return [of_challenges, (table.user_id + 0).in_(students), rule]
 
 
 def _similar() -> Select[str]:
@@ -128,9 +128,9 @@ def page(
     """``limit`` rows without their sources, with their users. ``older_than`` begins behind that row, however deep it
     lies at the same cost; ``offset`` has the database count.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     received, number = (
-        (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (row.created_at, row.id)
+        (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (table.created_at, table.id)
     )
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
@@ -138,9 +138,9 @@ def page(
         # The first of the two is what an index can begin at.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
-        history.narrow(select(row))
+        history.narrow(select(table))
         .where(*behind)
-        .options(joinedload(row.user), defer(row.source, raiseload=True))
+        .options(joinedload(table.user), defer(table.source, raiseload=True))
         .order_by(received.desc(), number.desc())
         .limit(limit)
         .offset(offset)

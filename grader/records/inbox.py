@@ -48,10 +48,10 @@ class Wanted:
 def flags(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[FlagRow, SubmissionRow, ReviewRow | None]]:
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        _flags(select(FlagRow, row, ReviewRow), wanted)
-        .options(joinedload(row.user), defer(row.source))
+        _flags(select(FlagRow, table, ReviewRow), wanted)
+        .options(joinedload(table.user), defer(table.source))
         .order_by(FlagRow.received_at.desc(), FlagRow.submission_id.desc(), FlagRow.flag)
         .limit(limit)
     )
@@ -59,23 +59,23 @@ def flags(
 
 
 def _flags(query: Any, wanted: Wanted) -> Any:
-    row, first = SubmissionRow, aliased(FlagRow)
+    table, first = SubmissionRow, aliased(FlagRow)
     # Judged again with the same mark it is the same thing.
-    repeated = exists().where(first.submission_id == row.rejudge_of, first.flag == FlagRow.flag)
+    repeated = exists().where(first.submission_id == table.rejudge_of, first.flag == FlagRow.flag)
     query = (
         query.select_from(FlagRow)
-        .join(row, row.id == FlagRow.submission_id)
-        .join(UserRow, UserRow.id == row.user_id)
+        .join(table, table.id == FlagRow.submission_id)
+        .join(UserRow, UserRow.id == table.user_id)
         .outerjoin(
             ReviewRow, (ReviewRow.submission_id == FlagRow.submission_id) & (ReviewRow.flag == FlagRow.flag)
         )
-        .where(row.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
+        .where(table.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
         .where(UserRow.role.not_in([it.value for it in STAFF_ROLES]), _within(wanted))
     )
     if wanted.challenges is not None:
-        query = query.where(row.challenge.in_(wanted.challenges))
+        query = query.where(table.challenge.in_(wanted.challenges))
     if wanted.user is not None:
-        query = query.where(row.user_id == wanted.user)
+        query = query.where(table.user_id == wanted.user)
     if wanted.mark is not None:
         query = query.where(FlagRow.flag == wanted.mark)
     if wanted.outcome is not None:
@@ -169,19 +169,19 @@ def requests(
 
 
 def _requests(query: Any, wanted: Wanted) -> Any:
-    row = RegradeRequestRow
+    table = RegradeRequestRow
     query = (
-        query.select_from(row)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .join(AssignmentRow, AssignmentRow.id == row.assignment_id)
-        .join(UserRow, UserRow.id == row.user_id)
-        .where(row.state == RequestState.OPEN, *_of_courses(CourseRow.id, wanted))
+        query.select_from(table)
+        .join(CourseRow, CourseRow.id == table.course_id)
+        .join(AssignmentRow, AssignmentRow.id == table.assignment_id)
+        .join(UserRow, UserRow.id == table.user_id)
+        .where(table.state == RequestState.OPEN, *_of_courses(CourseRow.id, wanted))
     )
     if wanted.assignment is not None:
-        query = query.where(row.assignment_id == wanted.assignment)
+        query = query.where(table.assignment_id == wanted.assignment)
     elif wanted.challenges is not None:
-        query = query.where(row.challenge.in_(wanted.challenges))
-    return query if wanted.user is None else query.where(row.user_id == wanted.user)
+        query = query.where(table.challenge.in_(wanted.challenges))
+    return query if wanted.user is None else query.where(table.user_id == wanted.user)
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:

@@ -79,7 +79,7 @@ def check_pages(engine: Engine) -> str:
             assert driver is not None
             driver.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             try:
-                rows = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {kind}(3)")]
+                rows = [str(said) for (said,) in connection.exec_driver_sql(f"PRAGMA {kind}(3)")]
             finally:
                 driver.set_progress_handler(None, 0)
     except (DatabaseError, sqlite3.DatabaseError) as error:
@@ -88,8 +88,8 @@ def check_pages(engine: Engine) -> str:
             return f"not checked in full: no damage found in {limits.INTEGRITY_SECONDS:.0f} s"
         refuse_damaged(engine, error)
         raise
-    rows = [" ".join(row.split()) for row in rows if row != "ok"]
-    if damage := [row for row in rows if not row.startswith(_ODD_ROWS)]:
+    rows = [" ".join(said.split()) for said in rows if said != "ok"]
+    if damage := [said for said in rows if not said.startswith(_ODD_ROWS)]:
         raise DatabaseDamaged(file, "; ".join(damage)[:500])
     if rows:
         log.warning("database_rows_break_constraints", file=str(file), rows=rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,12 +11,11 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.records import flags
 from grader.records.claims import Claim
 from grader.records.engine import changed
-from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models import FlagRow, ReportRow, SubmissionRow
 from grader.records.states import ACTIVE, move
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
@@ -40,10 +40,10 @@ def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool
 
 def renew(session: Session, held: Claim, until: datetime) -> bool:
     """Lengthen the lease; False where it was lost."""
-    row = SubmissionRow
+    table = SubmissionRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE))
+        update(table)
+        .where(table.id == held.id, table.attempt == held.attempt, table.state.in_(ACTIVE))
         .values(lease_until=until)
         .execution_options(synchronize_session=False)
     )
@@ -54,10 +54,10 @@ def shorten(session: Session, longest: datetime) -> int:
     """Let no lease run beyond ``longest``: one that was given before the clock was set back would hold for as much
     longer. How many.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     statement = (
-        update(row)
-        .where(row.state.in_(ACTIVE), row.lease_until > longest)
+        update(table)
+        .where(table.state.in_(ACTIVE), table.lease_until > longest)
         .values(lease_until=longest)
         .execution_options(synchronize_session=False)
     )
@@ -73,10 +73,10 @@ class LeaseState:
 
 
 def standing(session: Session, held: Claim) -> LeaseState:
-    row = SubmissionRow
+    table = SubmissionRow
     wanted = session.execute(
-        select(row.cancel_requested).where(
-            row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE)
+        select(table.cancel_requested).where(
+            table.id == held.id, table.attempt == held.attempt, table.state.in_(ACTIVE)
         )
     ).scalar_one_or_none()
     return LeaseState(held=wanted is not None, cancel_requested=bool(wanted))
@@ -110,8 +110,18 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
     )
     if done:
         session.add(ReportRow(submission_id=held.id, attempt=held.attempt, body=report.model_dump_json()))
-        flags.put(session, held.id, report.flags)
+        put_flags(session, held.id, report.flags)
     return done
+
+
+def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> None:
+    """Store the flags of a new report in rows, by which staff filter lists."""
+    if not flags:
+        return
+    received = session.scalars(select(SubmissionRow.created_at).where(SubmissionRow.id == submission)).one()
+    session.add_all(
+        FlagRow(submission_id=submission, flag=flag, received_at=received) for flag in dict.fromkeys(flags)
+    )
 
 
 def _score(report: Report, run: bool) -> dict[str, Any]:
@@ -206,8 +216,10 @@ def _storable(text: str) -> str:
 
 def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
     """Submissions (row id, attempt) whose worker has been silent for longer than its lease."""
-    row = SubmissionRow
-    rows = session.execute(select(row.id, row.attempt).where(row.state.in_(ACTIVE), row.lease_until < now))
+    table = SubmissionRow
+    rows = session.execute(
+        select(table.id, table.attempt).where(table.state.in_(ACTIVE), table.lease_until < now)
+    )
     return [(found.id, found.attempt) for found in rows]
 
 

@@ -21,17 +21,17 @@ class Person(NamedTuple):
 
 def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
     """By id."""
-    row, found = UserRow, {}
+    table, found = UserRow, {}
     for start in range(0, len(users), _IDS):
-        wanted = select(row.id, row.name, _anonymous()).where(row.id.in_(users[start : start + _IDS]))
+        wanted = select(table.id, table.name, _anonymous()).where(table.id.in_(users[start : start + _IDS]))
         found.update({own: Person(name, anonymous) for own, name, anonymous in session.execute(wanted)})
     return found
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:
     """Ids of those who have one of ``roles``, in their order."""
-    row = UserRow
-    return list(session.scalars(select(row.id).where(row.role.in_(list(roles))).order_by(row.id)))
+    table = UserRow
+    return list(session.scalars(select(table.id).where(table.role.in_(list(roles))).order_by(table.id)))
 
 
 def _anonymous() -> ColumnElement[bool]:

@@ -51,11 +51,11 @@ def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
 
 def published(session: Session, now: datetime) -> frozenset[str]:
     """The challenges that are published at ``now``."""
-    row = ChallengeStateRow
+    table = ChallengeStateRow
     found = session.execute(
-        select(row.challenge).where(
-            (row.state == PublicationState.PUBLISHED)
-            | ((row.state == PublicationState.SCHEDULED) & (row.publish_at <= now))
+        select(table.challenge).where(
+            (table.state == PublicationState.PUBLISHED)
+            | ((table.state == PublicationState.SCHEDULED) & (table.publish_at <= now))
         )
     )
     return frozenset(found.scalars())

@@ -84,11 +84,11 @@ def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
     a hand put wrong heals here."""
     counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
     session.execute(counter)  # the count below is of a moment at which nobody else moves the counter
-    row = SubmissionRow
-    counted = row.kind == JudgingReason.RUN if scope == RUNNING else row.kind != JudgingReason.RUN
+    table = SubmissionRow
+    counted = table.kind == JudgingReason.RUN if scope == RUNNING else table.kind != JudgingReason.RUN
     waiting = session.scalar(
         select(func.count()).where(
-            row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None), counted
+            table.user_id == user, table.finished_at.is_(None), table.rejudge_of.is_(None), counted
         )
     )
     session.execute(

@@ -83,10 +83,10 @@ _DIGITS = 12
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
     """What stands on ``board``, in words that its index is found by."""
-    row = SubmissionRow
-    which = [row.challenge == board.challenge, row.version == board.version, row.device == board.device]
-    in_language = [row.language == board.language] if board.language else []
-    in_time = [row.created_at <= board.until] if board.until is not None else []
+    table = SubmissionRow
+    which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
+    in_language = [table.language == board.language] if board.language else []
+    in_time = [table.created_at <= board.until] if board.until is not None else []
     return [*which, text(RANKED), *in_language, *in_time]
 
 
@@ -95,12 +95,14 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
     A user's entry is the fastest accepted submission, and of those that took the same time the first.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     # By an index that holds all of this (``ix_submissions_board``): sources make the rows wide.
-    order = (row.time_us, row.created_at, row.id)
+    order = (table.time_us, table.created_at, table.id)
     accepted = (
-        select(*_columns(), func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"))
-        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
+        select(
+            *_columns(), func.row_number().over(partition_by=table.user_id, order_by=order).label("of_user")
+        )
+        .where(*conditions(board), *([table.user_id.not_in(without)] if without else []))
         .cte("accepted")
     )
     it = accepted.c
@@ -109,10 +111,13 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 def _columns() -> list[ColumnElement[Any]]:
     """Those of ``BoardEntry``."""
-    row = SubmissionRow
+    table = SubmissionRow
     # Ten thousand moments take a while to understand.
-    at = type_coerce(row.created_at, _Raw()).label("at")
-    return [*(it.expression for it in (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)), at]
+    at = type_coerce(table.created_at, _Raw()).label("at")
+    return [
+        *(it.expression for it in (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)),
+        at,
+    ]
 
 
 def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[BoardEntry]:
@@ -152,11 +157,11 @@ def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
 
 def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
     """What is shown of each of these rows."""
-    row = SubmissionRow
+    table = SubmissionRow
     found: dict[int, Detail] = {}
     for start in range(0, len(submissions), _IDS):
-        wanted = select(row.id, row.public_id, row.language, row.speedup, row.created_at).where(
-            row.id.in_(submissions[start : start + _IDS])
+        wanted = select(table.id, table.public_id, table.language, table.speedup, table.created_at).where(
+            table.id.in_(submissions[start : start + _IDS])
         )
         found.update({it.id: Detail(*it[1:]) for it in session.execute(wanted)})
     return found
@@ -169,12 +174,12 @@ def stamp(session: Session, board: Board) -> Stamp:
 
 def stamps(session: Session, device: str) -> dict[Board, Stamp]:
     """Of every board of ``device`` that has entries, for all languages together, in one pass."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.challenge, row.version, *_stamp())
+        select(table.challenge, table.version, *_stamp())
         # An expression, which SQLite looks up in no index: it would take that of all that ended, and read the rows.
-        .where(row.device.concat("") == device, text(RANKED))
-        .group_by(row.challenge, row.version)
+        .where(table.device.concat("") == device, text(RANKED))
+        .group_by(table.challenge, table.version)
     )
     return {Board(challenge, version, device): _rounded(*it) for challenge, version, *it in found}
 
@@ -196,11 +201,11 @@ def _rounded(*found: float | None) -> Stamp:
 
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
     """The best entry among those of ``users``; its rank is 0."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)
-        .where(*conditions(board), row.user_id.in_(users))
-        .order_by(row.time_us, row.created_at, row.id)
+        select(table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)
+        .where(*conditions(board), table.user_id.in_(users))
+        .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
     # What is RANKED has all of these, though the columns may be empty.
@@ -251,12 +256,12 @@ def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEn
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
     """Devices that hold an entry of this challenge version."""
-    row = SubmissionRow
-    of_version = (row.challenge == challenge, row.version == version, text(RANKED))
+    table = SubmissionRow
+    of_version = (table.challenge == challenge, table.version == version, text(RANKED))
     found: list[str] = []
     # From one to the next: there are few, and each holds thousands of entries.
-    wanted = select(func.min(row.device)).where(*of_version)
-    while (device := session.scalar(wanted.where(row.device > (found[-1] if found else "")))) is not None:
+    wanted = select(func.min(table.device)).where(*of_version)
+    while (device := session.scalar(wanted.where(table.device > (found[-1] if found else "")))) is not None:
         found.append(device)
     return set(found)
 
@@ -265,12 +270,12 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
     """Submissions that were faster than the record before them by more than the board's resolution, the oldest first;
     their rank is 0. Out of the board's index alone, in one pass.
     """
-    row = SubmissionRow
-    before = func.min(row.time_us).over(order_by=(row.created_at, row.id), rows=(None, -1))
-    columns = (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+    table = SubmissionRow
+    before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
+    columns = (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us, table.created_at)
     ended = (
         select(*columns, before.label("before"))
-        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
+        .where(*conditions(board), *([table.user_id.not_in(without)] if without else []))
         .subquery()
     )
     it = ended.c
@@ -355,20 +360,27 @@ def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
     """What the owner of ``like`` has accepted with a time for the same challenge, version and device: the ``limit``
     newest, the oldest of them first."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.scalars(
-        select(row)
+        select(table)
         .where(
             text(RANKED),
-            row.challenge == like.challenge,
-            row.version == like.version,
-            row.device == like.device,
-            row.user_id == like.user_id,
+            table.challenge == like.challenge,
+            table.version == like.version,
+            table.device == like.device,
+            table.user_id == like.user_id,
         )
         .options(
-            load_only(row.public_id, row.language, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+            load_only(
+                table.public_id,
+                table.language,
+                table.time_us,
+                table.ci_lo_us,
+                table.ci_hi_us,
+                table.created_at,
+            )
         )
-        .order_by(row.created_at.desc(), row.id.desc())
+        .order_by(table.created_at.desc(), table.id.desc())
         .limit(limit)
     ).all()
     return found[::-1]

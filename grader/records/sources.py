@@ -60,11 +60,11 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
     Verdicts and times stay. Of what a final judged for a team that others are in, certificates need the digest of the
     source and the measurements: these stay, too.
     """
-    row = SubmissionRow
-    deleted = row.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
-    left = or_(present(), and_(row.source_sha256.is_not(None), not_(_certified())))
+    table = SubmissionRow
+    deleted = table.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
+    left = or_(present(), and_(table.source_sha256.is_not(None), not_(_certified())))
     found = session.scalars(
-        select(row.id).where(deleted, left, not_(held(now)), row.state.not_in(ACTIVE), *conditions)
+        select(table.id).where(deleted, left, not_(held(now)), table.state.not_in(ACTIVE), *conditions)
     ).all()
     pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
     # All of them first: what a regrade judges may be in another piece than what it judges again.
@@ -75,25 +75,27 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
 
 
 def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
-    row = SubmissionRow
-    waiting = session.execute(select(row.id, row.attempt).where(row.id.in_(ids), row.state.in_(FREE))).all()
+    table = SubmissionRow
+    waiting = session.execute(
+        select(table.id, table.attempt).where(table.id.in_(ids), table.state.in_(FREE))
+    ).all()
     for submission, attempt in waiting:
         leases.end_cancelled(session, submission, attempt, now)
     return len(waiting)
 
 
 def _drop(session: Session, ids: Sequence[int]) -> None:
-    row = SubmissionRow
+    table = SubmissionRow
     _leave_out(session, ids)
     # Compiled of these sources; another's of the very same source is made again.
-    keys = select(row.artefact).where(row.id.in_(ids), row.artefact.is_not(None))
+    keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
-    certified = set(session.scalars(select(row.id).where(row.id.in_(ids), _certified())))
+    certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
     _run(session, delete(ReportRow).where(ReportRow.submission_id.in_(set(ids) - certified)))
     for report in session.scalars(select(ReportRow).where(ReportRow.submission_id.in_(certified))):
         report.body = json.dumps({**json.loads(report.body), **_WORDS_OF_REPORT})
-    digest = case((row.id.in_(certified), row.source_sha256), else_=None)
-    _run(session, update(row).where(row.id.in_(ids)).values(**BLANK, source_sha256=digest))
+    digest = case((table.id.in_(certified), table.source_sha256), else_=None)
+    _run(session, update(table).where(table.id.in_(ids)).values(**BLANK, source_sha256=digest))
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
@@ -111,7 +113,7 @@ def _leave_out(session: Session, ids: Sequence[int]) -> None:
 
 def _certified() -> ColumnElement[bool]:
     """What a final judged, and was handed in for it, of teams that somebody with an account is in."""
-    row, judged = SubmissionRow, aliased(SubmissionRow)
+    table, judged = SubmissionRow, aliased(SubmissionRow)
     others = (
         select(RegistrationRow.team_id)
         .join(UserRow, UserRow.id == RegistrationRow.user_id)
@@ -122,7 +124,7 @@ def _certified() -> ColumnElement[bool]:
         .join(FinalRow, FinalRow.id == FinalRunRow.final_id)
         .where(FinalRow.state != FinalState.CANCELLED, FinalRunRow.team_id.in_(others))
     )
-    return or_(row.id.in_(runs), row.id.in_(select(judged.rejudge_of).where(judged.id.in_(runs))))
+    return or_(table.id.in_(runs), table.id.in_(select(judged.rejudge_of).where(judged.id.in_(runs))))
 
 
 def _run(session: Session, statement: object) -> None:

@@ -97,9 +97,11 @@ def _counted(
     session: Session, submission: int
 ) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
     """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
-    row = SubmissionRow
+    table = SubmissionRow
     return session.execute(
-        select(row.user_id, row.challenge, row.created_at, row.state, row.kind, row.competition_id)
-        .where(row.id == submission, row.rejudge_of.is_(None))
+        select(
+            table.user_id, table.challenge, table.created_at, table.state, table.kind, table.competition_id
+        )
+        .where(table.id == submission, table.rejudge_of.is_(None))
         .with_for_update()
     ).one_or_none()

@@ -20,10 +20,12 @@ from grader.records.models import (
     AssignmentRow,
     ExtensionRow,
     MemberRow,
+    SimilarPairRow,
     StayRow,
     SubmissionRow,
 )
 from grader.schemas.course import CourseRole
+from grader.schemas.similarity import Decision
 from grader.schemas.submission import JudgingReason
 
 # From when to when somebody took part in a course; without an end they still do.
@@ -33,39 +35,56 @@ Stay = tuple[Any, Any | None]
 def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
     """Conditions over submissions, members, assignments and their parts together: the member is the student who handed
     the submission in, and it is for that part of that assignment."""
-    row, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
+    table, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
     asked, extension = AskedRow, ExtensionRow
-    at = row.created_at
+    at = table.created_at
     asked_before = exists().where(
         asked.assignment_id == assignment.id, asked.challenge == part.challenge, asked.asked_at <= at
     )
     extended = exists().where(
         extension.assignment_id == assignment.id,
-        or_(extension.user_id == row.user_id, extension.section == member.section),
+        or_(extension.user_id == table.user_id, extension.section == member.section),
         at <= func.coalesce(extension.late_until, extension.due_at),
     )
     return [
-        member.user_id == row.user_id,
+        member.user_id == table.user_id,
         member.role == CourseRole.STUDENT.value,
         _takes_part(member, at),
         assignment.course_id == member.course_id,
         assignment.published_at.is_not(None),
         part.assignment_id == assignment.id,
-        part.challenge == row.challenge,
+        part.challenge == table.challenge,
         at >= assignment.open_at,
-        asked_before.correlate(assignment, part, row),
+        asked_before.correlate(assignment, part, table),
         or_(
             at <= func.coalesce(assignment.late_until, assignment.due_at),
-            extended.correlate(assignment, member, row),
+            extended.correlate(assignment, member, table),
         ),
-        row.competition_id.is_(None),
-        row.kind != JudgingReason.RUN,
+        table.competition_id.is_(None),
+        table.kind != JudgingReason.RUN,
     ]
 
 
 def belongs(*more: ColumnElement[bool], member: Any = MemberRow) -> ColumnElement[bool]:
     """A condition over submissions: handed in for a course; ``more`` says by which member or for which assignment."""
     return exists().where(*handed_in(member), *more).correlate(SubmissionRow)
+
+
+def is_marked_similar(session: Session, submission: str, staff: bool) -> bool:
+    """True if the report of a submission (public id) bears the flag for similarity: for staff unless the pair was
+    dismissed, for its author once it was confirmed. A course marks only what was handed in for it."""
+    pair = SimilarPairRow
+    wanted = pair.decision != Decision.DISMISSED if staff else pair.decision == Decision.CONFIRMED
+    courses = session.scalars(
+        select(AssignmentRow.course_id)
+        .join(pair, pair.assignment_id == AssignmentRow.id)
+        .where(or_(pair.submission == submission, pair.other == submission), wanted)
+    ).all()
+    if not courses:
+        return False
+    of_one = belongs(MemberRow.course_id.in_(courses))
+    query = select(SubmissionRow.id).where(SubmissionRow.public_id == submission, of_one)
+    return session.scalar(query) is not None
 
 
 def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
@@ -85,13 +104,13 @@ def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, clo
 
 def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
     """By user (id)."""
-    row, member = StayRow, MemberRow
+    table, member = StayRow, MemberRow
     found: dict[int, list[Stay]] = {}
     query = (
-        select(member.user_id, row.accepted_at, row.left_at, member.left_at)
-        .join(member, member.id == row.member_id)
+        select(member.user_id, table.accepted_at, table.left_at, member.left_at)
+        .join(member, member.id == table.member_id)
         .where(member.course_id == course, member.role == CourseRole.STUDENT.value)
-        .order_by(row.id)
+        .order_by(table.id)
     )
     for user, since, until, gone in session.execute(query):
         ends = [it for it in (until, gone) if it is not None]

@@ -48,23 +48,24 @@ def in_use(session: Session, challenge: str) -> UploadRow | None:
 
 def all_in_use(session: Session) -> list[tuple[str, int, str]]:
     """Challenge, row and digest of each that is in use."""
-    row = UploadRow
+    table = UploadRow
     return [(it.challenge, it.id, it.digest) for it in session.execute(
-        select(row.challenge, row.id, row.digest).where(row.in_use).order_by(row.challenge)
+        select(table.challenge, table.id, table.digest).where(table.in_use).order_by(table.challenge)
     )]  # fmt: skip
 
 
 def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
     """Serve this one from now on, and no other; None: none of them."""
-    row = UploadRow
+    table = UploadRow
     at = {"synchronize_session": False}
     session.execute(
-        update(row).where(row.challenge == challenge, row.in_use).values(in_use=False), execution_options=at
+        update(table).where(table.challenge == challenge, table.in_use).values(in_use=False),
+        execution_options=at,
     )
     if number is not None:
         session.execute(
-            update(row)
-            .where(row.challenge == challenge, row.number == number)
+            update(table)
+            .where(table.challenge == challenge, table.number == number)
             .values(in_use=True, used_at=now),
             execution_options=at,
         )
@@ -76,9 +77,9 @@ def waiting(session: Session, now: datetime) -> int:
 
 
 def _free(now: datetime) -> Any:
-    row = UploadRow
-    lost = (row.check_state == CheckState.RUNNING) & (row.check_lease <= now)
-    return (row.check_state == CheckState.WAITING) | lost
+    table = UploadRow
+    lost = (table.check_state == CheckState.RUNNING) & (table.check_lease <= now)
+    return (table.check_state == CheckState.WAITING) | lost
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
@@ -104,11 +105,11 @@ def claim(session: Session, worker: str, now: datetime, lease_s: float) -> Uploa
 
 def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> bool:
     """Lengthen the claim and write ``values``; False where it was lost."""
-    row = UploadRow
+    table = UploadRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.check_attempt == held.check_attempt)
-        .where(row.check_state == CheckState.RUNNING)
+        update(table)
+        .where(table.id == held.id, table.check_attempt == held.check_attempt)
+        .where(table.check_state == CheckState.RUNNING)
         .values(check_lease=until, **values)
         .execution_options(synchronize_session=False)
     )
@@ -118,11 +119,11 @@ def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> b
 def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, **values: Any) -> bool:
     """End the check; False where it was lost."""
     ended = {"check_state": state, "check_ended_at": now, "check_lease": None}
-    row = UploadRow
+    table = UploadRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.check_attempt == held.check_attempt)
-        .where(row.check_state == CheckState.RUNNING)
+        update(table)
+        .where(table.id == held.id, table.check_attempt == held.check_attempt)
+        .where(table.check_state == CheckState.RUNNING)
         .values(**ended, **values)
         .execution_options(synchronize_session=False)
     )

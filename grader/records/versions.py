@@ -34,13 +34,13 @@ def shown(session: Session, challenge: str) -> int | None:
 
 def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
     """Challenge -> the version that was published last."""
-    row = VersionRow
+    table = VersionRow
     latest = func.row_number().over(
-        partition_by=row.challenge, order_by=(row.published_at.desc(), row.version.desc())
+        partition_by=table.challenge, order_by=(table.published_at.desc(), table.version.desc())
     )
     ordered = (
-        select(row.challenge, row.version, latest.label("place"))
-        .where(row.published_at.is_not(None), *conditions)
+        select(table.challenge, table.version, latest.label("place"))
+        .where(table.published_at.is_not(None), *conditions)
         .subquery()
     )
     found = session.execute(select(ordered.c.challenge, ordered.c.version).where(ordered.c.place == 1))
@@ -60,11 +60,11 @@ def drafts(session: Session) -> list[VersionRow]:
 
 def judged(session: Session, challenge: str, version: int) -> bool:
     """Whether anything has a verdict under this version. What was only run holds nothing fast."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.scalar(
-        select(row.id)
-        .where(row.challenge == challenge, row.version == version, row.state == State.DONE)
-        .where(row.kind != JudgingReason.RUN)
+        select(table.id)
+        .where(table.challenge == challenge, table.version == version, table.state == State.DONE)
+        .where(table.kind != JudgingReason.RUN)
         .limit(1)
     )
     return found is not None

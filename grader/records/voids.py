@@ -25,11 +25,11 @@ def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found
-    row = CourseVoidRow
+    table = CourseVoidRow
     query = (
-        select(CourseRow.slug, row)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .where(row.submission_id.in_(submissions))
+        select(CourseRow.slug, table)
+        .join(CourseRow, CourseRow.id == table.course_id)
+        .where(table.submission_id.in_(submissions))
         .order_by(CourseRow.id)
     )
     for slug, it in session.execute(query):
@@ -39,8 +39,8 @@ def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list
 
 def in_course(session: Session, course: int) -> dict[int, str]:
     """Id of what its staff voided in a course -> why."""
-    row = CourseVoidRow
-    query = select(row.submission_id, row.reason).where(row.course_id == course)
+    table = CourseVoidRow
+    query = select(table.submission_id, table.reason).where(table.course_id == course)
     return dict(session.execute(query).all())
 
 
@@ -55,11 +55,11 @@ def restore(session: Session, submission: int) -> None:
 
 
 def _move(session: Session, submission: int, before: SetAside | None, after: SetAside | None) -> None:
-    row = SubmissionRow
+    table = SubmissionRow
     session.execute(
-        update(row)
-        .where(or_(row.id == submission, row.rejudge_of == submission))
-        .where(row.set_aside.is_(None) if before is None else row.set_aside == before)
+        update(table)
+        .where(or_(table.id == submission, table.rejudge_of == submission))
+        .where(table.set_aside.is_(None) if before is None else table.set_aside == before)
         .values(set_aside=after)
         .execution_options(synchronize_session=False)
     )

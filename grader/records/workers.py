@@ -75,14 +75,18 @@ def back_in_service(session: Session, gpu: str) -> None:
 
 def out_of_service(session: Session) -> list[WorkerRow]:
     """Workers whose GPU was found bad, whether or not their processes still run."""
-    row = WorkerRow
-    return list(session.scalars(select(row).where(row.out_of_service != "").order_by(row.host, row.name)))
+    table = WorkerRow
+    return list(
+        session.scalars(select(table).where(table.out_of_service != "").order_by(table.host, table.name))
+    )
 
 
 def draining(session: Session, name: str) -> bool:
     """Whether staff want this worker to take nothing more."""
-    row = WorkerRow
-    return session.scalar(select(row.id).where(row.name == name, row.drained_at.is_not(None))) is not None
+    table = WorkerRow
+    return (
+        session.scalar(select(table.id).where(table.name == name, table.drained_at.is_not(None))) is not None
+    )
 
 
 def drain(session: Session, name: str, now: datetime) -> bool:
@@ -97,11 +101,11 @@ def resume(session: Session, name: str) -> bool:
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
     """Those that have not ended, may come back drained or out of service, or reported since then; by name."""
-    row = WorkerRow
+    table = WorkerRow
     # Only that of a GPU comes back under its name.
-    drained = and_(row.drained_at.is_not(None), row.gpu.is_not(None))
-    worth = or_(row.ended_at.is_(None), drained, row.out_of_service != "", row.heartbeat >= since)
-    return list(session.scalars(select(row).where(worth).order_by(row.name)))
+    drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
+    worth = or_(table.ended_at.is_(None), drained, table.out_of_service != "", table.heartbeat >= since)
+    return list(session.scalars(select(table).where(worth).order_by(table.name)))
 
 
 def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
@@ -116,10 +120,10 @@ def _set(session: Session, name: str, **values: Any) -> int:
 
 def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
     """Mark workers that were silent for ``silent_s`` seconds; how many."""
-    row = WorkerRow
+    table = WorkerRow
     statement = (
-        update(row)
-        .where(row.ended_at.is_(None), row.heartbeat < now - timedelta(seconds=silent_s))
+        update(table)
+        .where(table.ended_at.is_(None), table.heartbeat < now - timedelta(seconds=silent_s))
         .values(ended_at=now)
         .execution_options(synchronize_session=False)
     )
@@ -148,7 +152,7 @@ def _serving(
     silent_s: float,
     *conditions: ColumnElement[bool],
 ) -> list[WorkerRow]:
-    row = WorkerRow
-    fresh = row.heartbeat > now - timedelta(seconds=silent_s)
-    serving = (row.ended_at.is_(None), row.out_of_service == "", fresh)
-    return list(session.scalars(select(row).where(*serving, *conditions).order_by(row.name)))
+    table = WorkerRow
+    fresh = table.heartbeat > now - timedelta(seconds=silent_s)
+    serving = (table.ended_at.is_(None), table.out_of_service == "", fresh)
+    return list(session.scalars(select(table).where(*serving, *conditions).order_by(table.name)))

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from grader.languages import Language
-from grader.records import artefacts, claims, leases, order, queues, workers
+from grader.records import artefacts, claims, forecast, leases, order, queues, workers
 from grader.records.claims import Claim
 from grader.records.durations import mean_seconds
 from grader.records.engine import Sessions, writing
@@ -177,7 +177,7 @@ def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> Non
     assert _run(sessions) is not None
     assert places() == {rows[1]: 1, rows[2]: 2}
     with sessions() as session:
-        assert len(order.running(session, GPU, utcnow())) == 1
+        assert len(forecast.running(session, GPU, utcnow())) == 1
 
 
 def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Sessions, add: Add) -> None:

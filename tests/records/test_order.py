@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grader.languages import Language
-from grader.records import claims, leases, order, queues, workers
+from grader.records import claims, forecast, leases, order, queues, workers
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
@@ -54,7 +54,7 @@ def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions:
     add_submission(sessions, bob, 5, device="another")
     add_submission(sessions, cleo, 4, challenge="relu")
     with sessions() as session:
-        found = order.arrivals(session, DEVICE, utcnow())
+        found = forecast.arrivals(session, DEVICE, utcnow())
     assert sorted((it.work.challenge, it.work.run, it.back) for it in found) == [
         ("relu", False, 0.0),
         ("saxpy", False, 60.0),
