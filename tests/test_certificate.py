@@ -82,7 +82,7 @@ def test_digests_that_fit_the_change_do_not_fit_the_signature() -> None:
     whole = _signed()
     whole["certificate"]["result"]["rank"] = 2
     whole["digests"] = certificate.digests_of(whole["certificate"])
-    assert _problems(whole) == ["The signature does not fit: the digests or the signature were changed."]
+    assert _problems(whole) == ["The signature does not match: the digests or the signature were changed."]
 
 
 def test_another_key_is_named() -> None:
@@ -92,7 +92,7 @@ def test_another_key_is_named() -> None:
     assert certificate.key_id(KEY) in problem
     # Nor does it help to name the platform's key beside a signature of one's own.
     forged["signature"]["key"] = certificate.text_of(KEY)
-    assert _problems(forged) == ["The signature does not fit: the digests or the signature were changed."]
+    assert _problems(forged) == ["The signature does not match: the digests or the signature were changed."]
 
 
 @pytest.mark.parametrize(

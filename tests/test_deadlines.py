@@ -40,8 +40,8 @@ def test_times_as_people_write_them(text: str, end: bool, expected: datetime) ->
     ("text", "wrong"),
     [
         ("2026-03-29 02:30", "does not exist in Europe/Berlin"),
-        ("tomorrow", "'tomorrow' is no time"),
-        ("1767225600", "is no time"),
+        ("tomorrow", "'tomorrow' is not a time"),
+        ("1767225600", "is not a time"),
         ("0001-01-01 00:00", "too far away"),
     ],
 )

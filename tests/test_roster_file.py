@@ -47,7 +47,7 @@ def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
 
 def test_of_a_file_in_two_encodings_no_name_comes_out_wrong() -> None:
     content = "name,id\nJürgen,1\n".encode() + "Zoë,2\n".encode("cp1252")
-    with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, and other lines are"):
+    with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, but other lines are"):
         decode(content)
 
 
@@ -70,9 +70,9 @@ def test_bad_rows_are_named_by_line_and_column() -> None:
     file = parse(text)
     assert [(it.line, it.column, it.text) for it in file.problems] == [
         (4, "", "the row has no e-mail address, student number or account"),
-        (5, "", "the row has 4 cells, the first line names 3 columns"),
+        (5, "", "the row has 4 cells, but the first line names 3 columns"),
         (6, "section", "longer than 64 characters"),
-        (7, "name", "holds characters that cannot be printed"),
+        (7, "name", "contains characters that cannot be printed"),
     ]
     assert [(it.number, it[EMAIL]) for it in file.lines] == [(2, "ada@uni.edu"), (8, "kim@uni.edu")]
 
@@ -81,7 +81,7 @@ def test_bad_rows_are_named_by_line_and_column() -> None:
     ("text", "wrong"),
     [
         ("", "is empty"),
-        ("Ada,Bob\n1,2\n", "no column that tells who somebody is: Ada, Bob"),
+        ("Ada,Bob\n1,2\n", "no column that identifies people: Ada, Bob"),
         ("email,mail\na,b\n", "mean the same: email, mail"),
         ('email,name\na@b.c,"open\n', "Line 2 of the roster"),
         ("id\n" + "\n".join(map(str, range(limits.ROSTER_ROWS + 1))), "more than 5,000 rows"),

@@ -63,7 +63,7 @@ def test_each_filter_and_all_of_them(
     since, until = ((NOW + timedelta(hours=it)).isoformat() for it in (-3.5, -1.5))
     assert found(platform, staff, since=since, until=until) == [wrong, right]
     assert found(platform, staff, assignment="gpu/week1", user=student.name, verdict="accepted") == [right]
-    with pytest.raises(BadRequest, match="is no time"):
+    with pytest.raises(BadRequest, match="is not a time"):
         found(platform, staff, since="soon")
 
 
