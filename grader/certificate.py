@@ -166,7 +166,7 @@ def _read(text: str) -> dict[str, Any]:
     if (
         not isinstance(whole, dict)
         or set(whole) != _PARTS
-        or not all(isinstance(it, dict) for it in whole.values())
+        or not all(isinstance(part, dict) for part in whole.values())
     ):
         raise BadRequest(
             "It is not a certificate.", f"A certificate has the parts {', '.join(sorted(_PARTS))}."
@@ -175,9 +175,9 @@ def _read(text: str) -> dict[str, Any]:
         raise BadRequest(
             f"Its format is not '{FORMAT}'.", "A newer release of grader may be able to read it."
         )
-    if not all(isinstance(it, str) for it in whole["digests"].values()):
+    if not all(isinstance(digest, str) for digest in whole["digests"].values()):
         raise BadRequest("Its digests are not text.")
-    missing = [it for it in ("key", "value") if not isinstance(whole["signature"].get(it), str)]
+    missing = [name for name in ("key", "value") if not isinstance(whole["signature"].get(name), str)]
     if missing:
         raise BadRequest(
             f"Its signature has no {' and no '.join(missing)}.",
@@ -213,15 +213,15 @@ def superseded(given: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, .
         for name in _OF_RESULT
         if given["result"][name] != now["result"][name]
     ]
-    present = {it["challenge"]: it for it in now["challenges"]}
-    for it in given["challenges"]:
-        other = present.get(it["challenge"])
+    present = {challenge["challenge"]: challenge for challenge in now["challenges"]}
+    for challenge in given["challenges"]:
+        other = present.get(challenge["challenge"])
         if other is None:
-            found.append(f"{it['challenge']} is no longer part of the result.")
-        elif other["failed"] != it["failed"]:
-            found.append(f"{it['challenge']}: {other['failed'] or 'it counts again'}.")
-        elif any(it[name] != other[name] for name in _OF_CHALLENGE):
-            found.append(f"{it['challenge']} now has another result.")
+            found.append(f"{challenge['challenge']} is no longer part of the result.")
+        elif other["failed"] != challenge["failed"]:
+            found.append(f"{challenge['challenge']}: {other['failed'] or 'it counts again'}.")
+        elif any(challenge[name] != other[name] for name in _OF_CHALLENGE):
+            found.append(f"{challenge['challenge']} now has another result.")
     return tuple(found)
 
 

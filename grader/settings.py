@@ -394,7 +394,7 @@ class Settings(BaseSettings):
 
     @property
     def redis_socket(self) -> Path:
-        """Socket of the embedded Redis. A Unix socket path has about 100 characters at most: keep the data folder short."""
+        """Socket of the embedded Redis. Its path has a limit of about 100 characters: keep the data folder short."""
         return self.data_dir / "redis.sock"
 
     @property
