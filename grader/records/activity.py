@@ -1,6 +1,4 @@
-"""What one person's profile is made of. Each query reads that person's rows, or the first few of a challenge, by an
-index: a term's million others are not touched.
-"""
+"""Queries for a person's profile. Each reads only that person's rows, or the first few of a challenge, by an index."""
 
 from __future__ import annotations
 
@@ -24,13 +22,13 @@ from grader.schemas.submission import SetAside
 
 # Made once: an alias of so wide a table takes longer to make than to query.
 _OWN = aliased(SubmissionRow, name="own")
-# Roles whose first solution takes the badge from nobody.
+# Only students compete for the badge of the first solution.
 _STUDENT = "student"
 
 
 @dataclass(frozen=True)
 class SubmissionEvent:
-    """Something submitted."""
+    """A submission."""
 
     challenge: str
     language: Language
@@ -45,7 +43,7 @@ class SubmissionEvent:
 
 @dataclass(frozen=True)
 class BoardBest:
-    """What stands for a person on one board, in microseconds."""
+    """A person's entry on one board, in microseconds."""
 
     id: int
     challenge: str
@@ -58,7 +56,7 @@ class BoardBest:
 
 
 def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """The newest first, at most ``limits.PROFILE_SUBMISSIONS``, but for those of the competitions ``without`` (ids)."""
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, without those of the competitions ``without`` (ids)."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
@@ -70,7 +68,7 @@ def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[Subm
 
 
 def entries(session: Session, user: int) -> list[BoardBest]:
-    """One for each board of any version: the fastest, as in ``grader.records.ranks``."""
+    """The fastest on each board of any version, as in ``grader.records.ranks``."""
     table = SubmissionRow
     found = session.execute(
         select(
@@ -87,14 +85,15 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``BoardBest.id``: 1 + how many others are faster by more than their board's resolution. It is what
-    ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards' index for
-    each entry, and all of them in one statement.
+    """``BoardBest.id`` -> 1 + the number of others faster by more than their board's resolution.
+
+    The same as ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), but counted in the
+    boards' index for each entry, in a single statement.
     """
     table, own = SubmissionRow, _OWN
     if not entries:
         return {}
-    factor = case({it.device: 1 + resolution_of(it.device) for it in entries}, value=own.device)
+    factor = case({entry.device: 1 + resolution_of(entry.device) for entry in entries}, value=own.device)
     faster = (
         select(func.count(table.user_id.distinct()))
         .where(
@@ -108,16 +107,16 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
         .correlate(own)
         .scalar_subquery()
     )
-    found = session.execute(select(own.id, faster).where(own.id.in_([it.id for it in entries])))
+    found = session.execute(select(own.id, faster).where(own.id.in_([entry.id for entry in entries])))
     return {submission: 1 + count for submission, count in found}
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """The challenges of which this student's accepted submission came first among students'. Each is looked up from
-    the oldest on, and the first hit ends it; all of them in one statement. ``without``: as ``deeds``, of everybody.
+    """Challenges that this student solved before all other students. A single statement that looks each challenge up
+    from its oldest submission until the first hit. ``without``: as for ``deeds``, applied to everybody.
     """
     table, author, own = SubmissionRow, UserRow, _OWN
-    # By the index of progress, in whose condition it is said.
+    # Written as the condition of the progress index.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
@@ -140,7 +139,7 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
 
 
 def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
-    """Of the report that counted; none where it was pruned."""
+    """From the report that counted; empty if it was pruned."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -151,7 +150,7 @@ def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
 
 
 def _entry(each: Any) -> BoardBest:
-    """Of a row that is ranked: neither time nor interval is missing."""
+    """For a ranked row: neither time nor interval is missing."""
     return BoardBest(
         each.id,
         each.challenge,

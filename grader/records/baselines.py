@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import BaselineRow, utcnow
 
-# workload -> baseline name -> microseconds; none: too short to measure
+# workload -> baseline name -> microseconds; None: too short to measure
 Times = dict[str, dict[str, float | None]]
-# How that stands in the table: no call takes no time.
+# None in the table: no call takes no time.
 _TOO_SHORT = 0.0
 
 
 @dataclass(frozen=True)
 class BaselineKey:
-    """What baselines belong to: one challenge version on one kind of device with one torch."""
+    """The key of baselines: a challenge version on one kind of device with one torch."""
 
     challenge: str
     version: int
@@ -44,7 +44,7 @@ def read(session: Session, bench: BaselineKey) -> Times:
 
 
 def freeze(session: Session, bench: BaselineKey, times: Mapping[str, Mapping[str, float | None]]) -> None:
-    """Store new times; where a time exists already, the first one stays."""
+    """Store new times; existing times stay."""
     rows = [
         {
             "challenge": bench.challenge,

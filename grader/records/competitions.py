@@ -1,4 +1,4 @@
-"""Competitions in the record: found, their teams, what was handed in within them, and the data it is judged by."""
+"""Competitions: queries for them, their teams and submissions, and the data that judges these."""
 
 from __future__ import annotations
 
@@ -34,46 +34,48 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def derived(seed: str, what: str) -> bytes:
-    """32 bytes: the HMAC-SHA-256 of ``what`` under a competition's ``seed`` (hex). Anyone who knows the seed can work
-    out all that was drawn from it."""
+    """The HMAC-SHA-256 (32 bytes) of ``what`` under a competition's ``seed`` (hex). With the seed, anyone can recompute
+    everything drawn from it."""
     return hmac.digest(bytes.fromhex(seed), what.encode(), hashlib.sha256)
 
 
 def provisional_key(seed: str, challenge: str) -> str:
-    """Hex: what the data of every submission for ``challenge`` is drawn from while the competition runs."""
+    """Hex: the seed of all submissions' data for ``challenge`` while the competition runs."""
     return derived(seed, f"provisional:{challenge}").hex()
 
 
 def final_key(seed: str, challenge: str, repeat: int) -> str:
-    """Hex: the same of one repeat of the final, so that in a repeat all finalists meet the same data."""
+    """Hex: the same for one repeat of the final, so all finalists get the same data within a repeat."""
     return derived(seed, f"final:{challenge}:{repeat}").hex()
 
 
 def final_order(
     seed: str, entries: Sequence[tuple[str, str]], repeats: int
 ) -> list[tuple[int, tuple[str, str]]]:
-    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by their names; repeats count from 1.
+    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by name; repeats count from 1.
 
-    A randomised complete block design: every repeat is a block that holds each entry once, in an order of its own, so
-    that a machine that drifts slows all alike.
+    A randomised complete block design: each repeat is a block with every entry once, in a new order, so a drifting
+    machine slows all alike.
     """
     return [
         (repeat, entry)
         for repeat in range(1, repeats + 1)
-        for entry in sorted(entries, key=lambda it: (derived(seed, f"order:{repeat}:{it[0]}:{it[1]}"), it))
+        for entry in sorted(
+            entries, key=lambda entry: (derived(seed, f"order:{repeat}:{entry[0]}:{entry[1]}"), entry)
+        )
     ]
 
 
 @dataclass(frozen=True)
 class JudgedBy:
-    """What a judgement within a competition draws its data from, and times in place of the challenge's workloads."""
+    """The seed of a judgement's data within a competition, and workloads that replace the challenge's."""
 
     seed_key: str
     workloads: list[Workload]
 
 
 def judged_by(session: Session, held: Claim) -> JudgedBy | None:
-    """None for what belongs to no competition."""
+    """None outside competitions."""
     if held.competition is None:
         return None
     row = session.get_one(CompetitionRow, held.competition)
@@ -86,19 +88,20 @@ def judged_by(session: Session, held: Claim) -> JudgedBy | None:
 
 
 def workloads(row: CompetitionChallengeRow, device: str) -> list[Workload]:
-    """Its hidden workloads, as the judge takes them."""
-    found = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]
+    """Its hidden workloads, in the judge's form."""
+    found = [HiddenWorkload.model_validate(workload) for workload in row.hidden_workloads]
     return [
-        Workload(name=workload_name(it.sizes), sizes=it.sizes, on=kind_of(device).workloads) for it in found
+        Workload(name=workload_name(workload.sizes), sizes=workload.sizes, on=kind_of(device).workloads)
+        for workload in found
     ]
 
 
-# As long as a workload's name may be.
+# Longest name of a workload.
 _NAME_CHARS = 40
 
 
 def workload_name(sizes: Sizes) -> str:
-    """By its sizes alone, so that a baseline that is frozen under it is that of these sizes."""
+    """From the sizes alone, so a baseline frozen under a name always belongs to these sizes."""
     name = HiddenWorkload(sizes=sizes).name
     return name if len(name) <= _NAME_CHARS else f"sizes {hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
@@ -112,7 +115,7 @@ def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | No
 
 
 def challenges(session: Session, competition: int) -> Sequence[CompetitionChallengeRow]:
-    """In their order."""
+    """In the competition's order."""
     table = CompetitionChallengeRow
     return session.scalars(
         select(table).where(table.competition_id == competition).order_by(table.place)
@@ -120,7 +123,7 @@ def challenges(session: Session, competition: int) -> Sequence[CompetitionChalle
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
-    """The team that ``user`` is in; None for who left, too."""
+    """The team of ``user``; None if they left it."""
     return session.scalar(_teams(user).where(TeamRow.competition_id == competition, TeamRow.mode == mode))
 
 
@@ -137,8 +140,7 @@ def _teams(user: int) -> Select[TeamRow]:
 
 
 def open_windows(session: Session, user: int, challenge: str, now: datetime) -> list[CompetitionRow]:
-    """Competitions in which a submission of ``user`` for ``challenge`` counts at this moment: official ones, and
-    virtual participations."""
+    """Competitions in which a submission of ``user`` for ``challenge`` counts now, official or virtual."""
     table, team = CompetitionRow, TeamRow
     official = (team.mode == Mode.OFFICIAL) & (table.starts_at <= now) & (table.ends_at > now)
     virtual = (team.mode == Mode.VIRTUAL) & (team.starts_at <= now) & (team.ends_at > now)
@@ -155,7 +157,7 @@ def open_windows(session: Session, user: int, challenge: str, now: datetime) -> 
 
 
 def to_end(session: Session, challenge: str, now: datetime) -> bool:
-    """Whether a competition that is published has the challenge and is not over."""
+    """True if a published competition that has not ended has the challenge."""
     table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
         select(table.id)
@@ -166,7 +168,7 @@ def to_end(session: Session, challenge: str, now: datetime) -> bool:
 
 
 def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
-    """The challenges of competitions that have not begun, drafts included."""
+    """Challenges of competitions that have not begun, including drafts."""
     table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
         select(chosen.challenge).join(table, table.id == chosen.competition_id).where(table.starts_at > now)
@@ -175,8 +177,7 @@ def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
 
 
 def with_frozen_boards(session: Session) -> list[int]:
-    """Ids of those whose boards stop before their results, which are not out: nothing else may tell what is handed in
-    within them either."""
+    """Ids of competitions with a freeze whose results are not out: nothing else may reveal their submissions either."""
     table = CompetitionRow
     return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
@@ -195,18 +196,18 @@ class Member:
 
 
 def members(session: Session, teams: Sequence[int]) -> dict[int, list[Member]]:
-    """Team (its id) -> everyone who is or was in it, in the order in which they came."""
+    """Team (id) -> everyone who is or was in it, in the order of joining."""
     table = RegistrationRow
     found: dict[int, list[Member]] = {team: [] for team in teams}
     chosen = table.team_id.in_(teams) if len(teams) < _IDS else table.team_id.is_not(None)
-    for it in session.execute(
+    for row in session.execute(
         select(table.team_id, table.user_id, UserRow.name, table.left_at)
         .join(UserRow, UserRow.id == table.user_id)
         .where(chosen)
         .order_by(table.id)
     ):
-        if it.team_id in found:
-            found[it.team_id].append(Member(*it))
+        if row.team_id in found:
+            found[row.team_id].append(Member(*row))
     return found
 
 
@@ -214,15 +215,16 @@ _IDS = 1_000
 
 
 class Received(NamedTuple):
-    """A submission of a competition, by the latest judgement of it. ``row``, ``team`` are ids; ``at`` is when it was
-    received; times in microseconds."""
+    """A submission of a competition with its latest judgement. Times in microseconds."""
 
+    # The id of the latest judgement.
     row: int
     public_id: str
     team: int
     challenge: str
     version: int
     language: Language
+    # When it was received.
     at: datetime
     state: State
     verdict: Verdict | None
@@ -230,21 +232,21 @@ class Received(NamedTuple):
     low_us: float | None
     high_us: float | None
     speedup: float | None
+    # The id of the first judgement.
     first: int
     judged_at: datetime | None
 
     @property
     def again(self) -> bool:
-        """Whether staff had it judged again."""
+        """True if staff had it judged again."""
         return self.first != self.row
 
 
 def received(
     session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
 ) -> list[Received]:
-    """All that was handed in and that staff had judged again since, without what a final judged; in the order in which
-    it was received. What staff voided has no verdict. With ``regrade`` also what that regrade has judged and is not
-    published."""
+    """All submissions with their latest judgements, in the order received, without a final's. Voided ones have no
+    verdict. With ``regrade`` it includes that regrade's unpublished judgements."""
     table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
@@ -272,11 +274,11 @@ def received(
         .where(table.kind != JudgingReason.FINAL, table.team_id.is_not(None), counting, *conditions)
         .order_by(table.created_at, table.id)
     )
-    return [Received._make(it) for it in found]
+    return [Received._make(row) for row in found]
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
-    """It changes with all that a board of the competition is made of."""
+    """A value that changes with everything that a board of the competition shows."""
     table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
@@ -298,8 +300,8 @@ def stamp(session: Session, competition: int) -> tuple[float, ...]:
 def used(
     session: Session, team: int, challenge: str, since: datetime | None, until: datetime | None = None
 ) -> int:
-    """How many submissions of a team count against a cap. What we failed to judge does not, nor does what was cancelled
-    before it ran."""
+    """Number of a team's submissions that count against a cap: not our failures, nor those cancelled before they
+    ran."""
     table = SubmissionRow
     spared = (table.state == State.FAILED) | ((table.state == State.CANCELLED) & table.claimed_at.is_(None))
     wanted = select(func.count()).where(
@@ -313,7 +315,7 @@ def used(
 
 
 def final(session: Session, competition: int) -> FinalRow | None:
-    """The one that is not cancelled."""
+    """The final that is not cancelled."""
     table = FinalRow
     return session.scalar(
         select(table)
@@ -324,8 +326,8 @@ def final(session: Session, competition: int) -> FinalRow | None:
 
 
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
-    """Those of which a final has begun or the results are out: what was handed in officially stays as it is judged.
-    Nothing begins or comes out before this transaction ends."""
+    """Competitions whose final has begun or whose results are out: official results no longer change. Locks the rows,
+    so this stays true until the transaction ends."""
     table = CompetitionRow
     locked = (
         select(table.id, table.results_at)
@@ -333,7 +335,7 @@ def settled(session: Session, competitions: Collection[int]) -> set[int]:
         .order_by(table.id)
         .with_for_update()
     )
-    found = {it.id for it in session.execute(locked) if it.results_at is not None}
+    found = {row.id for row in session.execute(locked) if row.results_at is not None}
     begun = select(FinalRow.competition_id).where(
         FinalRow.competition_id.in_(competitions), FinalRow.state != FinalState.CANCELLED
     )
@@ -341,14 +343,14 @@ def settled(session: Session, competitions: Collection[int]) -> set[int]:
 
 
 def unofficial_teams(session: Session, competitions: Collection[int]) -> set[int]:
-    """Ids of the teams that practise or take part virtually."""
+    """Ids of teams in practice or virtual participation."""
     table = TeamRow
     query = select(table.id).where(table.competition_id.in_(competitions), table.mode != Mode.OFFICIAL)
     return set(session.scalars(query))
 
 
 def open_regrades(session: Session, competition: int) -> list[int]:
-    """Regrades that hold what was handed in officially and are to be published or discarded."""
+    """Open regrades with official submissions of the competition."""
     table, item, team = SubmissionRow, RegradeItemRow, TeamRow
     found = session.scalars(
         select(item.regrade_id)
@@ -362,7 +364,7 @@ def open_regrades(session: Session, competition: int) -> list[int]:
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
-    """In the order of the final; sources stay where they are."""
+    """In the order of the final, without sources."""
     table = FinalRunRow
     found = session.execute(
         select(table, SubmissionRow)
@@ -375,10 +377,10 @@ def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, Submi
 
 
 def team_names(session: Session, competition: int) -> dict[int, str]:
-    """By their row ids."""
+    """Row id -> name."""
     table = TeamRow
     found = session.execute(select(table.id, table.name).where(table.competition_id == competition))
-    return {it.id: it.name for it in found}
+    return {team.id: team.name for team in found}
 
 
 def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:
@@ -387,6 +389,6 @@ def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:
         return {}
     table = CompetitionRow
     return {
-        it.id: it.slug
-        for it in session.execute(select(table.id, table.slug).where(table.id.in_(competitions)))
+        row.id: row.slug
+        for row in session.execute(select(table.id, table.slug).where(table.id.in_(competitions)))
     }

@@ -1,4 +1,4 @@
-"""Reading and keeping drafts. Each query names the user: a draft is nobody else's."""
+"""Drafts. Each query names the user: nobody else may see a draft."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.records.models import DraftRow, UserRow
 
 @dataclass(frozen=True)
 class DraftKey:
-    """What there is one draft for."""
+    """There is one draft per user, challenge and language."""
 
     user: int
     challenge: str
@@ -35,7 +35,7 @@ def read(session: Session, place: DraftKey) -> DraftRow | None:
 
 
 def of_user(session: Session, user: int) -> Sequence[DraftRow]:
-    """The one that was changed last comes first."""
+    """Most recently changed first."""
     table = DraftRow
     newest = table.updated_at.desc()
     return session.scalars(
@@ -49,12 +49,12 @@ def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftR
 
 
 def lock(session: Session, user: int) -> None:
-    """Drafts of one user are kept one after the other from here on: what one is based on cannot be raced."""
+    """Serialise changes of a user's drafts from here on, so the check of ``based_on`` cannot be raced."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 
 def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
-    """Store ``source`` in the place of what is there. Take ``lock`` first."""
+    """Replace the draft with ``source``. Take ``lock`` first."""
     row, now = read(session, place), clock(session)
     if row is None:
         row = DraftRow(user_id=place.user, challenge=place.challenge, language=place.language)
@@ -65,5 +65,5 @@ def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
 
 
 def remove(session: Session, place: DraftKey) -> bool:
-    """Whether there was one."""
+    """True if there was one."""
     return changed(session, delete(DraftRow).where(*place.conditions())) > 0

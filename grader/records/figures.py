@@ -1,4 +1,4 @@
-"""Facts of the whole record that an operator watches, each by a query that an index answers."""
+"""Figures for operators over all records, each from a query that an index answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Verdicts:
-    """How many submissions ended so."""
+    """Number of submissions with a verdict."""
 
     challenge: str
     language: str
@@ -37,7 +37,7 @@ class GpuFigures:
 
 
 def unfinished(session: Session) -> dict[tuple[str, str], int]:
-    """(device, state) -> how many."""
+    """(device, state) -> number."""
     table = SubmissionRow
     counted = select(table.device, table.state, func.count()).where(table.state.in_(UNFINISHED))
     return {
@@ -47,7 +47,7 @@ def unfinished(session: Session) -> dict[tuple[str, str], int]:
 
 
 def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
-    """Device -> seconds since the one was submitted that waits longest."""
+    """Device -> seconds since its longest waiting submission arrived."""
     table = SubmissionRow
     found = session.execute(
         select(table.device, func.min(table.created_at)).where(pending()).group_by(table.device)
@@ -56,9 +56,9 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """All that were ever given, those of runs apart."""
+    """Counts of all verdicts, runs separately."""
     table = SubmissionRow
-    # By the columns of one index, and in its order: what they are for is summed up here.
+    # Grouped by the columns of one index, in its order; sums by kind are made here.
     keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
@@ -70,7 +70,7 @@ def verdicts(session: Session) -> list[Verdicts]:
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
-    """Device -> workers whose hearts beat; those that only compile are under ``compile``."""
+    """Device -> number of living workers; those that only compile are under ``compile``."""
     alive = {row.name: row for row in workers.alive(session, now, silent_s)}
     alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
     found: dict[str, int] = {}

@@ -21,18 +21,19 @@ ARRIVALS = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Arrival:
-    """A submission that came lately. ``back``: by how many seconds another like it would be put back. Somebody's first
-    tells that more people come; a later one, that its author sends the next, behind all of their own until now."""
+    """A recent submission. An author's first one predicts that more people come; a later one, that the author sends
+    another, behind all of the author's submissions until now."""
 
     at: datetime
     priority: int
+    # Seconds by which another one like it would be put back.
     back: float
     work: Work
     competition: int | None
 
 
 def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
-    """What students sent for ``device`` within ``ARRIVALS``."""
+    """Students' submissions for ``device`` within ``ARRIVALS``."""
     table = SubmissionRow
     wanted = (
         table.id,
@@ -57,7 +58,7 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     ahead = case((known.c.kind == JudgingReason.RUN, order.RUN_AHEAD), else_=0)
     sent = func.sum(turns).over(partition_by=known.c.user_id)
     place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
-    # A window's value is not asked for in WHERE.
+    # WHERE cannot use a window function, so this is a table of its own.
     counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
     had = case((counted.c.number == 1, 0), else_=counted.c.sent)
     back = (had - counted.c.ahead) * literal(order.TURN_BACK_S / order.TURN) + order.far_back(had)
@@ -79,16 +80,18 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
 
 @dataclass(frozen=True)
 class Running:
-    """What a worker judges now, and for how long, seconds. ``of_author``: neither staff nor a final had it judged."""
+    """What a worker judges now."""
 
     user: int
     work: Work
+    # Seconds.
     elapsed: float
+    # False if staff ordered it, or for a final.
     of_author: bool = True
 
 
 def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
-    """By the name of its worker, of those that judge on ``device``."""
+    """By the worker's name, for workers that judge on ``device``."""
     table = SubmissionRow
     columns = (
         table.worker,
@@ -118,20 +121,22 @@ def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
 
 @dataclass(frozen=True)
 class Closing:
-    """When what is open closes or lately closed: by challenge the last assignment, by its number a competition."""
+    """Deadlines that are ahead or have just passed."""
 
+    # Challenge -> end of its last assignment.
     challenges: Mapping[str, datetime]
+    # Competition (id) -> its end.
     competitions: Mapping[int, datetime]
 
     def of(self, challenge: str, competition: int | None) -> datetime | None:
-        """None: it has no end."""
+        """None if it has no end."""
         if competition is not None:
             return self.competitions.get(competition)
         return self.challenges.get(challenge)
 
 
 def closing(session: Session, now: datetime, lately: timedelta = timedelta()) -> Closing:
-    """Of what is open ``now``, or was within ``lately``."""
+    """Deadlines of everything that is open ``now``, or was within ``lately``."""
     table, part, contest = AssignmentRow, AssignmentPartRow, CompetitionRow
     assigned = session.execute(
         select(part.challenge, func.max(table.due_at).label("closes"))
@@ -142,4 +147,4 @@ def closing(session: Session, now: datetime, lately: timedelta = timedelta()) ->
     contests = session.execute(
         select(contest.id, contest.ends_at).where(contest.starts_at <= now, contest.ends_at > now - lately)
     )
-    return Closing({it.challenge: it.closes for it in assigned}, {it.id: it.ends_at for it in contests})
+    return Closing({row.challenge: row.closes for row in assigned}, {row.id: row.ends_at for row in contests})

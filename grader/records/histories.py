@@ -1,4 +1,4 @@
-"""Lists of what was submitted, and of what was only run, the newest first."""
+"""Lists of submissions or of runs, newest first."""
 
 from __future__ import annotations
 
@@ -27,30 +27,34 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# A platform where nobody uses torch is not read to its beginning.
+# If nobody uses torch, the search stops after this many reports.
 _SEARCHED = 64
 
 
 @dataclass(frozen=True)
 class Taught:
-    """What was submitted for a course (by the row's id), or for one assignment of it, which asks for these
-    challenges."""
+    """Submissions for a course, or for one of its assignments."""
 
+    # The row's id.
     course: int
+    # Challenges of the assignment or course.
     challenges: Sequence[str]
+    # The row's id.
     assignment: int | None = None
 
 
 @dataclass(frozen=True)
 class History:
-    """Of one user (by the row's id) or of everyone, at one challenge or at all. ``runs``: these instead. ``since`` and
-    ``until`` are of when it was received, both included."""
+    """Filters of a list."""
 
+    # The row's id; None: everyone.
     user: int | None = None
     challenge: str | None = None
+    # Runs instead of submissions.
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None
+    # When it was received, both ends included.
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
@@ -76,11 +80,11 @@ class History:
 
     @property
     def by_flag(self) -> bool:
-        """Whether it is read from the table of flags. Similar submissions stand in one of their own."""
+        """True if the table of flags is read. The flag for similar submissions has its own table."""
         return self.flag is not None and self.flag is not Flag.SIMILAR
 
     def narrow(self, query: Select[Any]) -> Select[Any]:
-        """``query``, of submissions, for these alone."""
+        """A query of submissions, narrowed to these."""
         if self.by_flag:
             query = query.join(FlagRow, FlagRow.submission_id == SubmissionRow.id).where(
                 FlagRow.flag == self.flag
@@ -90,7 +94,7 @@ class History:
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     table, member = SubmissionRow, MemberRow
-    # The rule says as much, but these narrow what it is asked of.
+    # Implied by the rule, but these conditions narrow its search.
     students = select(member.user_id).where(
         member.course_id == taught.course, member.role == CourseRole.STUDENT.value
     )
@@ -99,9 +103,9 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     if len(taught.challenges) == 1:
         of_challenges = table.challenge == taught.challenges[0]
     else:
-        # Without an index: each challenge's would have to be sorted, where that of all is in order.
+        # An expression, so no index is used: each challenge's would have to be sorted, but the one of all is in order.
         of_challenges = table.challenge.concat("").in_(taught.challenges)
-    # Nor by the students' own: hundreds of lists would have to be read whole and sorted.
+    # The same for students: hundreds of lists would have to be read completely and sorted.
     return [of_challenges, (table.user_id + 0).in_(students), rule]
 
 
@@ -117,7 +121,7 @@ def _similar() -> Select[str]:
 
 
 def count(session: Session, history: History) -> int:
-    """How many there are, at most ``limits.LISTED_MOST``."""
+    """Their number, at most ``limits.LISTED_MOST``."""
     found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
@@ -125,8 +129,8 @@ def count(session: Session, history: History) -> int:
 def page(
     session: Session, history: History, limit: int, offset: int = 0, older_than: SubmissionRow | None = None
 ) -> Sequence[SubmissionRow]:
-    """``limit`` rows without their sources, with their users. ``older_than`` begins behind that row, however deep it
-    lies at the same cost; ``offset`` has the database count.
+    """``limit`` rows without sources, with users. ``older_than`` starts after that row at the same cost at any depth;
+    ``offset`` makes the database count.
     """
     table = SubmissionRow
     received, number = (
@@ -135,7 +139,7 @@ def page(
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
-        # The first of the two is what an index can begin at.
+        # An index can start at the first of the two conditions.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
         history.narrow(select(table))
@@ -148,8 +152,8 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """The versions of python, torch and triton that the newest report on a submission with torch names. Empty where
-    none of the newest ``_SEARCHED`` reports is on one."""
+    """Versions of python, torch and triton from the newest report on a submission with torch. Empty if there is none
+    among the newest ``_SEARCHED`` reports."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())
@@ -163,7 +167,7 @@ def last_versions(session: Session) -> dict[str, str]:
             (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt),
         )
         .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
-        .where(SubmissionRow.language.in_([it for it in Language if it.torch]))
+        .where(SubmissionRow.language.in_([language for language in Language if language.torch]))
         .order_by(ReportRow.submission_id.desc())
         .limit(1)
     )

@@ -1,4 +1,4 @@
-"""What waits for a look by staff: marks of reports and similar pairs, of the courses that somebody teaches."""
+"""The inbox of staff: flags of reports and similar pairs, from the courses that somebody teaches."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Wanted:
-    """``courses``: ids; None is every one. ``elsewhere``: also what belongs to no course. Of the filters what is None
-    is any; ``user`` and ``reviewer`` are ids, a ``reviewer`` of 0 is nobody. ``challenges``: an assignment's."""
+    """Filters; None means any."""
 
+    # Ids; None: all courses.
     courses: Collection[int] | None
+    # Include submissions outside of courses.
     elsewhere: bool
     course: int | None = None
     assignment: int | None = None
+    # Of an assignment.
     challenges: Collection[str] | None = None
+    # Id.
     user: int | None = None
     mark: str | None = None
     outcome: Outcome | None = None
+    # Id; 0: nobody.
     reviewer: int | None = None
 
 
@@ -55,12 +59,12 @@ def flags(
         .order_by(FlagRow.received_at.desc(), FlagRow.submission_id.desc(), FlagRow.flag)
         .limit(limit)
     )
-    return [(flag, it, review) for flag, it, review in found]
+    return [(flag, row, review) for flag, row, review in found]
 
 
 def _flags(query: Any, wanted: Wanted) -> Any:
     table, first = SubmissionRow, aliased(FlagRow)
-    # Judged again with the same mark it is the same thing.
+    # The same flag on a later judgement is not a new item.
     repeated = exists().where(first.submission_id == table.rejudge_of, first.flag == FlagRow.flag)
     query = (
         query.select_from(FlagRow)
@@ -70,7 +74,7 @@ def _flags(query: Any, wanted: Wanted) -> Any:
             ReviewRow, (ReviewRow.submission_id == FlagRow.submission_id) & (ReviewRow.flag == FlagRow.flag)
         )
         .where(table.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
-        .where(UserRow.role.not_in([it.value for it in STAFF_ROLES]), _within(wanted))
+        .where(UserRow.role.not_in([role.value for role in STAFF_ROLES]), _within(wanted))
     )
     if wanted.challenges is not None:
         query = query.where(table.challenge.in_(wanted.challenges))
@@ -94,7 +98,7 @@ def _by_reviewer(query: Any, wanted: Wanted) -> Any:
 
 
 def _within(wanted: Wanted) -> ColumnElement[bool]:
-    """Of submissions: those of the courses, or of none."""
+    """A condition on submissions: of the courses, or of none."""
     member = MemberRow
     if wanted.course is not None:
         only = [AssignmentRow.id == wanted.assignment] if wanted.assignment is not None else []
@@ -133,7 +137,7 @@ def _pairs(query: Any, wanted: Wanted) -> Any:
         own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
         known = own
         if wanted.courses is not None and not wanted.elsewhere:
-            # Or the filter would say whose that is which was handed in elsewhere.
+            # Otherwise the filter would reveal the author of a submission from elsewhere.
             known = own.where(taught.belongs(MemberRow.course_id.in_(wanted.courses)))
         query = query.where(or_(pair.submission.in_(own), pair.other.in_(known)))
     if wanted.outcome is Outcome.OPEN:
@@ -157,7 +161,7 @@ def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
 def requests(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
-    """Those that wait for an answer. They are answered where they were asked, and nobody is assigned to one."""
+    """Unanswered requests. They are answered on their own page and have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -185,7 +189,7 @@ def _requests(query: Any, wanted: Wanted) -> Any:
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
-    """How many wait, at most ``most`` of each kind."""
+    """The number of open items, at most ``most`` of each kind."""
     total = 0
     queries = (
         _flags(select(FlagRow.submission_id.label("one")), wanted),
@@ -198,12 +202,12 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
 
 
 def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
-    """Id of a submission -> the slug of a course that it was handed in for, out of those that were asked for."""
+    """Submission (id) -> slug of a course that it belongs to, among the wanted ones."""
     if not rows:
         return {}
     query = (
         select(SubmissionRow.id, CourseRow.slug)
-        .where(SubmissionRow.id.in_({it.id for it in rows}), CourseRow.id == MemberRow.course_id)
+        .where(SubmissionRow.id.in_({row.id for row in rows}), CourseRow.id == MemberRow.course_id)
         .where(*taught.handed_in(), *_of_courses(CourseRow.id, wanted))
         .order_by(CourseRow.id.desc())
     )

@@ -1,4 +1,4 @@
-"""Who stands on boards: names, who wants to be named otherwise, who is staff."""
+"""People on boards: their names, whether they are anonymous, and who is staff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import UserRow
 
-# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
@@ -29,11 +29,11 @@ def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:
-    """Ids of those who have one of ``roles``, in their order."""
+    """Ids of people with one of ``roles``, ascending."""
     table = UserRow
     return list(session.scalars(select(table.id).where(table.role.in_(list(roles))).order_by(table.id)))
 
 
 def _anonymous() -> ColumnElement[bool]:
-    """Worked out by the database: parsing the preferences of ten thousand people takes longer than reading them."""
+    """Computed by the database: parsing the preferences of ten thousand people takes longer than reading them."""
     return func.coalesce(UserRow.preferences["anonymous"].as_boolean(), False)

@@ -1,4 +1,4 @@
-"""What regrades are of, what they replace, and what they are replaced by."""
+"""Regrades: their submissions, the judgements that they replace, and the new ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from grader.schemas.regrade import RegradeState
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
 def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[SubmissionRow]:
-    """What was submitted and has a verdict, the oldest first, without what staff voided."""
+    """Submissions with a verdict, oldest first, without voided ones."""
     table = SubmissionRow
     return session.scalars(
         select(table)
@@ -32,12 +32,11 @@ def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[Su
 
 
 def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, SubmissionRow]:
-    """Id of what was submitted -> the judgement of it that counts now: under the version that is shown, else under its
-    own."""
-    by_id = {it.id: it for it in firsts}
+    """Submission (id) -> the judgement that counts now: that under the shown version, or else under its own."""
+    by_id = {first.id: first for first in firsts}
     found = dict(by_id)
     shown: dict[str, int | None] = {
-        slug: versions.shown(session, slug) for slug in {it.challenge for it in firsts}
+        slug: versions.shown(session, slug) for slug in {first.challenge for first in firsts}
     }
     table = SubmissionRow
     for ids in _pieces(list(by_id)):
@@ -48,27 +47,27 @@ def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, Subm
             .options(defer(table.source))
             .order_by(table.id)
         )
-        for it in again:
-            first = by_id[it.rejudge_of or 0]
-            if it.version == shown[it.challenge] or (
-                it.version == first.version and found[first.id] is first
+        for judgement in again:
+            first = by_id[judgement.rejudge_of or 0]
+            if judgement.version == shown[judgement.challenge] or (
+                judgement.version == first.version and found[first.id] is first
             ):
-                found[first.id] = it
+                found[first.id] = judgement
     return found
 
 
 def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
-    """Id of what was submitted -> the open regrade that has it."""
+    """Submission (id) -> the open regrade that includes it."""
     table = RegradeItemRow
     found: dict[int, int] = {}
     for ids in _pieces(list(firsts)):
-        for it in session.execute(select(table.held_id, table.regrade_id).where(table.held_id.in_(ids))):
-            found[it.held_id] = it.regrade_id
+        for row in session.execute(select(table.held_id, table.regrade_id).where(table.held_id.in_(ids))):
+            found[row.held_id] = row.regrade_id
     return found
 
 
 def open_like(session: Session, like: RegradeRow, version: int | None) -> RegradeRow | None:
-    """The open regrade of the same, which nobody else decides of meanwhile; of a challenge under the same version."""
+    """The open regrade of the same scope, locked against other decisions; of a challenge under the same version."""
     table = RegradeRow
     same = [
         getattr(table, name).is_not_distinct_from(getattr(like, name))
@@ -94,7 +93,7 @@ class Item(NamedTuple):
 
 
 def items(session: Session, regrade: int) -> list[Item]:
-    """In the order in which they were handed in; sources stay where they are."""
+    """In the order received, without sources."""
     table = RegradeItemRow
     first, before, after = (aliased(SubmissionRow, name=name) for name in ("first", "earlier", "later"))
     found = session.execute(
@@ -103,14 +102,14 @@ def items(session: Session, regrade: int) -> list[Item]:
         .join(before, before.id == table.before_id)
         .join(after, after.id == table.after_id)
         .where(table.regrade_id == regrade)
-        .options(joinedload(first.user), *(defer(it.source) for it in (first, before, after)))
+        .options(joinedload(first.user), *(defer(side.source) for side in (first, before, after)))
         .order_by(first.created_at, first.id)
     )
-    return [Item(*it) for it in found]
+    return [Item(*row) for row in found]
 
 
 class Side(NamedTuple):
-    """What of a judgement says whether another one is better. ``time_us`` in microseconds."""
+    """The parts of a judgement that decide whether another one is better. ``time_us`` in microseconds."""
 
     accepted: bool
     time_us: float | None
@@ -133,7 +132,7 @@ class Compared(NamedTuple):
 
 
 def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
-    """All that these regrades compare, in no order: of many at once, and so of each no more than is needed."""
+    """All comparisons of these regrades, unordered, reading only the needed columns as there may be many."""
     if not numbers:
         return
     item = RegradeItemRow
@@ -154,18 +153,18 @@ def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
 
 
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, Counter[str]]:
-    """Regrade -> how many of it wait on each device."""
+    """Regrade -> device -> number of waiting judgements."""
     table, item = SubmissionRow, RegradeItemRow
     found: dict[int, Counter[str]] = {number: Counter() for number in numbers}
     if not numbers:
         return found
-    for it in session.execute(
+    for row in session.execute(
         select(item.regrade_id, table.device, func.count().label("number"))
         .join(table, table.id == item.after_id)
         .where(item.regrade_id.in_(numbers), table.finished_at.is_(None))
         .group_by(item.regrade_id, table.device)
     ):
-        found[it.regrade_id][it.device] = it.number
+        found[row.regrade_id][row.device] = row.number
     return found
 
 
@@ -177,8 +176,8 @@ class Counts(NamedTuple):
 def counts(session: Session, regrade: int) -> Counts:
     table, item = SubmissionRow, RegradeItemRow
     found: dict[State, int] = {
-        it.state: it.number
-        for it in session.execute(
+        row.state: row.number
+        for row in session.execute(
             select(table.state, func.count().label("number"))
             .join(item, item.after_id == table.id)
             .where(item.regrade_id == regrade)
@@ -190,7 +189,7 @@ def counts(session: Session, regrade: int) -> Counts:
 
 
 def publish(session: Session, regrade: RegradeRow) -> None:
-    """What is judged counts from now on, in place of what counted under the same version."""
+    """Judgements that are done count from now on, and replace those that counted under the same version."""
     after, item = aliased(SubmissionRow, name="later"), RegradeItemRow
     table = SubmissionRow
     mine = and_(item.after_id == after.id, item.regrade_id == regrade.id, after.state == State.DONE)
@@ -205,7 +204,7 @@ def publish(session: Session, regrade: RegradeRow) -> None:
         .correlate(table)
         .exists()
     )
-    # By what was handed in: without it the whole table would be looked through.
+    # By the first judgement: otherwise the whole table would be read.
     firsts = select(item.first_id).where(item.regrade_id == regrade.id)
     for family in (table.id.in_(firsts), table.rejudge_of.in_(firsts)):
         replaced = update(table).where(family, rejudges.counting(), table.kind != JudgingReason.FINAL, other)
@@ -222,7 +221,7 @@ def publish(session: Session, regrade: RegradeRow) -> None:
 
 
 def discard(session: Session, regrade: RegradeRow) -> None:
-    """Nothing of it counts, now or later."""
+    """Its judgements never count."""
     table, item = SubmissionRow, RegradeItemRow
     mine = table.id.in_(select(item.after_id).where(item.regrade_id == regrade.id))
     _run(session, update(table).where(mine).values(set_aside=SetAside.REGRADE))
@@ -230,8 +229,8 @@ def discard(session: Session, regrade: RegradeRow) -> None:
 
 
 def published_with(session: Session, challenge: str, version: int, by: int, now: datetime) -> None:
-    """The regrades of a challenge that were ordered for a version which is shown from now on. What of them is not
-    judged yet counts as soon as it is."""
+    """Publish a challenge's regrades that were ordered for a version which is shown from now on. Their unfinished
+    judgements count once they are done."""
     table, item = RegradeRow, RegradeItemRow
     under = (
         select(item.id)
@@ -243,9 +242,9 @@ def published_with(session: Session, challenge: str, version: int, by: int, now:
     found = session.scalars(
         select(table).where(table.challenge == challenge, table.state == RegradeState.OPEN, under.exists())
     )
-    for it in found:
-        it.state, it.decided_by, it.decided_at = RegradeState.PUBLISHED, by, now
-        _release(session, it)
+    for regrade in found:
+        regrade.state, regrade.decided_by, regrade.decided_at = RegradeState.PUBLISHED, by, now
+        _release(session, regrade)
 
 
 def _release(session: Session, regrade: RegradeRow) -> None:
@@ -264,7 +263,7 @@ class Published(NamedTuple):
 
 
 def published(session: Session, judgements: Collection[int]) -> dict[int, Published]:
-    """Id of a judgement -> when and why the regrade that it is of was published."""
+    """Judgement (id) -> when and why its regrade was published."""
     table, item = RegradeRow, RegradeItemRow
     if not judgements:
         return {}
@@ -273,7 +272,7 @@ def published(session: Session, judgements: Collection[int]) -> dict[int, Publis
         .join(table, table.id == item.regrade_id)
         .where(item.after_id.in_(judgements), table.state == RegradeState.PUBLISHED)
     )
-    return {it.after_id: Published(it.decided_at, it.reason) for it in found}
+    return {row.after_id: Published(row.decided_at, row.reason) for row in found}
 
 
 def is_published(session: Session, challenge: str, version: int) -> bool:
@@ -283,18 +282,18 @@ def is_published(session: Session, challenge: str, version: int) -> bool:
 
 
 def by_challenge(session: Session, numbers: Collection[int]) -> Mapping[int, dict[str, int]]:
-    """Regrade -> challenge -> the version that it is judged under."""
+    """Regrade -> challenge -> the version that judges it."""
     table, item = SubmissionRow, RegradeItemRow
     found: dict[int, dict[str, int]] = {}
     if not numbers:
         return found
-    for it in session.execute(
+    for row in session.execute(
         select(item.regrade_id, table.challenge, func.max(table.version).label("version"))
         .join(table, table.id == item.after_id)
         .where(item.regrade_id.in_(numbers))
         .group_by(item.regrade_id, table.challenge)
     ):
-        found.setdefault(it.regrade_id, {})[it.challenge] = it.version
+        found.setdefault(row.regrade_id, {})[row.challenge] = row.version
     return found
 
 

@@ -12,7 +12,7 @@ from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Runs are no judgements of a version, and what a final times is another's sizes.
+# Runs do not judge a version completely, and finals use other sizes.
 _NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
 
 
@@ -27,8 +27,8 @@ def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """What students submitted and what was judged under a version below ``below``, the oldest first, without those
-    that are judged, or about to be, under ``below`` already.
+    """Students' submissions judged under a version below ``below``, oldest first, without those that are, or are about
+    to be, judged under ``below``.
     """
     table, again = SubmissionRow, aliased(SubmissionRow)
     repeated = (
@@ -58,8 +58,8 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
 
 
 def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
-    """A row that has ``first`` judged under ``version``. It keeps the time at which its author handed it in: boards
-    give the older of two equal entries the upper place.
+    """A row that judges ``first`` again under ``version``. It keeps the time of submission, as boards put the older of
+    two equal entries first.
     """
     return SubmissionRow(
         user_id=first.user_id,
@@ -81,7 +81,7 @@ def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None)
 
 
 def unfinished(session: Session, challenge: str, version: int) -> int:
-    """How many are still to be judged again under ``version``."""
+    """Number of submissions still to be judged again under ``version``."""
     table = SubmissionRow
     count = session.scalar(
         select(func.count()).where(
@@ -92,7 +92,7 @@ def unfinished(session: Session, challenge: str, version: int) -> int:
 
 
 def judgements(session: Session, challenge: str) -> dict[int, int]:
-    """Version -> how many submissions have a verdict under it."""
+    """Version -> number of submissions with a verdict under it."""
     table = SubmissionRow
     found = session.execute(
         select(table.version, func.count().label("judged"))
@@ -104,11 +104,11 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
         )
         .group_by(table.version)
     )
-    return {it.version: it.judged for it in found}
+    return {row.version: row.judged for row in found}
 
 
 def under(session: Session, challenge: str, version: int) -> dict[int, SubmissionRow]:
-    """Id of what was submitted -> its judgement, or what is to become it, under ``version``."""
+    """Submission (id) -> its judgement under ``version``, perhaps unfinished."""
     table = SubmissionRow
     rows = session.scalars(
         select(table)
@@ -121,36 +121,36 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
         .options(joinedload(table.user))
         .order_by(table.id)
     )
-    # A rejudge that failed may have been ordered again: the later one stands.
-    return {it.rejudge_of or it.id: it for it in rows}
+    # If a failed rejudge was ordered again, the later one counts.
+    return {row.rejudge_of or row.id: row for row in rows}
 
 
 def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
-    """Row id -> the id that people know."""
+    """Row id -> public id."""
     if not rows:
         return {}
     table = SubmissionRow
     found = session.execute(select(table.id, table.public_id).where(table.id.in_(rows)))
-    return {it.id: it.public_id for it in found}
+    return {row.id: row.public_id for row in found}
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Id of what was submitted -> its judgements that staff ordered, in their order, as far as they are published; with
-    ``drafts`` also those under versions that are not.
+    """Submission (id) -> its published judgements that staff ordered, in order; with ``drafts`` also those under
+    unpublished versions.
     """
     table = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
     if not rows:
         return found
-    for it in session.scalars(
+    for row in session.scalars(
         select(table)
         .join(VersionRow, (VersionRow.challenge == table.challenge) & (VersionRow.version == table.version))
-        # Done, as a condition that does not search all that is done.
+        # This means done, in a condition that does not search everything done.
         .where(table.rejudge_of.in_(rows), table.verdict.is_not(None), table.state != State.FAILED)
         .where(table.kind == JudgingReason.REJUDGE, table.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))
         .order_by(table.version, table.id)
     ):
-        assert it.rejudge_of is not None
-        found.setdefault(it.rejudge_of, []).append(it)
+        assert row.rejudge_of is not None
+        found.setdefault(row.rejudge_of, []).append(row)
     return found

@@ -1,4 +1,4 @@
-"""Sources of accounts that were deleted. Most go at once; those that count for a team go once its results are out."""
+"""Sources of deleted accounts. Most are removed at once; those that count for a team, after its results are out."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.competition import FinalState, Mode
 from grader.schemas.submission import State
 
-# What is written into a submission in place of its source.
+# Replaces the source and its traces in a submission.
 BLANK = {"source": "", "filename": "forgotten", "artefact": None}
-# The words of a report that may quote the source.
+# Parts of a report that may quote the source.
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
-# Ids in one statement: both databases limit its parameters.
+# Ids per statement: both databases limit parameters.
 _IDS = 1_000
 
 
 def present() -> ColumnElement[bool]:
-    """Whether a submission can be judged again: its source is there."""
+    """True if a submission has its source, so it can be judged again."""
     return SubmissionRow.source != ""
 
 
 def held(now: datetime) -> ColumnElement[bool]:
-    """Whether a submission counts for a team whose results are to come: its source outlives its author's account."""
+    """True if a submission counts for a team whose results are not out: its source outlives the account."""
     teams = (
         select(TeamRow.id)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -54,11 +54,11 @@ def held(now: datetime) -> ColumnElement[bool]:
 
 
 def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
-    """Remove the sources and reports of deleted accounts, as far as ``conditions`` hold, without those that are held.
-    What of it waits to be judged is cancelled; how much. What is being judged stays until the next time.
+    """Remove sources and reports of deleted accounts that match ``conditions``, except those that are held. Waiting
+    judgements are cancelled, running ones stay until the next call. Returns the number of cancelled ones.
 
-    Verdicts and times stay. Of what a final judged for a team that others are in, certificates need the digest of the
-    source and the measurements: these stay, too.
+    Verdicts and times stay. For finals of teams with remaining members, the source's digest and the measurements also
+    stay: certificates need them.
     """
     table = SubmissionRow
     deleted = table.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
@@ -67,7 +67,7 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
         select(table.id).where(deleted, left, not_(held(now)), table.state.not_in(ACTIVE), *conditions)
     ).all()
     pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
-    # All of them first: what a regrade judges may be in another piece than what it judges again.
+    # Cancel all first: a regrade's judgement may be in another piece than its first judgement.
     cancelled = sum(_cancel(session, now, ids) for ids in pieces)
     for ids in pieces:
         _drop(session, ids)
@@ -87,7 +87,7 @@ def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
 def _drop(session: Session, ids: Sequence[int]) -> None:
     table = SubmissionRow
     _leave_out(session, ids)
-    # Compiled of these sources; another's of the very same source is made again.
+    # Compiled from these sources; if somebody else sent the same source, it is compiled again.
     keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
@@ -99,20 +99,20 @@ def _drop(session: Session, ids: Sequence[int]) -> None:
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
-    """Take what has no verdict out of the open regrades: nothing is left to judge."""
+    """Remove submissions without a verdict from open regrades: there is nothing left to judge."""
     item, after = RegradeItemRow, aliased(SubmissionRow)
     found = session.execute(
         select(item.id, item.regrade_id)
         .join(after, after.id == item.after_id)
         .where(item.held_id.in_(ids), after.state.in_((State.CANCELLED, State.FAILED)))
     ).all()
-    _run(session, delete(item).where(item.id.in_([it.id for it in found])))
-    for regrade, count in Counter(it.regrade_id for it in found).items():
+    _run(session, delete(item).where(item.id.in_([row.id for row in found])))
+    for regrade, count in Counter(row.regrade_id for row in found).items():
         session.get_one(RegradeRow, regrade).left_out += count
 
 
 def _certified() -> ColumnElement[bool]:
-    """What a final judged, and was handed in for it, of teams that somebody with an account is in."""
+    """Final judgements, and the submissions that they judge, of teams with at least one remaining account."""
     table, judged = SubmissionRow, aliased(SubmissionRow)
     others = (
         select(RegistrationRow.team_id)

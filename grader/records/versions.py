@@ -1,4 +1,4 @@
-"""Which versions of a challenge were served, and which one's board is shown."""
+"""Versions of a challenge that were served, and the one whose board is shown."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def find(session: Session, challenge: str, version: int, lock: bool = False) -> 
 
 
 def history(session: Session, challenge: str) -> Sequence[VersionRow]:
-    """Every version that was served, the oldest first."""
+    """Every version that was served, oldest first."""
     return session.scalars(
         select(VersionRow).where(VersionRow.challenge == challenge).order_by(VersionRow.version)
     ).all()
 
 
 def shown(session: Session, challenge: str) -> int | None:
-    """The version that was published last; None where none was."""
+    """The version published last; None if none was."""
     return shown_versions(session, VersionRow.challenge == challenge).get(challenge)
 
 
 def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
-    """Challenge -> the version that was published last."""
+    """Challenge -> the version published last."""
     table = VersionRow
     latest = func.row_number().over(
         partition_by=table.challenge, order_by=(table.published_at.desc(), table.version.desc())
@@ -48,7 +48,7 @@ def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[s
 
 
 def drafts(session: Session) -> list[VersionRow]:
-    """Versions that were served and not published, unless a later one is shown already."""
+    """Served, unpublished versions, unless a later one is already shown."""
     published = shown_versions(session)
     rows = session.scalars(
         select(VersionRow)
@@ -59,7 +59,7 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
-    """Whether anything has a verdict under this version. What was only run holds nothing fast."""
+    """True if a submission has a verdict under this version. Runs do not count."""
     table = SubmissionRow
     found = session.scalar(
         select(table.id)

@@ -1,5 +1,5 @@
-"""Results that staff voided: everywhere, or in one course. What is void everywhere is set aside with all judgements of
-it, and comes back with them."""
+"""Results that staff voided, everywhere or in one course. If voided everywhere, all judgements of a submission are set
+aside, and restored together."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """By the id of what was submitted, what counts nowhere."""
+    """Submission (id) -> its void, if it counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
-    return {it.submission_id: it for it in found}
+    return {row.submission_id: row for row in found}
 
 
 def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
-    """By the id of what was submitted, the courses (slugs) whose staff voided it."""
+    """Submission (id) -> the courses (slugs) whose staff voided it."""
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found
@@ -32,25 +32,25 @@ def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list
         .where(table.submission_id.in_(submissions))
         .order_by(CourseRow.id)
     )
-    for slug, it in session.execute(query):
-        found.setdefault(it.submission_id, []).append((slug, it))
+    for slug, void in session.execute(query):
+        found.setdefault(void.submission_id, []).append((slug, void))
     return found
 
 
 def in_course(session: Session, course: int) -> dict[int, str]:
-    """Id of what its staff voided in a course -> why."""
+    """Submission (id) -> the reason of this course's staff."""
     table = CourseVoidRow
     query = select(table.submission_id, table.reason).where(table.course_id == course)
     return dict(session.execute(query).all())
 
 
 def set_aside(session: Session, submission: int) -> None:
-    """Whatever counted of a submission does not any more."""
+    """Stop counting all judgements of a submission."""
     _move(session, submission, None, SetAside.VOID)
 
 
 def restore(session: Session, submission: int) -> None:
-    """What counted before counts again."""
+    """Count again what counted before."""
     _move(session, submission, SetAside.VOID, None)
 
 

@@ -1,6 +1,6 @@
-"""Who uses the platform, by which tokens and sessions, and by which links and codes one comes to these.
+"""Accounts, their tokens and sessions, and the links and codes that give access to them.
 
-Only the SHA-256 of a secret is kept: each has enough random bits, or so short a life, that a plain hash is safe.
+Only the SHA-256 of a secret is stored: each has enough random bits, or so short a life, that a plain hash is safe.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _SHA256 = 64  # hexadecimal digits
 
 
 class UserRow(Base):
-    """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
-    who runs the platform; ``email_key`` is it in lower case, ``email_by`` an ``EmailBy``. ``preferences`` are
-    a grader.schemas.preferences.Preferences. ``came_by`` says by which invitation the account came; ``teaches`` is
-    whether they are of the staff of a course. ``deleted_at`` is set once the account was deleted: the row stays under a
-    made-up name, for what refers to it.
+    """An account. After its deletion the row stays under a made-up name, for rows that refer to it.
+
+    ``name_key`` and ``email_key`` are in lower case: Ada and ada are one person. ``email`` is verified, or set by the
+    platform's operator; ``email_by`` is an ``EmailBy``. ``preferences`` are a grader.schemas.preferences.Preferences.
+    ``came_by`` names the invitation that made the account; ``teaches`` is true for staff of a course.
     """
 
     __tablename__ = "users"
@@ -44,8 +44,8 @@ class UserRow(Base):
 
 
 class IdentityRow(Base):
-    """Who another site (``authority``: a provider's issuer, or a learning platform) knows an account's owner as.
-    ``came_by``: ``account`` was made of it, ``address`` was linked by a verified address, ``owner`` connected it.
+    """An account's identity at another site (``authority``: a provider's issuer, or a learning platform). ``came_by``:
+    ``account`` was made from it, ``address`` was linked by a verified address, ``owner`` connected it.
     """
 
     __tablename__ = "identities"
@@ -62,8 +62,8 @@ class IdentityRow(Base):
 
 
 class TokenRow(Base):
-    """An API token, or a browser's session (``kind``). ``scopes`` are words with spaces between; ``address`` is where
-    it was made from. ``last_used_at`` is noted every few minutes.
+    """An API token, or a browser's session (``kind``). ``scopes`` are words separated by spaces; ``address`` is the
+    client's that made it. ``last_used_at`` is updated every few minutes.
     """
 
     __tablename__ = "tokens"
@@ -83,7 +83,7 @@ class TokenRow(Base):
 
 
 class LinkRow(Base):
-    """A link that works once: ``purpose`` says for what, ``user_id`` or ``email`` for whom."""
+    """A link that works once: for ``purpose``, and for the account ``user_id`` or the address ``email``."""
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "user_id", "purpose"), Index(None, "email", "purpose"))
@@ -99,7 +99,7 @@ class LinkRow(Base):
 
 
 class InvitationRow(Base):
-    """Lets ``uses`` people make an account with ``role``. ``made_by`` is none where the operator made it."""
+    """Lets ``uses`` people make an account with ``role``. ``made_by`` is null if the operator made it."""
 
     __tablename__ = "invitations"
 
@@ -115,8 +115,8 @@ class InvitationRow(Base):
 
 
 class DeviceCodeRow(Base):
-    """A command line that asks to be signed in. ``state``: pending, approved, denied or taken; ``days`` is the life
-    that it asks of its token, none for as long as may be; ``interval`` in seconds.
+    """A command line that asks to be signed in. ``state``: pending, approved, denied or taken. ``days``: the requested
+    life of its token, null for the longest. ``interval`` is in seconds.
     """
 
     __tablename__ = "device_codes"
@@ -138,7 +138,7 @@ class DeviceCodeRow(Base):
 
 
 class DeletionRow(Base):
-    """An account that will be deleted at ``due_at``, unless its owner or staff think better of it."""
+    """An account to be deleted at ``due_at``, unless its owner or staff cancel it."""
 
     __tablename__ = "account_deletions"
 

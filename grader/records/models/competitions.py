@@ -1,4 +1,4 @@
-"""Competitions: their rules, who takes part in which team, and the final in which finalists are judged again."""
+"""Competitions: rules, teams and their members, and the final in which finalists are judged again."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """``rules`` are Markdown. What counts is when a submission was received: from ``starts_at`` until before
-    ``ends_at``. Participants see the board as it stood ``freeze_minutes`` before the end, until ``results_at``.
-    ``time_zone``, a name of the IANA database, is what staff type these times in; what is stored is UTC.
+    """A competition; a draft, only for staff, until ``published_at``.
 
-    ``public_seed`` (hex) is what the data of the window is drawn from and is shown; ``hidden_seed`` is that of the
-    final, of which only the SHA-256 is shown before ``results_at``. Both are drawn when the competition is made, so
-    that nobody chooses them later. ``cap_*`` None: no cap. ``day`` caps count for a team and a challenge in one day of
-    UTC. It is a draft, for staff alone, until ``published_at``. ``revision`` grows with every change.
+    The time of submission counts: from ``starts_at`` until before ``ends_at``. From ``freeze_minutes`` before the end
+    until ``results_at``, participants see a frozen board. ``time_zone`` (IANA) is the zone in which staff type times;
+    stored times are UTC. ``rules`` are Markdown.
+
+    ``public_seed`` (hex) seeds the data while it runs, and is public. ``hidden_seed`` is the final's; only its SHA-256
+    is public before ``results_at``. Both are drawn when the competition is made, so nobody can choose them later.
+    ``cap_*`` null: no cap. Caps per ``day`` count a team's submissions for a challenge in one day (UTC). ``revision``
+    grows with every change.
     """
 
     __tablename__ = "competitions"
@@ -78,8 +80,8 @@ class CompetitionRow(Base):
 
 
 class CompetitionChallengeRow(Base):
-    """A challenge of a competition. ``points``: what it is worth where points are scored. ``hidden_workloads`` are the
-    sizes that the final times, none for the challenge's own."""
+    """A challenge of a competition. ``points``: its worth if points are scored. ``hidden_workloads``: sizes timed only
+    in the final; empty: the challenge's own."""
 
     __tablename__ = "competition_challenges"
     __table_args__ = (Index(None, "challenge"),)
@@ -94,9 +96,9 @@ class CompetitionChallengeRow(Base):
 
 
 class TeamRow(Base):
-    """Who takes part: also a person alone is a team. ``mode`` says whether it counts. ``starts_at`` and ``ends_at`` are
-    the window of a virtual participation. ``join_code`` lets others in while there is room. ``disqualified`` is the
-    reason, shown to the team; empty where it is not."""
+    """A team; a single person is one, too. ``mode`` says whether it counts. ``starts_at`` and ``ends_at`` are the
+    window of a virtual participation. ``join_code`` lets others join while there is room. ``disqualified`` is the
+    reason, shown to the team; empty if it is not."""
 
     __tablename__ = "competition_teams"
     __table_args__ = (UniqueConstraint("competition_id", "mode", "name_key"),)
@@ -114,8 +116,8 @@ class TeamRow(Base):
 
 
 class RegistrationRow(Base):
-    """Somebody's part in a competition, one in each mode. ``left_at``: since then in no team; what they submitted
-    before stays the team's."""
+    """A person's registration for a competition, one per mode. From ``left_at`` on they are in no team; earlier
+    submissions stay the team's."""
 
     __tablename__ = "competition_registrations"
     __table_args__ = (
@@ -147,9 +149,9 @@ class FinalistRow(Base):
 
 
 class FinalRow(Base):
-    """One final: every finalist judged ``repeats`` times on ``machine``, which is the UUID of a GPU, or the name of a
-    host on a board without one. A competition has one that is not cancelled. ``left_out``: how many entries of
-    finalists it does not judge, because their sources were deleted with an account."""
+    """A final: every finalist is judged ``repeats`` times on ``machine``, the UUID of a GPU, or a host's name for a
+    board without a GPU. A competition has at most one that is not cancelled. ``left_out``: number of finalists' entries
+    that are not judged, because their sources were deleted with an account."""
 
     __tablename__ = "competition_finals"
     __table_args__ = (Index(None, "competition_id"),)
@@ -166,8 +168,8 @@ class FinalRow(Base):
 
 
 class FinalRunRow(Base):
-    """One judgement of a final: ``submission_id`` is the row that is judged, which ``rejudge_of`` binds to what was
-    handed in; ``place`` is its place in the order, from 0."""
+    """One judgement of a final: ``submission_id`` is the judged row, whose ``rejudge_of`` is the original submission;
+    ``place`` is its place in the order, from 0."""
 
     __tablename__ = "competition_final_runs"
     __table_args__ = (UniqueConstraint("submission_id"),)
