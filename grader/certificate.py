@@ -26,12 +26,8 @@ _ID_CHARS = 32
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of a check."""
-
     certificate: Mapping[str, Any]
-    # What was changed, a sentence each; empty if nothing was.
     problems: tuple[str, ...]
-    # The name of the key in the certificate.
     key_id: str
     # True if that is the key that the caller trusts.
     key_known: bool
@@ -59,7 +55,6 @@ def sign(certificate: Mapping[str, Any], secret: bytes) -> dict[str, Any]:
 
 
 def public_key(secret: bytes) -> bytes:
-    """The 32 bytes of the public key for ``secret``."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()

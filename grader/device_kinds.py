@@ -64,7 +64,6 @@ class DeviceKind:
 
     @property
     def workloads(self) -> Literal["cpu", "gpu"]:
-        """Which of a challenge's workloads it runs."""
         return "gpu" if self.on == ON_GPU else "cpu"
 
     @property
@@ -74,7 +73,6 @@ class DeviceKind:
 
     @property
     def representative(self) -> bool:
-        """False if its times are real but say nothing about a GPU."""
         return not self.caution
 
     def has(self, board: str) -> bool:
@@ -186,7 +184,6 @@ def fixed_architectures() -> dict[str, str]:
 
 
 def serves(device: str, language: Language) -> bool:
-    """True if ``device`` can run ``language``."""
     kind = find_kind(device)
     return kind is not None and language.runs_on(kind.on)
 
@@ -213,7 +210,6 @@ def compiled_ahead(device: str, language: Language) -> bool:
 
 
 def representative(device: str) -> bool:
-    """False if times there are real but say nothing about a GPU."""
     kind = find_kind(device)
     return kind is not None and kind.representative
 

@@ -28,8 +28,6 @@ ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 @dataclass(frozen=True)
 class Running:
-    """How a kind of device runs a language."""
-
     # The module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
     # ``load_submission(message, descriptors)`` returns a function that makes a call from a binding.
     loader: str
@@ -53,13 +51,9 @@ class Language(str, metaclass=_Rows):
 
     # At most 16 characters, see ``grader.records.models``.
     value: str
-    # The name on pages.
     display_name: str
-    # File name endings; the product writes the first.
     suffixes: tuple[str, ...]
-    # The start of a line comment.
     comment: str
-    # Pygments' name for it.
     lexer: str
     # Markdown code blocks with these names are marked as this language.
     fences: tuple[str, ...]
@@ -107,7 +101,6 @@ class Language(str, metaclass=_Rows):
 
     @property
     def suffix(self) -> str:
-        """The ending of files that the product writes."""
         return self.suffixes[0]
 
     @property
@@ -160,7 +153,6 @@ def _validated(value: object) -> Language:
 
 
 def names() -> str:
-    """``cuda, triton``, for hints."""
     return ", ".join(language.value for language in Language)
 
 

@@ -70,7 +70,6 @@ def get_logger(name: str) -> Any:
 
 
 def request_id() -> str | None:
-    """The id of the web request being served, if there is one."""
     found = structlog.contextvars.get_contextvars().get("request")
     return found if isinstance(found, str) else None
 
@@ -99,7 +98,6 @@ def _clean(text: str) -> str:
 
 
 def _to_standard_error(*_: object) -> structlog.PrintLogger:
-    """Looks up standard error at each call, so a test or a daemon may redirect it."""
     return structlog.PrintLogger(sys.stderr)
 
 
@@ -162,8 +160,6 @@ def _configure_others(
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Writes to the present standard error."""
-
     def __init__(self) -> None:
         logging.Handler.__init__(self)
 

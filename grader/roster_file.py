@@ -52,7 +52,6 @@ _LENGTHS = {
     ACCOUNT: limits.NAME_CHARS,
     _LOGIN: limits.EMAIL_CHARS,
 }
-# Columns that are turned into others.
 _BECOMES = {_FIRST: FULL_NAME, _LAST: FULL_NAME, _LOGIN: EMAIL}
 _DELIMITERS = (",", ";", "\t")
 
@@ -77,13 +76,9 @@ class BadCell:
 
 @dataclass(frozen=True)
 class RosterFile:
-    """A roster that was read."""
-
-    # Our names of the columns that the file has.
     columns: frozenset[str]
     lines: Sequence[RosterLine]
     problems: Sequence[BadCell]
-    # Names of its other columns, as the file has them.
     unused: Sequence[str] = field(default_factory=list)
 
 
@@ -189,7 +184,6 @@ def parse(text: str) -> RosterFile:
 
 
 def _columns(names: Sequence[str]) -> list[str | None]:
-    """The meaning of each column, by its normalised name; None: unknown."""
     columns = [_FIELD_OF.get(name) for name in names]
     others = set(columns)
     if columns.count(NUMBER) > 1:  # next to a student number, "ID" is the other program's id

@@ -46,7 +46,6 @@ def run_queue(device: str) -> str:
 
 
 def first_queue(device: str, language: Language) -> str:
-    """The queue of a new submission."""
     return COMPILE if language.compiled else run_queue(device)
 
 
@@ -92,7 +91,6 @@ class WakeUps:
         return True
 
     def announce(self, device: str, language: Language, count: int = 1) -> None:
-        """Issue wake-ups for ``count`` new submissions."""
         self.enqueue(first_queue(device, language), count)
         if compiled_ahead(device, language):
             self.hint(KERNELS)

@@ -28,8 +28,6 @@ _STUDENT = "student"
 
 @dataclass(frozen=True)
 class SubmissionEvent:
-    """A submission."""
-
     challenge: str
     language: Language
     verdict: Verdict | None
@@ -116,7 +114,6 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
     from its oldest submission until the first hit. ``without``: as for ``deeds``, applied to everybody.
     """
     table, author, own = SubmissionRow, UserRow, _OWN
-    # Written as the condition of the progress index.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
@@ -139,7 +136,6 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
 
 
 def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
-    """From the report that counted; empty if it was pruned."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -150,7 +146,6 @@ def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
 
 
 def _entry(each: Any) -> BoardBest:
-    """For a ranked row: neither time nor interval is missing."""
     return BoardBest(
         each.id,
         each.challenge,

@@ -23,8 +23,6 @@ _MOST = 16
 
 @dataclass(frozen=True)
 class WaitingSource:
-    """A waiting submission whose kernels can be compiled."""
-
     public_id: str
     # The author's id.
     user: int

@@ -31,7 +31,6 @@ def read(session: Session, gauge: CalibrationKey) -> dict[str, float]:
 
 
 def store(session: Session, gauge: CalibrationKey, found: Mapping[str, float]) -> None:
-    """Replace all earlier measurements."""
     session.execute(delete(CeilingRow).where(*gauge.conditions()))
     session.add_all(
         CeilingRow(gpu=gauge.gpu, driver=gauge.driver, torch=gauge.torch, name=name, value=value)

@@ -43,7 +43,6 @@ class Claim:
 
     @property
     def context(self) -> dict[str, str | int]:
-        """Fields of log lines about it."""
         own: dict[str, str | int] = {
             "submission": self.public_id,
             "attempt": self.attempt,
@@ -54,8 +53,6 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimRequest:
-    """What a worker can take."""
-
     device: str
     languages: Sequence[Language]
     worker: str
@@ -86,7 +83,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
     the worker has to compile it. A worker without a compiler accepts any compiler's artefacts, and sends submissions
     without one back to the compilers.
 
-    Nothing is taken from a paused queue, or by a draining worker; while ``compile`` is paused, nothing uncompiled.
+    A paused queue and a draining worker take nothing; while ``compile`` is paused, nothing uncompiled is taken.
     """
     paused = queues.pauses(session)
     if paused.of(request.device) or workers.draining(session, request.worker):
@@ -147,8 +144,6 @@ def claim_to_compile(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a worker takes."""
-
     devices: tuple[str, ...]
     run: bool
     compile: bool
@@ -164,7 +159,6 @@ def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | N
 # Few distinct values: a worker's change only when a new board registers.
 @lru_cache(maxsize=32)
 def _first(wanted: _Wanted) -> Select[SubmissionRow]:
-    """A statement with the parameters of ``Moments``."""
     table, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
     kinds = [*([runnable()] if wanted.run else []), *([compilable()] if wanted.compile else [])]
     conditions = [or_(*kinds)]

@@ -68,14 +68,11 @@ def final_order(
 
 @dataclass(frozen=True)
 class JudgedBy:
-    """The seed of a judgement's data within a competition, and workloads that replace the challenge's."""
-
     seed_key: str
     workloads: list[Workload]
 
 
 def judged_by(session: Session, held: Claim) -> JudgedBy | None:
-    """None outside competitions."""
     if held.competition is None:
         return None
     row = session.get_one(CompetitionRow, held.competition)
@@ -88,7 +85,6 @@ def judged_by(session: Session, held: Claim) -> JudgedBy | None:
 
 
 def workloads(row: CompetitionChallengeRow, device: str) -> list[Workload]:
-    """Its hidden workloads, in the judge's form."""
     found = [HiddenWorkload.model_validate(workload) for workload in row.hidden_workloads]
     return [
         Workload(name=workload_name(workload.sizes), sizes=workload.sizes, on=kind_of(device).workloads)
@@ -115,7 +111,6 @@ def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | No
 
 
 def challenges(session: Session, competition: int) -> Sequence[CompetitionChallengeRow]:
-    """In the competition's order."""
     table = CompetitionChallengeRow
     return session.scalars(
         select(table).where(table.competition_id == competition).order_by(table.place)
@@ -238,7 +233,6 @@ class Received(NamedTuple):
 
     @property
     def again(self) -> bool:
-        """True if staff had it judged again."""
         return self.first != self.row
 
 
@@ -315,7 +309,6 @@ def used(
 
 
 def final(session: Session, competition: int) -> FinalRow | None:
-    """The final that is not cancelled."""
     table = FinalRow
     return session.scalar(
         select(table)
@@ -343,14 +336,12 @@ def settled(session: Session, competitions: Collection[int]) -> set[int]:
 
 
 def unofficial_teams(session: Session, competitions: Collection[int]) -> set[int]:
-    """Ids of teams in practice or virtual participation."""
     table = TeamRow
     query = select(table.id).where(table.competition_id.in_(competitions), table.mode != Mode.OFFICIAL)
     return set(session.scalars(query))
 
 
 def open_regrades(session: Session, competition: int) -> list[int]:
-    """Open regrades with official submissions of the competition."""
     table, item, team = SubmissionRow, RegradeItemRow, TeamRow
     found = session.scalars(
         select(item.regrade_id)
@@ -377,14 +368,12 @@ def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, Submi
 
 
 def team_names(session: Session, competition: int) -> dict[int, str]:
-    """Row id -> name."""
     table = TeamRow
     found = session.execute(select(table.id, table.name).where(table.competition_id == competition))
     return {team.id: team.name for team in found}
 
 
 def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:
-    """Row id -> slug."""
     if not competitions:
         return {}
     table = CompetitionRow

@@ -49,7 +49,6 @@ def _reflect(connection: Connection) -> MetaData:
 
 
 def drop_all(connection: Connection) -> None:
-    """Drop every table, including the revision's."""
     if connection.dialect.name == "sqlite":
         connection.execute(text("PRAGMA defer_foreign_keys = ON"))
     _reflect(connection).drop_all(connection)
@@ -124,6 +123,5 @@ def _go_on_counting(connection: Connection, table: Table) -> None:
 
 
 def is_used(connection: Connection) -> bool:
-    """True if there is an account or a submission."""
     counted = [table for table in tables(connection) if table.name in ("users", "submissions")]
     return any(connection.scalar(select(literal(1)).select_from(table).limit(1)) for table in counted)

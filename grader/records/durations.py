@@ -18,7 +18,6 @@ from grader.records.epoch import Seconds
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
-# Number of recent judgements that the estimate uses.
 SAMPLE = 100
 # A judgement longer than this factor of the usual is an outlier, such as an endless loop, as long as at most a tenth of
 # the authors have any: it predicts its author's next one, and nobody else's.
@@ -31,8 +30,6 @@ _PRIOR = 2.0
 
 
 class Work(NamedTuple):
-    """Everything that a judgement's duration depends on."""
-
     challenge: str
     language: Language
     # Only the public cases.
@@ -55,7 +52,6 @@ class Judged:
 
     @property
     def seconds(self) -> float:
-        # Two clocks that disagree may report an end before the beginning.
         return max(0.0, (self.finished - self.claimed).total_seconds())
 
 
@@ -115,7 +111,6 @@ def durations(session: Session, device: str, now: datetime) -> Durations | None:
 
 
 def with_outliers(found: Durations, last: Iterable[Judged]) -> Durations:
-    """``last``: the last judgement per author and challenge."""
     long = [judgement for judgement in last if judgement.seconds > OUTLIER * found.of(judgement.work)]
     return replace(
         found, outliers={(judgement.user, judgement.work.challenge): judgement.seconds for judgement in long}

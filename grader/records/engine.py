@@ -107,7 +107,6 @@ def make_sessions(engine: Engine) -> Sessions:
 
 @contextmanager
 def writing(sessions: Sessions) -> Iterator[Session]:
-    """A transaction that may write: committed at the end, rolled back on an error."""
     with sessions() as session, session.begin():
         session.connection(execution_options=_to_write(session.get_bind().dialect.name))
         yield session
@@ -155,7 +154,6 @@ def _to_write(database: str) -> dict[str, Any]:
 
 
 def changed(session: Session, statement: Executable) -> int:
-    """Execute an UPDATE, INSERT or DELETE; returns the number of affected rows."""
     result = session.execute(statement)
     assert isinstance(result, CursorResult)
     return result.rowcount

@@ -47,7 +47,6 @@ def unfinished(session: Session) -> dict[tuple[str, str], int]:
 
 
 def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
-    """Device -> seconds since its longest waiting submission arrived."""
     table = SubmissionRow
     found = session.execute(
         select(table.device, func.min(table.created_at)).where(pending()).group_by(table.device)
@@ -81,7 +80,6 @@ def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
 
 
 def gpus(session: Session, now: datetime, silent_s: float) -> list[GpuFigures]:
-    """Every GPU that a worker serves, or that is out of service."""
     serving = {row.name for row in workers.alive(session, now, silent_s)}
     rows = session.scalars(select(WorkerRow).where(WorkerRow.gpu.is_not(None)).order_by(WorkerRow.name))
     return [

@@ -80,11 +80,8 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
 
 @dataclass(frozen=True)
 class Running:
-    """What a worker judges now."""
-
     user: int
     work: Work
-    # Seconds.
     elapsed: float
     # False if staff ordered it, or for a final.
     of_author: bool = True

@@ -13,8 +13,6 @@ from grader.records.models import GpuRow
 
 @dataclass(frozen=True)
 class GpuRecord:
-    """A GPU."""
-
     uuid: str
     # Its board.
     device: str

@@ -23,8 +23,6 @@ _NAMED = 50
 
 
 class Judgement(NamedTuple):
-    """A judgement."""
-
     challenge: str
     user: int
     # When it was received, as the database stores it.

@@ -33,8 +33,6 @@ _SEARCHED = 64
 
 @dataclass(frozen=True)
 class Taught:
-    """Submissions for a course, or for one of its assignments."""
-
     # The row's id.
     course: int
     # Challenges of the assignment or course.
@@ -45,12 +43,9 @@ class Taught:
 
 @dataclass(frozen=True)
 class History:
-    """Filters of a list."""
-
     # The row's id; None: everyone.
     user: int | None = None
     challenge: str | None = None
-    # Runs instead of submissions.
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None

@@ -98,7 +98,6 @@ def _by_reviewer(query: Any, wanted: Wanted) -> Any:
 
 
 def _within(wanted: Wanted) -> ColumnElement[bool]:
-    """A condition on submissions: of the courses, or of none."""
     member = MemberRow
     if wanted.course is not None:
         only = [AssignmentRow.id == wanted.assignment] if wanted.assignment is not None else []

@@ -39,7 +39,6 @@ def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool
 
 
 def renew(session: Session, held: Claim, until: datetime) -> bool:
-    """Extend the lease; False if it was lost."""
     table = SubmissionRow
     statement = (
         update(table)
@@ -66,8 +65,6 @@ def shorten(session: Session, longest: datetime) -> int:
 
 @dataclass(frozen=True)
 class LeaseState:
-    """A worker's view of its submission."""
-
     held: bool
     cancel_requested: bool
 
@@ -210,7 +207,6 @@ def _storable(text: str) -> str:
 
 
 def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
-    """Submissions (row id, attempt) whose lease has run out."""
     table = SubmissionRow
     rows = session.execute(
         select(table.id, table.attempt).where(table.state.in_(ACTIVE), table.lease_until < now)

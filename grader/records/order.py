@@ -43,16 +43,14 @@ _STEP = 10
 # kinds are, after two hours it takes turns with them. Rejudges stay behind all students' submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes about a quarter of a submission's time, so it uses a quarter of a turn. And somebody watches it, so it
-# starts two turns ahead of graded work of the same priority. No more than that: whoever runs all day must fall behind
-# those who submit, as whoever submits all day does; and graded work, like everything that waits, is ahead of all runs
-# after an hour of patience.
+# A run takes about a quarter of a submission's time, so it uses a quarter of a turn. Somebody watches it, so it starts
+# two turns ahead of graded work of the same priority. No more: whoever runs all day falls behind those who submit, and
+# graded work is ahead of all runs after an hour of patience.
 TURN, RUN_TURN = 4, 1
 RUN_AHEAD = 2 * TURN
-# Each turn of an author within the last hour puts a submission back by this many seconds, as if it had been sent later,
-# or by this factor of the time taken if that is more: one endless loop costs as much as many kernels. Turns alone do
-# not decide: otherwise everybody with fewer turns would overtake for as long as such people arrive, and no wait could
-# be predicted.
+# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor of the time
+# taken if that is more: one endless loop costs as much as many kernels. Turns alone do not decide: everybody with fewer
+# turns would overtake for as long as such people arrive, and no wait could be predicted.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
 # After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
@@ -64,7 +62,6 @@ LATELY = timedelta(hours=1)
 
 
 def _compiled() -> ColumnElement[bool]:
-    """True for languages that need compiling."""
     return SubmissionRow.language.in_([language for language in Language if language.compiled])
 
 
@@ -88,7 +85,6 @@ def pending() -> ColumnElement[bool]:
 
 
 def is_pending(row: SubmissionRow) -> bool:
-    """The same for one row."""
     return row.state in FREE or (row.state is State.COMPILING and row.language.compiled)
 
 
@@ -97,8 +93,6 @@ Moment = datetime | ColumnElement[datetime]
 
 @dataclass(frozen=True)
 class Moments:
-    """The times that ``waiting_order`` compares with."""
-
     now: Moment
     lately: Moment
     patient: Moment
@@ -185,7 +179,6 @@ def of_author() -> ColumnElement[bool]:
 
 
 def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
-    """Extra seconds after many turns."""
     return case((had >= _MANY, MANY_BACK_S), else_=0.0)
 
 
@@ -215,8 +208,6 @@ def _priority(at: Moments) -> ColumnElement[int]:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A waiting submission, see ``waiting_order``."""
-
     id: int
     user: int
     priority: int
@@ -251,10 +242,8 @@ def waiting(session: Session, device: str, now: datetime, compiled: bool = True)
 
 
 def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
-    """Row id -> place in ``waiting``."""
     return {one.id: place for place, one in enumerate(waiting(session, device, now, compiled), 1)}
 
 
 def uncompiled(session: Session) -> int:
-    """Number of submissions waiting to be compiled."""
     return session.scalar(select(func.count()).where(compilable())) or 0

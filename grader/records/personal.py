@@ -39,14 +39,12 @@ NOW = object()
 class PersonalColumn:
     """A column, and the fate of its rows."""
 
-    # ``table.column``
     column: str
     fate: Fate
     # The rows are about the person, and in the export.
     exported: bool
     # New values of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
-    # Text columns that stay unchanged.
     words: frozenset[str] = frozenset()
     # The row and its text are removed together with the source (``grader.records.sources``).
     with_source: bool = False
@@ -56,7 +54,6 @@ class PersonalColumn:
         return _TABLES[self.column.partition(".")[0]]
 
     def rows_of(self, user: int) -> ColumnElement[bool]:
-        """The rows of an account (an id)."""
         own = self.table.c[self.column.partition(".")[2]]
         if any(key.column.table.name == "submissions" for key in own.foreign_keys):
             return own.in_(select(SubmissionRow.id).where(SubmissionRow.user_id == user))
@@ -128,9 +125,7 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
-    # Internal to staff: the author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
-    # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
     # Other people's boards, finals and certificates depend on these.
@@ -202,7 +197,6 @@ def referring() -> set[str]:
 
 
 def rows(session: Session, entry: PersonalColumn, user: int) -> list[dict[str, Any]]:
-    """The exported part of a column's rows."""
     shown = [
         column
         for column in entry.table.columns

@@ -50,7 +50,6 @@ def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
 
 
 def published(session: Session, now: datetime) -> frozenset[str]:
-    """The challenges published at ``now``."""
     table = ChallengeStateRow
     found = session.execute(
         select(table.challenge).where(

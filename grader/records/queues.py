@@ -22,8 +22,6 @@ COMPILE = "compile"
 
 @dataclass(frozen=True)
 class Pauses:
-    """The paused queues at one moment."""
-
     rows: Mapping[str, PauseRow]
 
     def of(self, queue: str) -> PauseRow | None:

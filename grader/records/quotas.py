@@ -23,7 +23,6 @@ RUNS = "runs"
 
 
 def of_challenge(slug: str) -> str:
-    """The scope that counts submissions for one challenge."""
     return f"challenge:{slug}"
 
 
@@ -45,7 +44,6 @@ def take(
     free: ColumnElement[bool] = QuotaRow.used < limit
     values: dict[str, Any] = {"used": QuotaRow.used + 1}
     if window_s is not None:
-        # The window is over or empty: a new one begins.
         over = or_(QuotaRow.since <= now - timedelta(seconds=window_s), QuotaRow.used == 0)
         free = or_(free, over)
         values = {
@@ -100,7 +98,6 @@ def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
 
 
 def read(session: Session, user: int, scope: str, now: datetime, window_s: float | None = None) -> Use:
-    """The present use."""
     row = session.execute(select(QuotaRow.used, QuotaRow.since).where(*_is(user, scope))).one_or_none()
     if row is None or row.used == 0:
         return Use(0)

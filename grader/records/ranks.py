@@ -66,8 +66,6 @@ class Place(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """Further columns of a submission on a board."""
-
     public_id: str
     language: Language
     speedup: float | None
@@ -112,7 +110,6 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 
 def _columns() -> list[ColumnElement[Any]]:
-    """The columns of ``BoardEntry``."""
     table = SubmissionRow
     # Unconverted: parsing ten thousand times takes long.
     at = type_coerce(table.created_at, _Raw()).label("at")
@@ -146,7 +143,6 @@ def last_id(session: Session) -> int:
 
 
 def places(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """See ``in_order``."""
     return in_order(entries(session, board, without), resolution_of(board.device))
 
 
@@ -161,7 +157,6 @@ def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
 
 
 def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
-    """Details of these rows."""
     table = SubmissionRow
     found: dict[int, Detail] = {}
     for start in range(0, len(submissions), _IDS):
@@ -213,7 +208,6 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
         .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
-    # RANKED rows have all of these, though the columns are nullable.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
@@ -244,7 +238,6 @@ def ranked(
 
 
 def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEntry:
-    """An entry as shown; ``more`` are further fields."""
     return LeaderboardEntry(
         rank=place.rank,
         user=user,

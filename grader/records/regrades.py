@@ -153,7 +153,6 @@ def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
 
 
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, Counter[str]]:
-    """Regrade -> device -> number of waiting judgements."""
     table, item = SubmissionRow, RegradeItemRow
     found: dict[int, Counter[str]] = {number: Counter() for number in numbers}
     if not numbers:
@@ -221,7 +220,6 @@ def publish(session: Session, regrade: RegradeRow) -> None:
 
 
 def discard(session: Session, regrade: RegradeRow) -> None:
-    """Its judgements never count."""
     table, item = SubmissionRow, RegradeItemRow
     mine = table.id.in_(select(item.after_id).where(item.regrade_id == regrade.id))
     _run(session, update(table).where(mine).values(set_aside=SetAside.REGRADE))
@@ -263,7 +261,6 @@ class Published(NamedTuple):
 
 
 def published(session: Session, judgements: Collection[int]) -> dict[int, Published]:
-    """Judgement (id) -> when and why its regrade was published."""
     table, item = RegradeRow, RegradeItemRow
     if not judgements:
         return {}
@@ -282,7 +279,6 @@ def is_published(session: Session, challenge: str, version: int) -> bool:
 
 
 def by_challenge(session: Session, numbers: Collection[int]) -> Mapping[int, dict[str, int]]:
-    """Regrade -> challenge -> the version that judges it."""
     table, item = SubmissionRow, RegradeItemRow
     found: dict[int, dict[str, int]] = {}
     if not numbers:

@@ -81,7 +81,6 @@ def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None)
 
 
 def unfinished(session: Session, challenge: str, version: int) -> int:
-    """Number of submissions still to be judged again under ``version``."""
     table = SubmissionRow
     count = session.scalar(
         select(func.count()).where(
@@ -92,7 +91,6 @@ def unfinished(session: Session, challenge: str, version: int) -> int:
 
 
 def judgements(session: Session, challenge: str) -> dict[int, int]:
-    """Version -> number of submissions with a verdict under it."""
     table = SubmissionRow
     found = session.execute(
         select(table.version, func.count().label("judged"))
@@ -126,7 +124,6 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
 
 
 def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
-    """Row id -> public id."""
     if not rows:
         return {}
     table = SubmissionRow

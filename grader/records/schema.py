@@ -41,7 +41,6 @@ def alembic_config() -> Config:
 
 @functools.cache
 def steps() -> tuple[MigrationStep, ...]:
-    """All migrations that this grader knows, oldest first."""
     scripts = ScriptDirectory.from_config(alembic_config()).walk_revisions()
     return tuple(
         reversed([MigrationStep(script.revision, (script.doc or "").rstrip(".")) for script in scripts])
@@ -58,7 +57,7 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def missing(revision: str | None) -> list[MigrationStep]:
-    """The migrations that an upgrade from there would run. Raises SchemaTooNew."""
+    """Raises SchemaTooNew."""
     known = [step.revision for step in steps()]
     if revision is None:
         return list(steps())
@@ -71,7 +70,7 @@ def missing(revision: str | None) -> list[MigrationStep]:
 
 
 def missing_of(engine: Engine) -> list[MigrationStep]:
-    """The same for a database. Raises SchemaTooNew."""
+    """Raises SchemaTooNew."""
     with engine.connect() as connection:
         return missing(revision_of(connection))
 

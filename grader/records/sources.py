@@ -29,11 +29,8 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.competition import FinalState, Mode
 from grader.schemas.submission import State
 
-# Replaces the source and its traces in a submission.
 BLANK = {"source": "", "filename": "forgotten", "artefact": None}
-# Parts of a report that may quote the source.
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
-# Ids per statement: both databases limit parameters.
 _IDS = 1_000
 
 

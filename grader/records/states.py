@@ -29,7 +29,6 @@ FOLLOWS: dict[State, frozenset[State]] = {
     State.FAILED: frozenset({State.QUEUED}),
 }
 
-# A worker holds it under a lease.
 ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
 # Nobody holds it: a worker may claim it, and a cancellation ends it at once.
 FREE = (State.QUEUED, State.WAITING)
@@ -40,7 +39,6 @@ _NOT_RUN = (*FREE, State.COMPILING)
 
 
 def before(state: State) -> list[State]:
-    """The states that ``state`` may follow."""
     return [earlier for earlier, later in FOLLOWS.items() if state in later]
 
 

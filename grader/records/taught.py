@@ -1,8 +1,8 @@
-"""A course's submissions: those of its students, made while they took part, for a published assignment that asked for
-the challenge, between its opening and its end.
+"""A course's submissions: made by its students while they took part, for a published assignment that asked for the
+challenge, between its opening and its end.
 
-Everything that shows students' work to a course's staff must use this rule: ``handed_in`` in queries, ``counts`` for
-data in memory. The two are equivalent; a test compares them.
+Everything that shows students' work to a course's staff must use this rule: ``handed_in`` in queries, ``counts`` in
+memory. A test compares the two.
 """
 
 from __future__ import annotations
@@ -125,7 +125,6 @@ def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
 
 
 def accept(session: Session, member: MemberRow) -> None:
-    """Record that a present student takes part from now on, unless they do already."""
     query = select(StayRow.id).where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     if session.scalar(query.limit(1)) is None:
         session.add(StayRow(member_id=member.id, accepted_at=clock(session)))

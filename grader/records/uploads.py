@@ -47,7 +47,6 @@ def in_use(session: Session, challenge: str) -> UploadRow | None:
 
 
 def all_in_use(session: Session) -> list[tuple[str, int, str]]:
-    """Challenge, row and digest of each that is in use."""
     table = UploadRow
     return [(row.challenge, row.id, row.digest) for row in session.execute(
         select(table.challenge, table.id, table.digest).where(table.in_use).order_by(table.challenge)
@@ -131,7 +130,6 @@ def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, 
 
 
 def order_check(session: Session, row: UploadRow) -> None:
-    """Order a check, or another one."""
     row.check_state, row.check_attempt = CheckState.WAITING, row.check_attempt + 1
     row.check_worker = row.check_lease = row.check_progress = row.check_result = None
     row.check_began_at = row.check_ended_at = None

@@ -33,7 +33,6 @@ def shown(session: Session, challenge: str) -> int | None:
 
 
 def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
-    """Challenge -> the version published last."""
     table = VersionRow
     latest = func.row_number().over(
         partition_by=table.challenge, order_by=(table.published_at.desc(), table.version.desc())
@@ -71,7 +70,6 @@ def judged(session: Session, challenge: str, version: int) -> bool:
 
 
 def publish(session: Session, challenge: str, version: int, now: datetime) -> None:
-    """Show this version's board from now on."""
     session.execute(
         update(VersionRow)
         .where(VersionRow.challenge == challenge, VersionRow.version == version)

@@ -34,8 +34,6 @@ _PAUSE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class _Index:
-    """The index of the log."""
-
     # Frames committed, and those of them already copied into the database.
     committed: int
     copied: int
@@ -45,8 +43,6 @@ class _Index:
 
 @dataclass(frozen=True)
 class _Log:
-    """The contents of the log."""
-
     salts: bytes
     # Frames up to the last commit before the first wrong one.
     readable: int

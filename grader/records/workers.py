@@ -58,7 +58,6 @@ def set_sandbox_fault(session: Session, name: str, reason: str) -> None:
 
 
 def without_sandboxes(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Living workers whose host starts no sandboxes."""
     return _serving(session, now, silent_s, WorkerRow.sandbox_fault != "")
 
 
@@ -74,7 +73,6 @@ def back_in_service(session: Session, gpu: str) -> None:
 
 
 def out_of_service(session: Session) -> list[WorkerRow]:
-    """Workers whose GPU was found bad, whether or not their processes still run."""
     table = WorkerRow
     return list(
         session.scalars(select(table).where(table.out_of_service != "").order_by(table.host, table.name))
@@ -82,7 +80,6 @@ def out_of_service(session: Session) -> list[WorkerRow]:
 
 
 def draining(session: Session, name: str) -> bool:
-    """True if staff want this worker to take nothing more."""
     table = WorkerRow
     return (
         session.scalar(select(table.id).where(table.name == name, table.drained_at.is_not(None))) is not None
@@ -109,7 +106,6 @@ def everyone(session: Session, since: datetime) -> list[WorkerRow]:
 
 
 def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
-    """When the last of these workers reported."""
     return session.scalar(select(func.max(WorkerRow.heartbeat)).where(*conditions))
 
 
