@@ -1,4 +1,4 @@
-"""What a profile says to look at: a sentence for what is planted, none for what is right."""
+"""Advice from profiles: a sentence for each planted mistake, none for correct code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def profile(*launches: Launch) -> CallProfile:
 
 
 def sentences(*launches: Launch) -> list[str]:
-    return [it.sentence for it in hints_of(profile(*launches))]
+    return [hint.sentence for hint in hints_of(profile(*launches))]
 
 
 N = 100_000
@@ -74,13 +74,15 @@ def test_of_a_kernels_shape() -> None:
     slow: dict[str, Any] = {"chain": 60_000}
     few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
     assert "Kernel few: 5 blocks for 132 multiprocessors: the others are idle" in sentences(few)
-    assert any("a warp with only 8: use a multiple of 32" in it for it in sentences(odd))
+    assert any("a warp with only 8: use a multiple of 32" in sentence for sentence in sentences(odd))
     fat = launch("fat", grid=2000, registers=255, **slow)
     assert (
         "Kernel fat: a multiprocessor holds only 8 of 64 warps at a time, limited by registers, 255 a thread"
         in sentences(fat)
     )
-    assert any("30 launches cost 90.0 µs by themselves" in it for it in sentences(*[launch()] * 30))
+    assert any(
+        "30 launches cost 90.0 µs by themselves" in sentence for sentence in sentences(*[launch()] * 30)
+    )
 
 
 def test_what_decides_is_said() -> None:

@@ -129,7 +129,7 @@ PASSED = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED
 
 
 def hidden_case(verdict: CaseVerdict) -> CaseReport:
-    """One with data in every place that a submission could put it."""
+    """A case with data in every place that a submission could fill."""
     element = WorstElement(index=[3], got="1", expected="424242", error=2.0, allowed=0.1)
     mismatch = Mismatch(argument="out", kind="value", index=[3], wrong=1, total=9, worst=[element])
     return CaseReport(
@@ -148,7 +148,7 @@ def hidden_case(verdict: CaseVerdict) -> CaseReport:
 
 
 def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
-    """Whatever they failed by, the report is the same to the last letter."""
+    """However they failed, the report is the same to the last letter."""
     told = {
         judged(
             PASSED,
@@ -158,7 +158,7 @@ def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
         )
         .redacted()
         .model_dump_json()
-        # In reports from before, the verdict tells the kind.
+        # In older reports, the verdict tells the kind of failure.
         for kind in CaseVerdict
         if kind is not CaseVerdict.ACCEPTED
         for number, verdict in enumerate([Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT])
