@@ -58,7 +58,7 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     ahead = case((known.c.kind == JudgingReason.RUN, order.RUN_AHEAD), else_=0)
     sent = func.sum(turns).over(partition_by=known.c.user_id)
     place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
-    # WHERE cannot use a window function, so this is a table of its own.
+    # WHERE cannot use a window function, so this is another table.
     counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
     had = case((counted.c.number == 1, 0), else_=counted.c.sent)
     back = (had - counted.c.ahead) * literal(order.TURN_BACK_S / order.TURN) + order.far_back(had)

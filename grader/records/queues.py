@@ -1,6 +1,6 @@
 """Paused queues, and the kinds of challenges' submissions.
 
-A queue is named after its device; ``compile`` holds what is to be compiled for any device, ``all`` means all queues.
+A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues.
 """
 
 from __future__ import annotations

@@ -41,8 +41,6 @@ class Artefact(Strict):
     library: Library
     # Of the library.
     sha256: str
-    library: Library
-    sha256: str
     # The compiler's output.
     log: str = ""
     kernels: list[KernelUsage] = Field(default_factory=list)

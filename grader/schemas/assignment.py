@@ -1,4 +1,4 @@
-"""Assignments, their times and what is left of their limits."""
+"""Assignments, their times and remaining limits."""
 
 from __future__ import annotations
 
