@@ -72,29 +72,30 @@ class ChallengeStateRow(Base):
 
 
 class UploadRow(Base):
-    """An uploaded challenge: ``number`` counts those of one slug, ``version`` is its manifest's.
-
-    ``archive`` is a ZIP of the files, ``digest`` the SHA-256 of their paths and contents. ``examined`` is the result of
-    its Python, run in a box (see ``grader.challenge.examined``), null until then. At most one of a slug is ``in_use``.
-    ``base`` is the number of the upload that it was made from. A worker claims the check until ``check_lease``;
-    ``check_result`` is a ``grader.authoring.findings.Proof``.
-    """
+    """An uploaded challenge."""
 
     __tablename__ = "challenge_uploads"
     __table_args__ = (UniqueConstraint("challenge", "number"), Index(None, "check_state"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
+    # Counts the uploads of one slug.
     number: Mapped[int]
+    # From its manifest.
     version: Mapped[int]
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    # SHA-256 of the files' paths and contents.
     digest: Mapped[str] = mapped_column(String(64))
+    # A ZIP of the files.
     archive: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     size: Mapped[int]
     files: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # The number of the upload that it was made from.
     base: Mapped[int | None]
+    # Result of its Python, run in a box (see ``grader.challenge.examined``); null until then.
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
+    # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
     used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     uploaded_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
@@ -102,8 +103,10 @@ class UploadRow(Base):
     check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
     check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     check_worker: Mapped[str | None] = mapped_column(String(128))
+    # A worker claims the check until then.
     check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    # A ``grader.authoring.findings.Proof``.
     check_result: Mapped[str | None] = mapped_column(Text, deferred=True)
     check_error: Mapped[str] = mapped_column(Text, default="", server_default="")
     check_began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -34,17 +34,8 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """A competition; a draft, only for staff, until ``published_at``.
-
-    The time of submission counts: from ``starts_at`` until before ``ends_at``. From ``freeze_minutes`` before the end
-    until ``results_at``, participants see a frozen board. ``time_zone`` (IANA) is the zone in which staff type times;
-    stored times are UTC. ``rules`` are Markdown.
-
-    ``public_seed`` (hex) seeds the data while it runs, and is public. ``hidden_seed`` is the final's; only its SHA-256
-    is public before ``results_at``. Both are drawn when the competition is made, so nobody can choose them later.
-    ``cap_*`` null: no cap. Caps per ``day`` count a team's submissions for a challenge in one day (UTC). ``revision``
-    grows with every change.
-    """
+    """A competition; a draft, only for staff, until ``published_at``. Seeds (hex) are drawn when it is made, so nobody
+    can choose them later."""
 
     __tablename__ = "competitions"
     __table_args__ = (
@@ -56,10 +47,14 @@ class CompetitionRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    # Markdown.
     rules: Mapped[str] = mapped_column(Text, default="")
+    # The time of submission counts: from ``starts_at`` until before ``ends_at``, in UTC.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Participants see a frozen board from this time before the end until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # The IANA zone in which staff type times.
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
     languages: Mapped[list[str]] = mapped_column(JSON)
@@ -67,12 +62,17 @@ class CompetitionRow(Base):
     registration: Mapped[Registration] = mapped_column(words(Registration, 16))
     invite_code: Mapped[str] = mapped_column(String(16), unique=True)
     team_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
+    # Per team, challenge and day (UTC); null: no cap.
     cap_day: Mapped[int | None]
+    # Per team and challenge; null: no cap.
     cap_total: Mapped[int | None]
     code_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_afterwards: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # Seeds the data while it runs; public.
     public_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
+    # Seeds the final; only its SHA-256 is public before ``results_at``.
     hidden_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
+    # Grows with every change.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -96,21 +96,23 @@ class CompetitionChallengeRow(Base):
 
 
 class TeamRow(Base):
-    """A team; a single person is one, too. ``mode`` says whether it counts. ``starts_at`` and ``ends_at`` are the
-    window of a virtual participation. ``join_code`` lets others join while there is room. ``disqualified`` is the
-    reason, shown to the team; empty if it is not."""
+    """A team; a single person is one, too."""
 
     __tablename__ = "competition_teams"
     __table_args__ = (UniqueConstraint("competition_id", "mode", "name_key"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id", ondelete="CASCADE"))
+    # Only official teams count.
     mode: Mapped[Mode] = mapped_column(words(Mode, 16))
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    # Lets others join while there is room.
     join_code: Mapped[str] = mapped_column(String(16), unique=True)
+    # The window of a virtual participation.
     starts_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The reason, shown to the team; empty if it is not.
     disqualified: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 

@@ -18,10 +18,7 @@ _ZERO = text("0")
 
 
 class CourseRow(Base):
-    """A course. ``time_zone`` is a name of the IANA database, ``visibility`` a ``grader.schemas.course.Visibility``;
-    ``grace_days`` are per student for the whole course. ``revision`` grows with every change, so people who edit at the
-    same time do not overwrite each other.
-    """
+    """A course."""
 
     __tablename__ = "courses"
 
@@ -29,9 +26,13 @@ class CourseRow(Base):
     slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
     name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     term: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    # A name of the IANA database.
     time_zone: Mapped[str] = mapped_column(String(64))
+    # A ``grader.schemas.course.Visibility``.
     visibility: Mapped[str] = mapped_column(String(16))
+    # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # Grows with every change, so people who edit at the same time do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -71,15 +72,14 @@ class StayRow(Base):
 
 
 class CourseInvitationRow(Base):
-    """A person on a roster without an account. ``person`` identifies them in a roster: their address in lower case, or
-    ``#`` and the student number. ``sha256`` is of the key that lets them in, null until it is printed or mailed;
-    ``user_id`` is the account that used it."""
+    """A person on a roster without an account."""
 
     __tablename__ = "course_invitations"
     __table_args__ = (UniqueConstraint("course_id", "person"), Index(None, "user_id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    # Identifies them in a roster: the address in lower case, or ``#`` and the student number.
     person: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS))
     email: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS), default="", server_default="")
     role: Mapped[str] = mapped_column(String(16))
@@ -87,12 +87,14 @@ class CourseInvitationRow(Base):
     group_name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
     full_name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    # Of the key that lets them in; null until it is printed or mailed.
     sha256: Mapped[str | None] = mapped_column(String(_SHA256), unique=True)
     made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     issued_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     accepted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The account that used it.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
@@ -115,10 +117,7 @@ class JoinCodeRow(Base):
 
 
 class AssignmentRow(Base):
-    """An assignment; a draft until ``published_at``. The time of submission counts. ``late_until`` null: nothing is
-    accepted after ``due_at``. Each day begun after it costs ``late_percent`` of the points; up to ``grace_days`` of
-    them can be covered by the student's own. ``attempts_*`` null: only the platform's limits. ``languages`` and
-    ``devices``: empty means all."""
+    """An assignment; a draft until ``published_at``. The time of submission counts."""
 
     __tablename__ = "assignments"
     __table_args__ = (
@@ -133,13 +132,19 @@ class AssignmentRow(Base):
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     open_at: Mapped[datetime] = mapped_column(UtcDateTime)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Null: nothing is accepted after ``due_at``.
     late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Points lost per day begun after ``due_at``.
     late_percent: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
+    # Of these days, the number that a student's own grace days can cover.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # Null: only the platform's limits.
     attempts_day: Mapped[int | None]
     attempts_total: Mapped[int | None]
     attempts_pending: Mapped[int | None]
+    # Empty: all.
     languages: Mapped[list[str]] = mapped_column(JSON, default=list)
+    # Empty: all.
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())

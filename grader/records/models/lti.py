@@ -108,10 +108,7 @@ class LtiLinkRow(Base):
 
 
 class LtiScoreRow(Base):
-    """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does.
-    ``state`` is a ``grader.schemas.lti.LtiScoreState``; ``sent_*`` is what it last accepted. ``held_until``: a worker
-    is sending it. ``subject_sha256`` identifies the person, see ``passback.subject_digest``: it outlives the account,
-    so a new account of the same person is known to have a grade there."""
+    """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does."""
 
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
@@ -121,13 +118,17 @@ class LtiScoreRow(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     points: Mapped[float]
     most: Mapped[float]
+    # A ``grader.schemas.lti.LtiScoreState``.
     state: Mapped[str] = mapped_column(String(16))
     tries: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # A worker is sending it.
     held_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # What the platform last accepted.
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Identifies the person (``passback.subject_digest``) beyond the account, so a new account is known to have a grade.
     subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -16,10 +16,8 @@ _OF_ONE = "(course_id IS NULL) <> (competition_id IS NULL)"
 
 
 class NoticeRow(Base):
-    """A notice for ``user_id``. If the same happens again before they read it, ``count`` grows instead of a new row.
-    ``on_site``: they want to see it there; ``mail_due``: it is to be mailed. If it is due and has a ``mail_id``, it is
-    being sent in the mail with that Message-ID, since ``mail_begun_at``, for the ``mail_tries``-th time. Afterwards it
-    keeps these three values."""
+    """A notice for ``user_id``. While one is being sent, it is due and has a ``mail_id``; afterwards it keeps the
+    mail's three columns."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -46,9 +44,13 @@ class NoticeRow(Base):
     kind: Mapped[NoticeKind] = mapped_column(words(NoticeKind, 16))
     text: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
+    # Grows if the same happens again before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
+    # They want to see it there.
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # It is to be mailed.
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Message-ID of the mail.
     mail_id: Mapped[str | None] = mapped_column(String(limits.MESSAGE_ID_CHARS))
     mail_begun_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     mail_tries: Mapped[int] = mapped_column(default=0, server_default=sql("0"))

@@ -30,21 +30,7 @@ SHARE_KEY_CHARS = 43
 
 
 class SubmissionRow(Base):
-    """A judgement: a submission, or one that was judged again.
-
-    ``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures; ``artefact`` is
-    the key of the compiled library; ``request_id`` is that of the web request that submitted it.
-
-    ``rejudge_of`` refers to the original if staff had it judged again under a later version. That is a row of its own,
-    so the first judgement stays unchanged, and one query gives the boards of both versions. It uses nobody's attempt.
-
-    ``priority`` is that of its ``kind``; for a run, that of its challenge's kind (see ``grader.records.order``).
-    ``request_sha256`` is of the request with the idempotency key, ``source_sha256`` of the source alone; rows of early
-    releases have neither. ``share_key`` is part of the URL with which its owner shares it; without one nobody else may
-    see it. ``competition_id`` and ``team_id``: submitted to a competition, or judged in its final; such a row is on no
-    other board. ``machine``: only the worker of the GPU with this UUID, or on the host with this name, may run it.
-    ``set_aside``: why this judgement does not count, if it does not.
-    """
+    """A judgement: a submission, or one that was judged again."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -76,27 +62,40 @@ class SubmissionRow(Base):
     source: Mapped[str] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
+    # Of the request with the idempotency key; null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
+    # Of the source alone.
     source_sha256: Mapped[str | None] = mapped_column(String(64))
     kind: Mapped[JudgingReason] = mapped_column(
         words(JudgingReason, 16), default=JudgingReason.COURSE, server_default=JudgingReason.COURSE.value
     )
+    # Of its ``kind``; for a run, of its challenge's kind (see ``grader.records.order``).
     priority: Mapped[int] = mapped_column(default=0)
+    # The original, if staff had it judged again under a later version. That is a row of its own, so the first judgement
+    # stays unchanged, and one query gives the boards of both versions. It uses nobody's attempt.
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
+    # Submitted to a competition, or judged in its final; such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
+    # Only the worker of the GPU with this UUID, or on the host with this name, may run it.
     machine: Mapped[str | None] = mapped_column(String(255))
+    # Why this judgement does not count, if it does not.
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
+    # Grows with every claim and fences late results.
     attempt: Mapped[int] = mapped_column(default=0)
+    # Our own failures.
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(128))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
+    # Key of the compiled library.
     artefact: Mapped[str | None] = mapped_column(String(64))
+    # Part of the URL with which its owner shares it; without one nobody else may see it.
     share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
+    # Of the web request that submitted it.
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -12,14 +12,7 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class WorkerRow(Base):
-    """A worker process.
-
-    ``ended_at``: set by itself when it stops, or by a sweeper after a long silence. ``gpu``: the UUID of its GPU.
-    ``out_of_service``: why that GPU must not judge, until one of its workers finds it healthy again. ``compiles``: it
-    serves the queue ``compile``, and only that without a ``device``. ``drained_at``: since then it takes nothing more,
-    even after a restart, until staff resume it. ``sandbox_fault``: why its host starts no sandboxes; empty if it does.
-    ``reading``: the GPU's state at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
-    """
+    """A worker process."""
 
     __tablename__ = "workers"
 
@@ -31,12 +24,19 @@ class WorkerRow(Base):
     pid: Mapped[int]
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # Set by itself when it stops, or by a sweeper after a long silence.
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # UUID of its GPU.
     gpu: Mapped[str | None] = mapped_column(String(64))
+    # Why its GPU must not judge, until one of its workers finds it healthy again.
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # It serves the queue ``compile``, and only that without a ``device``.
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Since then it takes nothing more, even after a restart, until staff resume it.
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Why its host starts no sandboxes; empty if it does.
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # The GPU's state at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
     reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
