@@ -39,7 +39,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.queue.embedded import start_redis
 from grader.queue.worker import run_worker
-from grader.records import order
+from grader.records import forecast, order
 from grader.records.engine import AWAY, writing
 from grader.records.models import (
     AskedRow,
@@ -124,7 +124,7 @@ def scale_times(scale: float) -> None:
     """Of the order and of the snapshots of this process."""
     order.TURN_BACK_S /= scale
     order.MANY_BACK_S /= scale
-    order.ARRIVALS /= scale
+    forecast.ARRIVALS /= scale
     waiting._KEPT_SECONDS /= scale
     waiting._MISSING_SECONDS /= scale
 

@@ -44,10 +44,10 @@ from deadline import (
 from results import keep
 
 from grader.languages import Language
-from grader.records import order
-from grader.records.closing import Closing
+from grader.records import forecast, order
 from grader.records.durations import SAMPLE, Judged, Work, durations_of, with_outliers
-from grader.records.order import Arrival, Running, Waiting
+from grader.records.forecast import Arrival, Closing, Running
+from grader.records.order import Waiting
 from grader.records.queues import Pauses
 from grader.service.submissions.waiting import QueueSnapshot, QueueWorkers, expected
 
@@ -176,7 +176,7 @@ class Queue:
         del self.running[row.worker]
 
     def arrivals(self, now: float) -> list[Arrival]:
-        since = now - order.ARRIVALS.total_seconds()
+        since = now - forecast.ARRIVALS.total_seconds()
         found = []
         for row in reversed(self.rows):
             if row.created <= since:
@@ -192,7 +192,7 @@ class Queue:
         if known is not None:
             last = {(it.user, it.work.challenge): judged(it) for it in self.ended}
             known = with_outliers(known, last.values())
-            closes = {SLUG: at(WINDOW_S)} if now < WINDOW_S + order.ARRIVALS.total_seconds() else {}
+            closes = {SLUG: at(WINDOW_S)} if now < WINDOW_S + forecast.ARRIVALS.total_seconds() else {}
             coming = expected(self.arrivals(now), Closing(closes, {}), known, at(now))
         return QueueSnapshot(
             device=DEVICE,

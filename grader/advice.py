@@ -1,4 +1,4 @@
-"""What to look at first in a report: one or two sentences for the person who handed it in."""
+"""What to look at first in a report: one or two sentences for its author."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.device_kinds import caution_of
+from grader.formats import sizes
 from grader.languages import compiled_name
-from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Sizes, Verdict, WorkloadReport
+from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from grader.schemas.verdict import Fault
 
-# Where a compiler or Python names a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
+# How compilers and Python name a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
 _LINE = re.compile(
     rf"{compiled_name()}\((\d{{1,6}})\)|{compiled_name()}:(\d{{1,6}}):|\b[Ll]ine (\d{{1,6}})\b"
 )
@@ -28,23 +29,25 @@ _FLAGGED = {
 
 @dataclass(frozen=True)
 class Advice:
-    """``case``: the name of the case to open; ``line``: the line of the source that is named, from 1."""
+    """One or two sentences."""
 
     text: str
+    # The name of the case to open.
     case: str | None = None
+    # The line of the source, from 1.
     line: int | None = None
 
 
 def advise(report: Report) -> Advice:
-    """Of any report, whole or redacted."""
+    """Advice on any report, full or redacted."""
     if report.verdict.row.fault is Fault.PLATFORM:
         return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
         return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
-    failing = [it for it in report.cases if it.verdict.failed]
+    failing = [case for case in report.cases if case.verdict.failed]
     if report.fails_only_hidden and report.hidden is not None:
         text = f"{report.hidden.sentence} Try sizes and values that no public case has."
-        return Advice(text, case=next((it.name for it in failing), None))
+        return Advice(text, case=next((case.name for case in failing), None))
     if not failing:
         return _of_loading(report)
     return _of_cases(failing)
@@ -53,24 +56,24 @@ def advise(report: Report) -> Advice:
 def _flagged(flags: Sequence[Flag]) -> str:
     if not flags:
         return ""
-    return f"Staff will look at it, because {' and '.join(_FLAGGED[flag] for flag in flags)}."
+    return f"Staff will look at it because {' and '.join(_FLAGGED[flag] for flag in flags)}."
 
 
 def _of_times(report: Report) -> str:
-    workloads = [it for it in report.workloads if it.ranked] or report.workloads
+    workloads = [workload for workload in report.workloads if workload.ranked] or report.workloads
     if not workloads:
         return "Every case passed, and no time was measured."
     if not report.representative:
         return f"Every case passed; the times {caution_of(report.device)}."
     if report.score.unranked:
-        return "Every case passed, and it has no rank."
-    known = [it for it in workloads if it.sol is not None]
+        return "Every case passed, but it gets no rank."
+    known = [workload for workload in workloads if workload.sol is not None]
     if known:
-        return _of_light(min(known, key=lambda it: it.sol or 0.0), alone=len(workloads) == 1)
-    slow = [it for it in workloads if it.speedup is not None]
+        return _of_light(min(known, key=lambda workload: workload.sol or 0.0), alone=len(workloads) == 1)
+    slow = [workload for workload in workloads if workload.speedup is not None]
     if not slow:
-        return "Every case passed; there is nothing yet to compare its times with."
-    worst = min(slow, key=lambda it: it.speedup or 0.0)
+        return "Every case passed, but there is nothing yet to compare its times with."
+    worst = min(slow, key=lambda workload: workload.speedup or 0.0)
     return f"Every case passed; '{worst.name}' gains least: {_factor(worst.speedup or 0.0)} PyTorch's speed."
 
 
@@ -83,12 +86,12 @@ def _of_light(worst: WorkloadReport, alone: bool) -> str:
 
 
 def _bound(workload: WorkloadReport) -> str:
-    """Which of the two ceilings is the near one."""
+    """The lower ceiling: memory or arithmetic."""
     cost = workload.cost
     if cost is None or cost.bandwidth is None or cost.rate is None:
         return ""
     by_memory = cost.bytes / cost.bandwidth >= cost.flops / cost.rate
-    return ", which memory bandwidth sets" if by_memory else ", which arithmetic sets"
+    return ", limited by memory bandwidth" if by_memory else ", limited by arithmetic"
 
 
 def _of_loading(report: Report) -> Advice:
@@ -101,30 +104,26 @@ def _of_loading(report: Report) -> Advice:
 
 
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
-    first = next((it for it in failing if not it.hidden), failing[0])
-    sizes = f" with {_sizes(first.sizes)}" if first.sizes else ""
-    text = f"Look first at '{first.name}'{sizes}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
+    first = next((case for case in failing if not case.hidden), failing[0])
+    sized = f" with {sizes(first.sizes)}" if first.sizes else ""
+    text = f"Look first at '{first.name}'{sized}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None
     line = int(next(number for number in found.groups() if number)) if found else None
     return Advice(text + _pattern(failing), case=first.name, line=line or None)
 
 
 def _pattern(failing: Sequence[CaseReport]) -> str:
-    """What those that fail have in common."""
-    categories = {_words(it.category) for it in failing}
+    """What the failing cases have in common."""
+    categories = {_words(case.category) for case in failing}
     if len(failing) < 2 or len(categories) > 1:
         return ""
-    return f" All {len(failing)} that fail are of the category '{categories.pop()}'."
+    return f" All {len(failing)} failing cases are of the category '{categories.pop()}'."
 
 
 def _first_line(text: str) -> str:
     line = text.strip().split("\n", 1)[0]
     cut = line if len(line) <= _SAID_CHARS else line[: _SAID_CHARS - 1] + "…"
     return cut if not cut or cut[-1] in ".!?…" else cut + "."
-
-
-def _sizes(sizes: Sizes) -> str:
-    return ", ".join(f"{name} = {value:,}" for name, value in sizes.items())
 
 
 def _words(name: str) -> str:

@@ -1,8 +1,8 @@
 """Certificates of results: how they are signed, and how anyone checks one without the platform.
 
-A certificate is JSON with three parts. ``certificate`` is what it says. ``digests`` holds the SHA-256 of every value
-in it, by the value's path. ``signature`` is the platform's Ed25519 signature (RFC 8032) over the digests: so one
-signature covers everything, and a value that was changed can be named.
+A certificate is JSON with three parts: ``certificate``, the content; ``digests``, the SHA-256 of every value in it, by
+the value's path; ``signature``, the platform's Ed25519 signature (RFC 8032) of the digests. One signature covers
+everything, and the check can name each value that was changed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,16 @@ from grader.errors import BadRequest
 FORMAT = "grader certificate 1"
 _PARTS = {"certificate", "digests", "signature"}
 _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
-# In a name of a key: enough that nobody makes another key of the same name by trying.
+# In a key's name: enough that nobody finds another key of the same name by trying.
 _ID_CHARS = 32
 
 
 @dataclass(frozen=True)
 class Checked:
-    """``problems``: what was changed, a sentence each; none where it is as it was signed. ``key_id`` names the key in
-    it; ``key_known``: that is the key which the caller trusts."""
-
     certificate: Mapping[str, Any]
     problems: tuple[str, ...]
     key_id: str
+    # True if that is the key that the caller trusts.
     key_known: bool
 
     @property
@@ -40,7 +38,7 @@ class Checked:
 
 
 def sign(certificate: Mapping[str, Any], secret: bytes) -> dict[str, Any]:
-    """All three parts. ``secret``: the 32 bytes of an Ed25519 private key."""
+    """A certificate with all three parts. ``secret``: the 32 bytes of an Ed25519 private key."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     key = Ed25519PrivateKey.from_private_bytes(secret)
@@ -57,19 +55,18 @@ def sign(certificate: Mapping[str, Any], secret: bytes) -> dict[str, Any]:
 
 
 def public_key(secret: bytes) -> bytes:
-    """The 32 bytes of the public key that belongs to ``secret``."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
 
 def key_id(key: bytes) -> str:
-    """What people call a public key: the beginning of its SHA-256, hex."""
+    """A public key's name for people: the beginning of its SHA-256, hex."""
     return hashlib.sha256(key).hexdigest()[:_ID_CHARS]
 
 
 def pem(key: bytes) -> str:
-    """A public key as PEM (RFC 8410), as OpenSSL reads it."""
+    """A public key as PEM (RFC 8410), for OpenSSL."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -113,15 +110,15 @@ def _of_pem(text: str) -> bytes:
 
 def _no_key() -> BadRequest:
     return BadRequest(
-        "That is no Ed25519 public key.", "Take the file that the platform serves at /signing-key.pem."
+        "This is not an Ed25519 public key.", "Use the file that the platform serves at /signing-key.pem."
     )
 
 
 def check(text: str, trusted: bytes | None = None) -> Checked:
-    """Whether a certificate is as it was signed, and by ``trusted``, 32 bytes; without it by the key that it names,
-    which anybody could have made.
+    """Check that a certificate is as it was signed, and by ``trusted`` (32 bytes). Without ``trusted`` only by the key
+    that it names, which anybody could have made.
 
-    Raises BadRequest where the text is no certificate at all.
+    Raises BadRequest if the text is not a certificate.
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -136,15 +133,15 @@ def check(text: str, trusted: bytes | None = None) -> Checked:
             _bytes(signature["value"], _SIGNATURE_BYTES), _signed(digests)
         )
     except InvalidSignature:
-        problems.append("The signature does not fit: the digests or the signature were changed.")
+        problems.append("The signature does not match: the digests or the signature were changed.")
     if trusted is not None and named != trusted:
         problems.append(
-            f"It was signed by another key ({key_id(named)}) than the one that you trust ({key_id(trusted)})."
+            f"It was signed by the key {key_id(named)}, not by the one that you trust ({key_id(trusted)})."
         )
     try:
         found = digests_of(certificate)
     except RecursionError as error:
-        raise BadRequest("It is nested too deeply for a certificate.") from error
+        raise BadRequest("It is nested too deeply to be a certificate.") from error
     problems += [f"{path} was changed." for path in found if path in digests and digests[path] != found[path]]
     problems += [f"{path} was added." for path in found if path not in digests]
     problems += [f"{path} was removed." for path in digests if path not in found]
@@ -155,64 +152,71 @@ def check(text: str, trusted: bytes | None = None) -> Checked:
 def _read(text: str) -> dict[str, Any]:
     try:
         whole = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-        # A number as large as 1e400 is read as infinite, and half of a character ("\ud800") has no UTF-8.
+        # 1e400 is read as infinite, and half of a surrogate pair ("\ud800") has no UTF-8.
         json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"It is not JSON: {error}.", "Take the file as the platform gave it.") from error
+        raise BadRequest(
+            f"It is not JSON: {error}.", "Use the file exactly as the platform gave it."
+        ) from error
     if (
         not isinstance(whole, dict)
         or set(whole) != _PARTS
-        or not all(isinstance(it, dict) for it in whole.values())
+        or not all(isinstance(part, dict) for part in whole.values())
     ):
-        raise BadRequest("It is no certificate.", f"One has the parts {', '.join(sorted(_PARTS))}.")
+        raise BadRequest(
+            "It is not a certificate.", f"A certificate has the parts {', '.join(sorted(_PARTS))}."
+        )
     if whole["certificate"].get("format") != FORMAT or whole["signature"].get("algorithm") != "Ed25519":
-        raise BadRequest(f"It is no '{FORMAT}'.", "A newer release of grader may be able to read it.")
-    if not all(isinstance(it, str) for it in whole["digests"].values()):
+        raise BadRequest(
+            f"Its format is not '{FORMAT}'.", "A newer release of grader may be able to read it."
+        )
+    if not all(isinstance(digest, str) for digest in whole["digests"].values()):
         raise BadRequest("Its digests are not text.")
-    missing = [it for it in ("key", "value") if not isinstance(whole["signature"].get(it), str)]
+    missing = [name for name in ("key", "value") if not isinstance(whole["signature"].get(name), str)]
     if missing:
         raise BadRequest(
-            f"Its signature has no {' and no '.join(missing)}.", "Take the file as the platform gave it."
+            f"Its signature has no {' and no '.join(missing)}.",
+            "Use the file exactly as the platform gave it.",
         )
     return whole
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Of two values of one name, readers would take different ones."""
+    """Refuse repeated names: readers would disagree about the value."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"'{name}' stands there twice")
+            raise ValueError(f"'{name}' occurs twice")
         found[name] = value
     return found
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
-# What is compared of a result and of each of its challenges; everything else is how it was measured.
+# Compared values of a result and of each of its challenges; all others describe the measurement.
 _OF_RESULT = ("rank", "finalists", "score")
 _OF_CHALLENGE = ("submission", "version", "time_us", "speedup", "points")
 
 
 def superseded(given: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the platform says otherwise ``now`` than the certificate that is ``given``, a sentence each; both are the
-    certificates of one team. None where the result stands."""
+    """The differences between a given certificate and the platform's present one for the same team, a sentence each.
+    Empty if the result is unchanged."""
     found = [
         f"The {name} is {_word(now['result'][name])} now; the certificate says {_word(given['result'][name])}."
         for name in _OF_RESULT
         if given["result"][name] != now["result"][name]
     ]
-    present = {it["challenge"]: it for it in now["challenges"]}
-    for it in given["challenges"]:
-        other = present.get(it["challenge"])
+    present = {challenge["challenge"]: challenge for challenge in now["challenges"]}
+    for challenge in given["challenges"]:
+        other = present.get(challenge["challenge"])
         if other is None:
-            found.append(f"{it['challenge']} is no part of the result any more.")
-        elif other["failed"] != it["failed"]:
-            found.append(f"{it['challenge']}: {other['failed'] or 'it counts again'}.")
-        elif any(it[name] != other[name] for name in _OF_CHALLENGE):
-            found.append(f"{it['challenge']} has another result now.")
+            found.append(f"{challenge['challenge']} is no longer part of the result.")
+        elif other["failed"] != challenge["failed"]:
+            found.append(f"{challenge['challenge']}: {other['failed'] or 'it counts again'}.")
+        elif any(challenge[name] != other[name] for name in _OF_CHALLENGE):
+            found.append(f"{challenge['challenge']} now has another result.")
     return tuple(found)
 
 
@@ -221,14 +225,14 @@ def _word(value: Any) -> str:
 
 
 def digests_of(certificate: Mapping[str, Any]) -> dict[str, str]:
-    """Path of each value -> SHA-256, hex, of path and value."""
+    """Path of each value -> SHA-256 (hex) of path and value."""
     return {path: _digest(path, value) for path, value in _leaves(certificate, "")}
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping) and value:
         for name, each in value.items():
-            # A name with a dot must not make a path that another value has.
+            # Escaped, so a name with a dot cannot give the path of another value.
             yield from _leaves(each, f"{path}.{_escaped(name)}" if path else _escaped(name))
     elif isinstance(value, list) and value:
         for number, each in enumerate(value):
@@ -255,7 +259,7 @@ def _canonical(value: Any) -> bytes:
 
 
 def text_of(value: bytes) -> str:
-    """As certificates and the API write it: base64."""
+    """Base64, as in certificates and the API."""
     return base64.b64encode(value).decode("ascii")
 
 

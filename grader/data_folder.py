@@ -1,4 +1,4 @@
-"""The data folder: made and kept so that its owner alone can look into it."""
+"""The data folder: only its owner may read it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 OTHERS = 0o077
-# What a platform puts there. A folder with anything else in it may be somebody's home, or /var/lib: its mode is left.
+# Files of a platform. A folder with anything else may be somebody's home or /var/lib: its mode is not changed.
 _OURS = frozenset(
     {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "uploads", "backups-at-work", "lost+found"}
 )
@@ -22,14 +22,14 @@ _DATABASE = "grader.sqlite3"
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder where it is missing. Where it was made beforehand, or by an older release, and is open to other
-    users, close it (0700, files 0600); where that is not ours to do, log the command that does it. Raises BadRequest
-    where it cannot be made."""
+    """Make the folder if it is missing. If it is open to other users, close it (0700, files 0600); if it belongs to
+    somebody else, log the command that closes it. Raises BadRequest if it cannot be made."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise BadRequest(
-            f"The data folder '{folder}' cannot be made: {error.strerror}.", "GRADER_DATA_DIR names another."
+            f"The data folder '{folder}' cannot be made: {error.strerror}.",
+            "Set GRADER_DATA_DIR to another folder.",
         ) from error
     for path in exposed(folder):
         if reason := _why_not_ours(path, folder):
@@ -41,7 +41,7 @@ def prepare(folder: Path) -> None:
 
 
 def exposed(folder: Path) -> list[Path]:
-    """The folder and what is kept in it, as far as other users may look into it."""
+    """The folder and the files in it that other users may read."""
     return [path for path in (folder, *_kept(folder)) if _mode(path) & OTHERS]
 
 
@@ -52,8 +52,8 @@ def _kept(folder: Path) -> Iterator[Path]:
 
 
 def close(path: Path) -> None:
-    """Take every right from other users, where the path is this user's. What is not there stays away, and a link's
-    target is not ours to change."""
+    """Remove all rights of other users if the file is ours. Missing files and links are skipped: a link's target is not
+    ours to change."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -62,23 +62,23 @@ def close(path: Path) -> None:
             path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
             log.warning("data_closed_to_others", path=str(path), was=f"{stat.S_IMODE(found.st_mode):o}")
     except FileNotFoundError:
-        pass  # SQLite removes its log when the last one closes
+        pass  # SQLite removes its log when the last connection closes
     except OSError as error:
         log.warning("data_open_to_others", path=str(path), reason=str(error))
 
 
 def _why_not_ours(path: Path, folder: Path) -> str:
-    """Empty where its mode is ours to change."""
+    """Why its mode is not ours to change; empty if it is."""
     if path.exists() and path.stat().st_uid != os.geteuid():
         return "it belongs to another user"
     if path == folder and (strange := _strange(folder)):
-        return f"there is more in it than this platform's files, such as {strange}"
+        return f"it also holds files of others, such as {strange}"
     return ""
 
 
 def _strange(folder: Path) -> str:
     names = sorted(path.name for path in folder.iterdir())
-    return next((it for it in names if it not in _OURS and not it.startswith(_DATABASE)), "")
+    return next((name for name in names if name not in _OURS and not name.startswith(_DATABASE)), "")
 
 
 def _mode(path: Path) -> int:

@@ -1,7 +1,7 @@
-"""When something is due: times of a zone (a course's, a competition's) as people write them, and how late a moment is.
+"""Deadlines: times in the time zone of a course or competition as people write them, and how late a moment is.
 
-A day is one of the zone's calendar: where clocks change, a deadline at 18:00 is followed by one at 18:00, not 23 or
-25 hours later.
+Days are calendar days of the zone: across a change of clocks, the day after a deadline at 18:00 ends at 18:00, not 23
+or 25 hours later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FORMS = "2026-01-31 18:00, 2026-01-31T18:00+01:00, or 2026-01-31 for the end of
 
 
 class Phase(StrEnum):
-    """Where a moment is in an assignment's time."""
+    """Part of an assignment's time."""
 
     BEFORE = "before"
     OPEN = "open"
@@ -29,7 +29,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Window:
-    """The times that hold for one student, in UTC. ``late_until`` None: nothing is taken after ``due_at``."""
+    """One student's times, in UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
 
     open_at: datetime
     due_at: datetime
@@ -48,10 +48,10 @@ class Window:
         return Phase.LATE if at <= self.closes_at else Phase.CLOSED
 
     def late_days(self, at: datetime) -> int:
-        """Days begun after the deadline; 0 where it was kept."""
+        """Days begun after the deadline; 0 if it was met."""
         if at <= self.due_at:
             return 0
-        # Wall time against wall time: what clocks show, whatever they were changed by in between.
+        # Compare what clocks show, so a change of clocks in between does not matter.
         behind = _wall(at, self.zone) - _wall(self.due_at, self.zone)
         return max(1, -(-behind // _DAY))
 
@@ -66,30 +66,30 @@ def find_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise BadRequest(
-            f"There is no time zone '{name[:64]}'.", "Write one of the IANA database, such as Europe/Berlin."
+            f"There is no time zone '{name[:64]}'.", "Use a name of the IANA database, such as Europe/Berlin."
         ) from error
 
 
 def zoned(at: datetime, zone: str) -> str:
-    """``2027-03-01 09:00 CET``: a time of ``zone``, which it names."""
+    """A time with its zone: ``2027-03-01 09:00 CET``."""
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
-    """What somebody wrote, in UTC. Without an offset it is a time of ``zone``; a day alone is its beginning or, with
-    ``end``, the end of its last second. A time that clocks show twice is the later one with ``end``, else the earlier.
+    """A moment as somebody wrote it, in UTC. Without an offset it is a time in ``zone``; a day alone means its
+    beginning, or with ``end`` the end of its last second. If clocks show a time twice, ``end`` takes the later one.
 
-    Raises BadRequest where it is no time, or one that the clocks of ``zone`` skip.
+    Raises BadRequest if it is not a time, or one that the clocks of ``zone`` skip.
     """
     words = text.strip()
     try:
         at = datetime.fromisoformat(words)
     except ValueError as error:
-        raise BadRequest(f"'{words[:40]}' is no time.", f"Write it as {_FORMS}.") from error
+        raise BadRequest(f"'{words[:40]}' is not a time.", f"Write it as {_FORMS}.") from error
     if len(words) == 10 and end:
         at = datetime.combine(at, _LAST_SECOND)
     if end and at.time() == _LAST_SECOND:
-        at = at.replace(microsecond=999_999)  # the whole second is in the day
+        at = at.replace(microsecond=999_999)  # to the end of that second
     try:
         if at.tzinfo is not None:
             return at.astimezone(UTC)
@@ -98,13 +98,13 @@ def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
         raise BadRequest(f"'{words[:40]}' is too far away.", f"Write it as {_FORMS}.") from error
     if _wall(found, zone) != at:
         raise BadRequest(
-            f"{at:%Y-%m-%d %H:%M} does not exist in {zone.key}: clocks are put forward then.",
-            f"Take {_wall(found, zone):%H:%M}.",
+            f"{at:%Y-%m-%d %H:%M} does not exist in {zone.key}: clocks go forward then.",
+            f"Use {_wall(found, zone):%H:%M}.",
         )
     return found
 
 
 def day_begins(at: datetime, zone: ZoneInfo) -> datetime:
-    """The midnight before ``at`` in ``zone``, in UTC: when what is counted by the day begins."""
+    """The midnight before ``at`` in ``zone``, in UTC: daily counts start there."""
     midnight = _wall(at, zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.replace(tzinfo=zone).astimezone(UTC)

@@ -1,9 +1,9 @@
-"""The kinds of device that submissions are judged on: everything that differs between them, a row each.
+"""The kinds of device that judge submissions: a table, one row per kind, with everything that differs between them.
 
-A board's name, such as ``cpu`` or ``h200``, belongs to one kind. A new kind is a row here, its back end for the judge
-(``grader.judge.device.Device``) and, where boxes must be given its devices, a row of ``grader.sandbox.gpu``.
+A board's name, such as ``cpu`` or ``h200``, belongs to one kind. A new kind needs a row here, its back end for the
+judge (``grader.judge.device.Device``) and, if boxes must be given its devices, a row in ``grader.sandbox.gpu``.
 
-Imports no torch: workers, the web and the command line read the table, too.
+Imports no torch: workers, web and command line read the table, too.
 """
 
 from __future__ import annotations
@@ -20,45 +20,43 @@ from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
 from grader.sandbox.emulator import is_built
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
-# The board of machines without a GPU, and what a CUDA source is compiled for where nothing can run it: enough to tell
-# whether it compiles.
+# The board of machines without a GPU, and the architecture that CUDA sources are compiled for if nothing can run them:
+# enough to tell whether they compile.
 CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
-# The board of the emulated GPU, and what a CUDA source is compiled to for it: PTX.
+# The board of the emulated GPU, and what CUDA sources are compiled to for it: PTX.
 EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_90a"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceKind:
-    """What the judge, its worker, the web and the command line ask about a device.
-
-    ``boards``: a pattern that matches the whole name of each of its boards, and of no other kind's.
-    ``only_board``: the name where there is one alone; empty where models name the boards.
-    ``on``: what runs a language there, as ``grader.languages`` names it.
-    ``resolution``: entries of one board whose times differ by no larger share are not told apart: what gradings of one
-    and the same kernel differ by (measured), and 0 where they never do.
-    ``caution``: why its times are not representative, as in "times on cpu ..."; empty where they are.
-    ``ceilings``: memory and arithmetic are measured there, so workloads are ranked by their roofline.
-    ``architecture``: what nvcc compiles for; empty where each device says so itself.
-    ``back_end``: "module:name" of what makes its ``Device`` from a board's name and a device's number.
-    ``gpus``: how its devices are found, and what boxes are given of them; None where a worker needs none.
-    """
+    """A row of the table."""
 
     name: str
     title: str
+    # A pattern that matches the full names of its boards, and of no other kind's.
     boards: str
+    # The name if there is only one board; empty if models name the boards.
     only_board: str
+    # One of ON_HOST, ON_GPU and ON_EMULATED of ``grader.languages``.
     on: str
+    # Entries of a board whose times differ by at most this share are not told apart: the measured spread of gradings of
+    # one kernel, 0 if there is none.
     resolution: float
+    # Why its times are not representative, to follow "times on cpu ..."; empty if they are.
     caution: str
+    # True if memory and arithmetic are measured there, so workloads are ranked by their roofline.
     ceilings: bool
+    # The architecture that nvcc compiles for; empty if each device tells its own.
     architecture: str
+    # "module:name" of the function that makes its ``Device`` from a board's name and a device's number.
     back_end: str
+    # How its devices are found and given to boxes; None if a worker needs none.
     gpus: GpuKind | None
 
     def __post_init__(self) -> None:
         re.compile(self.boards)
         if not (self.name and self.title and self.boards):
-            raise ValueError(f"device kind {self.name}: its name, title or boards are missing")
+            raise ValueError(f"device kind {self.name}: name, title or boards are missing")
         if self.on not in (ON_HOST, ON_GPU, ON_EMULATED) or ":" not in self.back_end:
             raise ValueError(
                 f"device kind {self.name}: on is cpu, gpu or emulated, and back_end is module:name"
@@ -66,17 +64,15 @@ class DeviceKind:
 
     @property
     def workloads(self) -> Literal["cpu", "gpu"]:
-        """Which of a challenge's workloads it runs: those of a size for a processor, or those for a GPU."""
         return "gpu" if self.on == ON_GPU else "cpu"
 
     @property
     def samples_large(self) -> bool:
-        """Whether it runs sampled blocks of cases that are for a GPU alone (``grader.challenge.pattern``)."""
+        """True if it runs sampled blocks of the cases that are for a GPU alone (``grader.challenge.pattern``)."""
         return self.on == ON_EMULATED
 
     @property
     def representative(self) -> bool:
-        """False where times are real but say nothing of a GPU."""
         return not self.caution
 
     def has(self, board: str) -> bool:
@@ -109,8 +105,8 @@ EMULATED_GPU = DeviceKind(
     back_end="grader.judge.host_device:emulated_device",
     gpus=None,
 )
-# Model names that NVIDIA has given so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
-# A board of any other model begins with the word nvidia, see ``board_of``.
+# NVIDIA's model names so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
+# The board of any other model begins with "nvidia", see ``board_of``.
 _NVIDIA_BOARDS = (
     r"((gb|gh|mx|[abghklmptv])\d[a-z0-9]*|\d+[a-z]*|pg\d+|gpu|graphics|nvidia|rtx|gtx|gts|gt|titan|grid|cmp|nvs"
     r"|orin|thor|xavier)(-[a-z0-9]+)*"
@@ -130,49 +126,51 @@ NVIDIA_GPU = DeviceKind(
 )
 
 # Tests add rows to this one; everyone else reads DEVICE_KINDS.
-_table = {it.name: it for it in (HOST, EMULATED_GPU, NVIDIA_GPU)}
+_table = {kind.name: kind for kind in (HOST, EMULATED_GPU, NVIDIA_GPU)}
 DEVICE_KINDS = MappingProxyType(_table)
 
 
 def find_kind(board: str) -> DeviceKind | None:
-    """The kind that ``board`` belongs to; None for a name of no kind, which an old record may hold."""
-    return next((it for it in DEVICE_KINDS.values() if it.has(board)), None)
+    """The kind of ``board``; None if there is none, as for a name in an old record."""
+    return next((kind for kind in DEVICE_KINDS.values() if kind.has(board)), None)
 
 
 def kind_of(board: str) -> DeviceKind:
-    """As ``find_kind``. Raises UnknownDevice."""
+    """Like ``find_kind``, but raises UnknownDevice."""
     if (found := find_kind(board)) is None:
-        kinds = ", ".join(f"{it.title} ({it.only_board or 'by its model'})" for it in DEVICE_KINDS.values())
-        raise UnknownDevice(f"'{board}' is the name of no known device.", f"Kinds of device: {kinds}.")
+        kinds = ", ".join(
+            f"{kind.title} ({kind.only_board or 'by its model'})" for kind in DEVICE_KINDS.values()
+        )
+        raise UnknownDevice(f"There is no device '{board}'.", f"Devices are {kinds}.")
     return found
 
 
 def resolve_back_end(kind: DeviceKind) -> Any:
-    """What makes the kind's ``Device``, called with a board's name and a device's number. Imports torch."""
+    """The maker of the kind's ``Device``, called with a board's name and a device's number. Imports torch."""
     return resolve_name(kind.back_end)
 
 
 def board_of(gpu: Gpu) -> str:
-    """The board of a GPU that was found, by its model; it always belongs to the GPU's kind."""
+    """The board of a GPU, by its model; it always belongs to the GPU's kind."""
     name = board_name(gpu.name)
-    kind = next(it for it in DEVICE_KINDS.values() if it.gpus is GPU_KINDS[gpu.kind])
+    kind = next(kind for kind in DEVICE_KINDS.values() if kind.gpus is GPU_KINDS[gpu.kind])
     return name if find_kind(name) is kind else f"{kind.name}-{name}"
 
 
 def caution_of(board: str) -> str:
-    """Why times on ``board`` are not representative, as in "times on cpu ...". For callers that know that they are not,
-    perhaps by another release: so there is an answer for any name."""
+    """Why times on ``board`` are not representative, to follow "times on cpu ...". For callers that know they are not,
+    perhaps from a record of another release: there is an answer for any name."""
     kind = find_kind(board)
     return (kind.caution if kind is not None else "") or "say nothing of a GPU"
 
 
 def resolution_of(board: str) -> float:
-    """The share by which times on ``board`` must differ to be told apart; for a name of no kind, a measured GPU's."""
+    """The share by which times on ``board`` must differ to be told apart; for an unknown name, a measured GPU's."""
     return (find_kind(board) or NVIDIA_GPU).resolution
 
 
 def endless_seconds(board: str) -> float:
-    """About how long an endless loop keeps a judge busy there: until a call's limit ends its box."""
+    """About how long an endless loop keeps a judge busy: until a call's limit ends its box."""
     kind = find_kind(board) or NVIDIA_GPU
     if kind.on == ON_GPU:
         return limits.CASE_SECONDS
@@ -180,26 +178,25 @@ def endless_seconds(board: str) -> float:
 
 
 def fixed_architectures() -> dict[str, str]:
-    """Board -> what nvcc compiles for, of the boards where that is known without a device."""
+    """Board -> nvcc's architecture, for boards where it is known without a device."""
     kinds = DEVICE_KINDS.values()
-    return {it.only_board: it.architecture for it in kinds if it.only_board and it.architecture}
+    return {kind.only_board: kind.architecture for kind in kinds if kind.only_board and kind.architecture}
 
 
 def serves(device: str, language: Language) -> bool:
-    """Whether ``device`` runs it: where there is no GPU, what has an interpreter."""
     kind = find_kind(device)
     return kind is not None and language.runs_on(kind.on)
 
 
 def default_board() -> str:
-    """The board of a machine without a GPU: the emulated one, or the processor's where that is not built."""
+    """The board of a machine without a GPU: the emulated one, or the processor's if that is not built."""
     return EMULATED if is_built() else CPU
 
 
 def home_board(language: Language) -> str:
-    """The same for a language: one that serves it."""
+    """A board for ``language`` on a machine without a GPU."""
     boards = (default_board(), CPU, EMULATED)
-    return next((it for it in boards if serves(it, language)), CPU)
+    return next((board for board in boards if serves(board, language)), CPU)
 
 
 def languages_of(device: str) -> list[Language]:
@@ -207,18 +204,17 @@ def languages_of(device: str) -> list[Language]:
 
 
 def compiled_ahead(device: str, language: Language) -> bool:
-    """Whether what its kernels are compiled to there can be made elsewhere, before the device is free."""
+    """True if the device runs kernels of ``language`` that can be compiled elsewhere, before it is free."""
     kind = find_kind(device)
     return language.kernels_ahead and kind is not None and kind.on == ON_GPU
 
 
 def representative(device: str) -> bool:
-    """False where times are real but say nothing of a GPU."""
     kind = find_kind(device)
     return kind is not None and kind.representative
 
 
 def board_name(model: str) -> str:
-    """What a board is called by the hardware's own name: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
+    """The board's name for a hardware model: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
     words = re.sub(r"(?i)nvidia|tesla|geforce|quadro|\(.*?\)", " ", model).split()
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-") or "gpu"

@@ -1,4 +1,4 @@
-"""What differs between two texts, line by line, in bounded time: difflib alone can be kept busy for minutes."""
+"""Line differences of two texts in bounded time; difflib alone can be kept busy for minutes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _CONTEXT = 3
 
 
 class Matcher(difflib.SequenceMatcher[str]):
-    """Finds the matches that difflib would, the longest first, for as long as ``limits.DIFF_STEPS`` last. What lies
-    between those that it found counts as changed.
+    """Finds the same matches as difflib, longest first, until ``limits.DIFF_STEPS`` are used up. Anything between the
+    matches found counts as changed.
     """
 
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
@@ -22,7 +22,7 @@ class Matcher(difflib.SequenceMatcher[str]):
         self._old, self._new = old, new
 
     def get_matching_blocks(self) -> list[difflib.Match]:
-        # A search looks at each old line of its range, and at each new line that is the same.
+        # A search visits each old line of its range, and each equal line of the new text.
         places: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # by line of the new text
         steps = [0, *accumulate(1 + len(places.get(line, ())) for line in self._old)]
         left = limits.DIFF_STEPS
@@ -43,7 +43,7 @@ class Matcher(difflib.SequenceMatcher[str]):
 
 
 def _joined(matches: Sequence[difflib.Match]) -> list[difflib.Match]:
-    """The same with neighbours that touch made one."""
+    """Merge matches that touch."""
     joined: list[difflib.Match] = []
     for match in matches:
         last = joined[-1] if joined else None
@@ -55,7 +55,7 @@ def _joined(matches: Sequence[difflib.Match]) -> list[difflib.Match]:
 
 
 def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
-    """The lines of a unified diff, without line ends; none where both are the same."""
+    """The lines of a unified diff, without line ends; none if both are the same."""
     for place, group in enumerate(Matcher(old, new).get_grouped_opcodes(_CONTEXT)):
         if not place:
             yield from (f"--- {old_name}", f"+++ {new_name}")
@@ -70,6 +70,6 @@ def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str
 
 
 def _range(start: int, end: int) -> str:
-    """As the format has it: the first line, counted from 1, and how many; of none, the line before."""
+    """The format's range: first line, counted from 1, and length; if empty, the line before."""
     length = end - start
     return f"{start + 1}" if length == 1 else f"{start + 1 if length else start},{length}"

@@ -1,7 +1,7 @@
-"""Every error a person can meet, with one shape: what was wrong (message), its code, and how to fix it (hint).
+"""Every error a person can meet: the message says what was wrong, the hint how to fix it.
 
-``status`` is the HTTP status the API answers with; ``exit_code`` is what the CLI ends with. Both views of one error
-come from the same class, so the API and the CLI cannot disagree.
+``status`` is the HTTP status of the API's answer, ``exit_code`` the CLI's exit code. Both come from the same class, so
+API and CLI cannot disagree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EXIT_TIMED_OUT = 5
 
 
 class GraderError(Exception):
-    """Base of every error that is shown to a person. Subclasses set ``code``, ``status`` and ``exit_code``."""
+    """Base of every error shown to a person. Subclasses set ``code``, ``status`` and ``exit_code``."""
 
     code = "error"
     status = 500
@@ -28,19 +28,19 @@ class GraderError(Exception):
 
     @property
     def told(self) -> str:
-        """Message and hint as sentences, one behind the other."""
+        """Message and hint in one text."""
         message = (
             self.message if self.message.endswith((".", "!", "?")) or not self.hint else f"{self.message}."
         )
         return f"{message} {self.hint}".strip()
 
     def as_dict(self) -> dict[str, str]:
-        """The one error shape: ``code``, ``message``, ``hint``."""
+        """The error as the API answers it."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
 
 class BadRequest(GraderError):
-    """What was sent cannot be used; nothing was stored."""
+    """The request cannot be used; nothing was stored."""
 
     code = "bad_request"
     status = 400
@@ -48,19 +48,19 @@ class BadRequest(GraderError):
 
 
 class BadSource(BadRequest):
-    """The submitted file itself cannot be taken: empty, binary, wrong encoding, too large."""
+    """The submitted file cannot be accepted: empty, binary, wrong encoding, too large."""
 
     code = "bad_source"
 
 
 class BadBundle(BadRequest):
-    """An uploaded archive cannot be taken: not a ZIP, too large, paths that lead out, not one challenge."""
+    """The uploaded archive cannot be accepted: not a ZIP, too large, paths outside it, not exactly one challenge."""
 
     code = "bad_bundle"
 
 
 class UnknownChallenge(GraderError):
-    """There is no challenge of that slug."""
+    """No challenge has this slug."""
 
     code = "unknown_challenge"
     status = 404
@@ -68,19 +68,19 @@ class UnknownChallenge(GraderError):
 
 
 class UnknownLanguage(BadRequest):
-    """No language has that name, the file's suffix names none, or the challenge does not accept it."""
+    """No language has this name, the file name suggests none, or the challenge does not accept it."""
 
     code = "unknown_language"
 
 
 class UnknownDevice(BadRequest):
-    """The platform has no board for that device."""
+    """The platform has no board for this device."""
 
     code = "unknown_device"
 
 
 class LanguageNotServed(GraderError):
-    """The challenge takes this language, but no device of this platform can run it."""
+    """The challenge accepts this language, but no device of this platform can run it."""
 
     code = "language_not_served"
     status = 409
@@ -88,7 +88,7 @@ class LanguageNotServed(GraderError):
 
 
 class NotFound(GraderError):
-    """There is no such thing, or none that the caller may know of."""
+    """It does not exist, or the caller may not know that it does."""
 
     code = "not_found"
     status = 404
@@ -96,7 +96,7 @@ class NotFound(GraderError):
 
 
 class NotSignedIn(GraderError):
-    """No token or session, or one that has ended."""
+    """No token or session, or an expired one."""
 
     code = "not_signed_in"
     status = 401
@@ -104,7 +104,7 @@ class NotSignedIn(GraderError):
 
 
 class SignOnFailed(GraderError):
-    """Another site, which signs people in here, did not do so, or its answer cannot be believed."""
+    """The site that signs people in here refused, or its answer cannot be trusted."""
 
     code = "sign_on_failed"
     status = 403
@@ -120,7 +120,7 @@ class NotAllowed(GraderError):
 
 
 class Conflict(GraderError):
-    """The thing is not in a state in which that can be done."""
+    """The current state does not allow it."""
 
     code = "conflict"
     status = 409
@@ -128,7 +128,7 @@ class Conflict(GraderError):
 
 
 class TooMany(GraderError):
-    """A limit on how often or how much was reached."""
+    """A rate limit or quota is used up."""
 
     code = "too_many"
     status = 429
@@ -136,7 +136,7 @@ class TooMany(GraderError):
 
 
 class ChallengeInvalid(GraderError):
-    """A challenge folder breaks the format. The message names file, key and what was expected."""
+    """A challenge folder breaks the format. The message names the file, the key and the expected value."""
 
     code = "challenge_invalid"
     status = 503
@@ -144,7 +144,7 @@ class ChallengeInvalid(GraderError):
 
 
 class ChallengeChanged(GraderError):
-    """What a folder is judged by differs from what was served under the same version: nothing is judged by it."""
+    """The folder differs from the one served under the same version, so nothing is judged with it."""
 
     code = "challenge_changed"
     status = 409
@@ -152,14 +152,14 @@ class ChallengeChanged(GraderError):
 
 
 class Unreachable(GraderError):
-    """A part of the platform did not answer."""
+    """A part of the platform does not answer."""
 
     code = "unreachable"
     status = 503
 
 
 class TimedOut(GraderError):
-    """What was waited for did not come in time; it continues."""
+    """The result did not come in time; the work continues."""
 
     code = "timed_out"
     status = 504
@@ -167,39 +167,39 @@ class TimedOut(GraderError):
 
 
 class BoxUnavailable(GraderError):
-    """No box could be made: the engine, the image or the machine is at fault, never the submission."""
+    """No box could be started: the engine, the image or the machine is at fault, never the submission."""
 
     code = "box_unavailable"
     status = 503
 
 
 class JudgeFailure(GraderError):
-    """The judge itself failed. Becomes ``internal_error`` and is retried; it never uses up an attempt."""
+    """The judge failed. The submission is judged again; it never uses up an attempt."""
 
     code = "judge_failure"
 
 
 class AuthorizationPending(BadRequest):
-    """Of a device code (RFC 8628): nobody has answered on the page yet; ask again after the interval."""
+    """Device code (RFC 8628): nobody has approved it on the page yet; ask again after the interval."""
 
     code = "authorization_pending"
 
 
 class SlowDown(BadRequest):
-    """Of a device code: asked too soon; the interval is five seconds longer from now on."""
+    """Device code: asked too soon; the interval is now five seconds longer."""
 
     code = "slow_down"
 
 
 class AccessDenied(BadRequest):
-    """Of a device code: its owner said no on the page."""
+    """Device code: its owner denied it on the page."""
 
     code = "access_denied"
     exit_code = EXIT_NOT_ALLOWED
 
 
 class ExpiredToken(BadRequest):
-    """Of a device code: too old, used, or never given."""
+    """Device code: too old, already used, or never issued."""
 
     code = "expired_token"
     exit_code = EXIT_NOT_ALLOWED

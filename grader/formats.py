@@ -1,8 +1,10 @@
-"""Figures as people read them, the same on pages, at a terminal and in exported tables."""
+"""Numbers, times and sizes as people read them, the same on pages, at a terminal and in exported tables."""
 
 from __future__ import annotations
 
-# Of points; what is computed of them is exact, and so is JSON.
+from collections.abc import Mapping
+
+# For display only: calculations and JSON keep the exact value.
 _POINT_DIGITS = 2
 
 
@@ -14,14 +16,37 @@ def duration(us: float) -> str:
     return f"{three_digits(us / 1e6)} s"
 
 
+def wait(seconds: float) -> str:
+    """A time that people wait or a limit: ``8 s``, ``2 min``, ``1 h 5 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours == 0 or (hours == 1 and minutes < 30):
+        return f"{60 * hours + minutes} min"
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def size_text(count: int) -> str:
+    """Bytes: ``45 KiB``, ``1.2 MiB``, ``4 GiB``."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
+        if count >= scale:
+            return f"{count / scale:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{count / 2**10:.0f} KiB"
+
+
+def sizes(values: Mapping[str, int]) -> str:
+    """The sizes of a case or workload: ``m = 3, n = 1,024``."""
+    return ", ".join(f"{name} = {value:,}" for name, value in values.items())
+
+
 def three_digits(value: float) -> str:
-    """Three significant digits without an exponent, of a value of at least 0.1: ``1.31``, ``12.3``, ``1,234``."""
+    """Three significant digits without an exponent, for values from 0.1 up: ``1.31``, ``12.3``, ``1,234``."""
     places = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{places}f}"
 
 
 def rounded_points(value: float) -> float:
-    """Points as a number that people read: never -0."""
+    """Points rounded for display; never -0."""
     return round(value, _POINT_DIGITS) + 0.0
 
 

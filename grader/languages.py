@@ -1,10 +1,10 @@
-"""The languages that a submission may be written in: a table, one row per language.
+"""The languages of submissions: a table, one row per language.
 
-Nothing else in the product compares a language with a particular one: it asks the row. To add a language, add its row
-here, its loader to ``sandbox/runner`` and, where it is compiled, its compiler to ``grader.sandbox.compiler`` and to
+No other part of the product names a particular language: it asks the row. To add one, add its row here, its loader to
+``sandbox/runner`` and, if it is compiled, its compiler to ``grader.sandbox.compiler`` and to
 ``grader.judge.compilation.COMPILERS``.
 
-Imports nothing heavy: the command line reads the table when it starts.
+Imports nothing heavy: the command line reads the table at start.
 """
 
 from __future__ import annotations
@@ -22,26 +22,21 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# The kinds of device that a row names: the host's processor, where kernels are interpreted, a GPU, and one that the
-# host's processor emulates.
+# The kinds of device that a row names: the host's processor, which interprets kernels, a GPU, and the emulated GPU.
 ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 
 @dataclass(frozen=True)
 class Running:
-    """How a kind of device runs a language.
-
-    ``loader``: the module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
-    ``load_submission(message, descriptors)`` returns what makes a call from a binding.
-    ``preload``: what a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
-    """
-
+    # The module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
+    # ``load_submission(message, descriptors)`` returns a function that makes a call from a binding.
     loader: str
+    # What a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
     preload: str
 
 
 class _Rows(type):
-    """Lets ``Language`` itself be iterated: over its rows, in the order of the table."""
+    """Makes ``Language`` iterable: over its rows, in the table's order."""
 
     def __iter__(cls) -> Iterator[Language]:
         return iter([*LANGUAGES.values()])
@@ -52,43 +47,36 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. It is a string, equal to its ``value``: the word that stands for it in requests, reports and the database.
+    """A row. It is a string, equal to its ``value``: the word for it in requests, reports and the database."""
 
-    ``value``: at most 16 characters, see ``grader.records.models``.
-    ``display_name``: what pages show.
-    ``suffixes``: the endings of its files; the first is the one that we write.
-    ``comment``: what begins a comment to the end of the line.
-    ``lexer``: Pygments' name for it.
-    ``fences``: the names of Markdown's code blocks that are marked as this language.
-    ``editor``: which of the editor's parsers reads it, see ``web/client/src/languages.js``.
-    ``python``: a source is a Python module: parameters have no types, and ``ast`` finds its syntax errors.
-    ``declaration``: the line that a student implements; ``$parameters`` are those of the challenge.
-    ``starter``: a source that loads and does nothing yet. It may name ``$title``, ``$parameters`` and
-    ``$declaration``; a line with ``$argument`` is repeated for each argument, one with ``$header`` for each header that
-    the types need.
-    ``torch``: its runner has torch, so torch's kernels may do the work: the judge looks for that, and cannot take the
-    libraries away that torch needs.
-    ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
-    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
-    ``kernels_ahead``: a GPU's runner compiles its kernels when they are first called, which can be done ahead, too, see
-    ``grader.sandbox.compiler.triton``.
-    ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
-    """
-
+    # At most 16 characters, see ``grader.records.models``.
     value: str
     display_name: str
     suffixes: tuple[str, ...]
     comment: str
     lexer: str
+    # Markdown code blocks with these names are marked as this language.
     fences: tuple[str, ...]
+    # The editor's parser for it, see ``web/client/src/languages.js``.
     editor: str
+    # True if a source is a Python module: parameters have no types, and ``ast`` finds its syntax errors.
     python: bool
+    # The line that a student implements; ``$parameters`` are the challenge's.
     declaration: str
+    # A source that loads and does nothing yet. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
+    # ``$argument`` is repeated for each argument, one with ``$header`` for each header that the types need.
     starter: str
+    # True if its runner has torch. Then torch's kernels might do the work: the judge looks for that, and cannot remove
+    # the libraries that torch needs.
     torch: bool
+    # How it runs, by kind of device; it runs on no other kind.
     running: Mapping[str, Running]
+    # Its name in ``grader.judge.compilation.COMPILERS``; None if the source itself is judged.
     compiler: str | None = None
+    # True if a GPU's runner compiles its kernels at their first call, which can also be done ahead, see
+    # ``grader.sandbox.compiler.triton``.
     kernels_ahead: bool = False
+    # A regular expression for starts of lines that occur only in this language; empty if there are none.
     signs: str = ""
 
     CUDA: ClassVar[Language]
@@ -99,7 +87,7 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def named(value: str) -> Language:
-        """The row of that name. Raises ValueError."""
+        """The row with that name. Raises ValueError."""
         try:
             return LANGUAGES[value]
         except (KeyError, TypeError):
@@ -107,13 +95,12 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def of_file(filename: str) -> Language | None:
-        """The language that the file's ending names, if one does."""
+        """The language of the file name's ending, if there is one."""
         suffix = PurePath(filename).suffix.lower()
-        return next((it for it in Language if suffix in it.suffixes), None)
+        return next((language for language in Language if suffix in language.suffixes), None)
 
     @property
     def suffix(self) -> str:
-        """The ending of the files that we write in this language."""
         return self.suffixes[0]
 
     @property
@@ -121,7 +108,7 @@ class Language(str, metaclass=_Rows):
         return self.compiler is not None
 
     def begins_in(self, source: str) -> bool:
-        """Whether a line of it begins as in this language alone."""
+        """True if a line begins as only this language's do."""
         return bool(self.signs) and re.search(rf"^\s*(?:{self.signs})", source, re.MULTILINE) is not None
 
     def runs_on(self, kind: str) -> bool:
@@ -129,11 +116,11 @@ class Language(str, metaclass=_Rows):
         return kind in self.running
 
     def preload_on(self, kind: str) -> str:
-        """What a runner there imports beforehand: nothing where it does not run."""
+        """What a runner imports beforehand; empty if it does not run there."""
         return self.running[kind].preload if kind in self.running else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and what other processes send are the table's own row.
+        # Copies, and rows sent by other processes, are the table's own row.
         return Language.named, (self.value,)
 
     @classmethod
@@ -150,34 +137,33 @@ class Language(str, metaclass=_Rows):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {"enum": [it.value for it in cls], "title": "Language", "type": "string"}
+        return {"enum": [language.value for language in cls], "title": "Language", "type": "string"}
 
 
 def _validated(value: object) -> Language:
-    """Looked up when a value comes, so that a row that is added counts everywhere."""
+    """Looks up the table at each call, so rows added later count."""
     from pydantic_core import PydanticCustomError
 
     try:
         return LANGUAGES[value]  # type: ignore[index]
     except (KeyError, TypeError):
-        quoted = [f"'{it.value}'" for it in Language]
+        quoted = [f"'{language.value}'" for language in Language]
         expected = " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
         raise PydanticCustomError("enum", "Input should be {expected}", {"expected": expected}) from None
 
 
 def names() -> str:
-    """``cuda, triton``: for a hint."""
-    return ", ".join(it.value for it in Language)
+    return ", ".join(language.value for language in Language)
 
 
 def compiled_name() -> str:
-    """A regular expression: the name that a source is compiled under, as compilers' messages give it."""
-    endings = "|".join(re.escape(it.suffix) for it in Language if it.compiled)
+    """A regular expression for the name of a compiled source in compilers' messages."""
+    endings = "|".join(re.escape(language.suffix) for language in Language if language.compiled)
     return f"solution(?:{endings})"
 
 
 def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
-    """``template`` with ``values``; a line that names one of ``repeated`` comes once for each of its texts."""
+    """``template`` with ``values``; a line that names one of ``repeated`` is repeated for each of its texts."""
     lines: list[str] = []
     for line in template.splitlines(keepends=True):
         each = next((name for name in repeated if f"${name}" in line), None)
@@ -271,4 +257,4 @@ $declaration:
     signs=r"import triton\b|from triton\b|@triton\.",
 )
 
-LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}
+LANGUAGES: dict[str, Language] = {language.value: language for language in (Language.CUDA, Language.TRITON)}

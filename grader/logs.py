@@ -1,8 +1,8 @@
-"""Log lines: an event and its facts, to standard error; JSON where standard error is no terminal.
+"""Log lines: an event and its facts, to standard error; as JSON unless that is a terminal.
 
-Every line carries what its context was bound to: ``request`` (the id of a web request), ``submission`` (its public id)
-and the like, so that a search for one id finds the whole story. Never a source text, a password, a token or hidden
-data: nothing logs them, and what an exception of others might carry is struck out here.
+Every line carries its bound context, such as ``request`` (id of a web request) and ``submission`` (public id), so a
+search for one id finds the whole story. Source texts, passwords, tokens and hidden data must never be logged: nothing
+logs them, and this module strikes them out of exceptions of other libraries.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import structlog
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("auto", "json", "text")
-# From a proxy or a program: long enough to be one of its own, short enough for a column, and nothing that a terminal, a
-# log reader or a header would take for something else.
+# From a proxy or a program: long enough to be unique, short enough for a column, and without anything that a terminal,
+# log reader or header would interpret.
 REQUEST_ID_CHARS = 64
 _REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}}")
-# One line is for reading: a traceback fits, a source text that somehow got in does not.
+# A traceback fits, a source text that got in by mistake does not.
 _VALUE_CHARS = 16_000
 _HIDDEN = "(not logged)"
-# Tracebacks keep their lines, indented, so that none can pass for a line of the log.
+# Tracebacks keep their lines, indented, so none can pass for a log line.
 _OF_LINES = frozenset({"exception", "stack"})
 _SECRET_KEYS = frozenset(
     "source password token secret authorization cookie seed_key database_url library body".split()
 )
-# Tokens of ours and others, and the password in a URL.
+# Our tokens and others', and the password in a URL.
 _SECRET_TEXT = (
     (re.compile(r"grd_[A-Za-z0-9_-]{8,}"), "grd_***"),
     (re.compile(r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}"), r"\1***"),
@@ -41,8 +41,8 @@ Line = MutableMapping[str, Any]
 
 
 def configure(level: str = "", form: str = "") -> None:
-    """Set up structlog and the standard library's logging for this process; empty: as ``GRADER_LOG_LEVEL`` and
-    ``GRADER_LOG_FORMAT`` say. The first call counts; a later one changes nothing.
+    """Set up structlog and the standard library's logging for this process. Empty arguments: as ``GRADER_LOG_LEVEL``
+    and ``GRADER_LOG_FORMAT`` say. Only the first call counts.
     """
     if structlog.get_config()["wrapper_class"] is not _Provisional:
         return
@@ -64,26 +64,25 @@ def configure(level: str = "", form: str = "") -> None:
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a module. Like structlog's own, but it prints nothing to standard output, where a command's answer
-    goes, also in a process that never calls ``configure``."""
+    """The logger of a module. Unlike structlog's own, it never prints to standard output, which holds a
+    command's answer, even in a process that does not call ``configure``."""
     return structlog.get_logger(name)
 
 
 def request_id() -> str | None:
-    """The id of the web request that is served in this context, if one is."""
     found = structlog.contextvars.get_contextvars().get("request")
     return found if isinstance(found, str) else None
 
 
 def new_request_id(proposed: str | None = None) -> str:
-    """``proposed`` where it is well-formed, else a new one of 16 letters."""
+    """``proposed`` if it is well-formed, else 16 random letters."""
     if proposed is not None and _REQUEST_ID.fullmatch(proposed):
         return proposed
     return secrets.token_hex(8)
 
 
 def strike_out(_logger: object, _method: str, line: Line) -> Line:
-    """Remove what must not be in a log, wherever it came from."""
+    """Remove secrets, wherever they came from."""
     for key, value in line.items():
         if key in _SECRET_KEYS:
             line[key] = _HIDDEN
@@ -99,16 +98,15 @@ def _clean(text: str) -> str:
 
 
 def _to_standard_error(*_: object) -> structlog.PrintLogger:
-    """Looked up at each call, so that a test or a daemon may redirect standard error."""
     return structlog.PrintLogger(sys.stderr)
 
 
 class _Provisional(structlog.BoundLogger):
-    """Marks that ``configure`` was not called."""
+    """Marks a process that did not call ``configure``."""
 
 
 def _from_warning(_logger: object, method: str, line: Line) -> Line:
-    """What a command of a person's has to say; ``GRADER_LOG_LEVEL`` may ask for more."""
+    """In a person's command only warnings are shown, unless ``GRADER_LOG_LEVEL`` asks for more."""
     least = _level(os.environ.get("GRADER_LOG_LEVEL") or "warning")
     if _level("error" if method in ("exception", "critical") else method) < least:
         raise structlog.DropEvent
@@ -126,7 +124,7 @@ def _rendering(form: str) -> list[structlog.typing.Processor]:
 
 
 def escape(_logger: object, _method: str, line: Line) -> Line:
-    """For the text format: what a request or a submission says ends no line, begins no other and drives no terminal.
+    """For the text format: text of a request or a submission must not end a line, start another or control a terminal.
     JSON escapes by itself.
     """
     for key, value in line.items():
@@ -146,8 +144,8 @@ def _escaped(text: str) -> str:
 def _configure_others(
     shared: list[structlog.typing.Processor], rendering: list[structlog.typing.Processor], level: int
 ) -> None:
-    """Lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) take the same form. Others' only
-    from a warning on."""
+    """Format lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) alike. Other libraries
+    are logged from warnings on."""
     handler = _StandardError()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -162,8 +160,6 @@ def _configure_others(
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Writes to whatever standard error is at that moment."""
-
     def __init__(self) -> None:
         logging.Handler.__init__(self)
 
@@ -173,7 +169,7 @@ class _StandardError(logging.StreamHandler[TextIO]):
 
     @stream.setter
     def stream(self, _stream: TextIO) -> None:
-        raise AttributeError("it is looked up at each line")
+        raise AttributeError("standard error is looked up at each line")
 
 
 if not structlog.is_configured():

@@ -1,5 +1,5 @@
-"""Reads a roster: a table of commas, semicolons or tabs whose first line names its columns, from whatever program wrote
-it. Nothing is asked of a database here.
+"""Reads a roster: a table separated by commas, semicolons or tabs whose first line names its columns, from any program.
+Uses no database.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ EMAIL, FULL_NAME, NUMBER, SECTION, GROUP, ACCOUNT = (
     "email", "full_name", "student_number", "section", "group", "account",
 )  # fmt: skip
 _FIRST, _LAST, _LOGIN = "first name", "last name", "login"
-# What a column may be called, without regard to case, spaces, dots and dashes: our own names, and what Canvas, Moodle
-# and the student records of universities call them.
+# Accepted column names, without case, spaces, dots and dashes: ours, and those of Canvas, Moodle and student records.
 _NAMES = {
     EMAIL: ("email", "mail", "emailaddress", "emailaccount"),
     FULL_NAME: ("fullname", "name", "student", "studentname", "displayname"),
@@ -33,13 +32,13 @@ _NAMES = {
     SECTION: ("section", "class", "tutorial", "sections"),
     GROUP: ("group", "team", "groups"),
     ACCOUNT: ("account",),
-    # How another program signs people in. An account here may have that name by chance, or by intention.
+    # Another program's account name. An account here may have the same name by chance, or by intention.
     _LOGIN: ("username", "user", "login", "loginid", "sisloginid"),
 }
-# The first columns of Canvas's gradebook. "ID" is Canvas's own; a row without one is no person.
+# First columns of Canvas's gradebook. "ID" is Canvas's own; a row without it is not a person.
 _CANVAS = frozenset({"student", "id", "sisloginid", "section"})
 _CANVAS_TEST_STUDENT = "Student, Test"
-# In names: Persian and several scripts of India are not written without these two.
+# Persian and several scripts of India need these two in names.
 _JOINERS = "\u200c\u200d"
 _FIELD_OF = {name: column for column, names in _NAMES.items() for name in names}
 _LENGTHS = {
@@ -53,14 +52,13 @@ _LENGTHS = {
     ACCOUNT: limits.NAME_CHARS,
     _LOGIN: limits.EMAIL_CHARS,
 }
-# Columns that become others.
 _BECOMES = {_FIRST: FULL_NAME, _LAST: FULL_NAME, _LOGIN: EMAIL}
 _DELIMITERS = (",", ";", "\t")
 
 
 @dataclass(frozen=True)
 class RosterLine:
-    """``values`` has a key for each column of the file that means something; an empty cell is empty text."""
+    """``values`` has a key for each known column of the file; an empty cell is empty text."""
 
     number: int
     values: Mapping[str, str]
@@ -78,8 +76,6 @@ class BadCell:
 
 @dataclass(frozen=True)
 class RosterFile:
-    """``columns``: those of ours that the file has. ``unused``: its other columns, as they are called there."""
-
     columns: frozenset[str]
     lines: Sequence[RosterLine]
     problems: Sequence[BadCell]
@@ -87,7 +83,7 @@ class RosterFile:
 
 
 class DecodedText(NamedTuple):
-    """``guessed``: nothing in the file says that its encoding is ``encoding``; in another one its names are others."""
+    """``guessed``: nothing in the file says that its encoding is ``encoding``; in another one, names would differ."""
 
     text: str
     encoding: str
@@ -95,9 +91,8 @@ class DecodedText(NamedTuple):
 
 
 def decode(content: bytes) -> DecodedText:
-    """The text of a file: UTF-8 or UTF-16 with a mark, UTF-8 without one, else Windows-1252, which older spreadsheets
-    write. Raises BadRequest if it is none of them, or some lines are in one and some in another, as after two files
-    were put together."""
+    """The text of a file: UTF-8 or UTF-16 with a byte order mark, UTF-8 without one, else Windows-1252, which older
+    spreadsheets write. Raises BadRequest if it is none of them, or a mixture, as after two files were joined."""
     for mark, codec, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
         (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
@@ -105,7 +100,7 @@ def decode(content: bytes) -> DecodedText:
     ):
         if content.startswith(mark):
             return DecodedText(_decoded(content, codec), encoding)
-    if b"\0" in content:  # UTF-16 without a mark, or no text at all
+    if b"\0" in content:  # UTF-16 without a mark, or not text
         raise _no_text(content, content.index(b"\0"))
     try:
         return DecodedText(content.decode("utf-8"), "UTF-8")
@@ -115,7 +110,7 @@ def decode(content: bytes) -> DecodedText:
 
 
 def _check_mixed(content: bytes) -> None:
-    """``content`` is not UTF-8 as a whole. Text in Windows-1252 is hardly ever UTF-8 by chance, so where a line with
+    """For content that is not UTF-8 as a whole. Windows-1252 is hardly ever valid UTF-8 by chance: if any line with
     letters beyond ASCII is, the names of one part would come out wrong. Raises BadRequest."""
     right, wrong = False, 0
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -128,8 +123,8 @@ def _check_mixed(content: bytes) -> None:
             wrong = wrong or number
     if right:
         raise BadRequest(
-            f"Line {wrong} of the roster is not text in UTF-8, and other lines are.",
-            "Two files were put together: save each as CSV in UTF-8 before.",
+            f"Line {wrong} of the roster is not text in UTF-8, but other lines are.",
+            "Perhaps two files were joined: save each as CSV in UTF-8 first.",
         )
 
 
@@ -138,7 +133,7 @@ def _decoded(content: bytes, encoding: str) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         raise _no_text(content, error.start) from error
-    if "\0" in text:  # UTF-32 has the mark of UTF-16, too
+    if "\0" in text:  # UTF-32 begins with UTF-16's mark
         raise _no_text(content, 0)
     return text
 
@@ -151,7 +146,7 @@ def _no_text(content: bytes, at: int) -> BadRequest:
 
 
 def parse(text: str) -> RosterFile:
-    """Raises BadRequest where the text is no such table at all; what is wrong with single rows is in ``problems``."""
+    """Raises BadRequest if the text is not such a table; problems of single rows are in ``problems``."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise BadRequest(
@@ -172,7 +167,7 @@ def parse(text: str) -> RosterFile:
         if len(lines) + len(problems) >= limits.ROSTER_ROWS:
             raise BadRequest(
                 f"The roster has more than {limits.ROSTER_ROWS:,} rows.",
-                "Import it in parts, without dropping.",
+                "Import it in parts, without dropping students.",
             )
         line, wrong = _line(number, header, columns, cells)
         if canvas:
@@ -184,15 +179,14 @@ def parse(text: str) -> RosterFile:
     unused = [
         name.strip() for name, column in zip(header, columns, strict=True) if column is None and name.strip()
     ]
-    known = {_BECOMES.get(it, it) for it in columns if it is not None}
+    known = {_BECOMES.get(column, column) for column in columns if column is not None}
     return RosterFile(frozenset(known), lines, problems, unused)
 
 
 def _columns(names: Sequence[str]) -> list[str | None]:
-    """What each column means, by its tidied name; None: nothing."""
     columns = [_FIELD_OF.get(name) for name in names]
     others = set(columns)
-    if columns.count(NUMBER) > 1:  # "ID" beside a student number is that of the other program
+    if columns.count(NUMBER) > 1:  # next to a student number, "ID" is the other program's id
         columns = [None if name == "id" else column for name, column in zip(names, columns, strict=True)]
     if _LOGIN in others and not others & {EMAIL, NUMBER, ACCOUNT}:
         return [ACCOUNT if column == _LOGIN else column for column in columns]
@@ -202,7 +196,7 @@ def _columns(names: Sequence[str]) -> list[str | None]:
 
 
 def _canvas_person(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Whether a row of Canvas's gradebook is somebody's: others hold points, or are the test student's."""
+    """True if a row of Canvas's gradebook is a student's: others hold points, or are the test student's."""
     row = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
     test = (
         row.get("student") == _CANVAS_TEST_STUDENT and not row.get("sisuserid") and not row.get("sisloginid")
@@ -230,15 +224,15 @@ def _check_header(header: Sequence[str], columns: Sequence[str | None]) -> None:
     known = [column for column in columns if column is not None]
     if not {EMAIL, NUMBER, ACCOUNT} & set(known):
         raise BadRequest(
-            "The roster's first line names no column that tells who somebody is: "
+            "The roster's first line names no column that identifies people: "
             f"{', '.join(name[:40] for name in header[:12]) or 'it is empty'}.",
-            "One of them must be called email, student_number or account.",
+            "Name a column email, student_number or account.",
         )
     for column in known:
         if known.count(column) > 1:
             twins = [name.strip() for name, of in zip(header, columns, strict=True) if of == column]
             raise BadRequest(
-                f"Two columns of the roster mean the same: {', '.join(twins)}.", "Remove one of them."
+                f"Several columns of the roster mean the same: {', '.join(twins)}.", "Keep one of them."
             )
 
 
@@ -246,7 +240,7 @@ def _line(
     number: int, header: Sequence[str], columns: Sequence[str | None], cells: Sequence[str]
 ) -> tuple[RosterLine, list[BadCell]]:
     if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
-        text = f"the row has {len(cells)} cells, the first line names {len(header)} columns"
+        text = f"the row has {len(cells)} cells, but the first line names {len(header)} columns"
         return RosterLine(number, {}), [BadCell(number, "", text)]
     values: dict[str, str] = {}
     problems = []
@@ -257,13 +251,13 @@ def _line(
         if len(value) > _LENGTHS[column]:
             problems.append(BadCell(number, header[place], f"longer than {_LENGTHS[column]} characters"))
         elif not _printable(value, column) or "\ufffd" in value:
-            problems.append(BadCell(number, header[place], "holds characters that cannot be printed"))
+            problems.append(BadCell(number, header[place], "contains characters that cannot be printed"))
         values[column] = value
     if "@" in (login := values.pop(_LOGIN, "")):
         values[EMAIL] = login
     first, last = values.pop(_FIRST, None), values.pop(_LAST, None)
     if FULL_NAME not in values and (first is not None or last is not None):
-        values[FULL_NAME] = " ".join(it for it in (first, last) if it)[: limits.TITLE_CHARS]
+        values[FULL_NAME] = " ".join(name for name in (first, last) if name)[: limits.TITLE_CHARS]
     if not any(values.get(column) for column in (EMAIL, NUMBER, ACCOUNT)):
         problems.append(BadCell(number, "", "the row has no e-mail address, student number or account"))
     return RosterLine(number, values), problems

@@ -1,4 +1,4 @@
-"""Pure functions from measured times to scores: middle values with intervals, geometric means, speedups, SOL."""
+"""Scores from measured times: midmeans with intervals, geometric means, speedups, ranks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Interval = tuple[float, float]
 
 # Two-sided 95 % of the normal distribution.
 Z95 = 1.959964
-# Two-sided 95 % of Student's t for one, two, three and four degrees of freedom; beyond, an expansion is exact enough.
+# Two-sided 95 % of Student's t for one to four degrees of freedom; beyond, an expansion is accurate enough.
 _T95 = (12.7062, 4.3027, 3.1824, 2.7764)
 
-# A time is known where its 95 % interval lies within this share of it. Honest kernels reach a few percent on a busy
-# CPU; beyond this, two kernels that differ by half could not be distinguished.
+# A time counts if its 95 % interval is within this share of it. Honest kernels reach a few percent on a busy CPU;
+# with more, two kernels that differ by half could not be distinguished.
 KNOWN_WITHIN = 0.2
 
-# A time after corrections can come out at or below zero only for a call that does nothing; it is cut off here, seconds.
+# Lower bound of corrected times, seconds: only a call that does nothing can come out at or below zero.
 SHORTEST_S = 1e-7
 
 
@@ -31,31 +31,30 @@ class Estimate:
     interval: Interval
 
     def within(self, share: float) -> bool:
-        """Whether neither end of the interval is further off than this share of the value."""
+        """True if both ends of the interval are within this share of the value."""
         low, high = self.interval
         return max(high - self.value, self.value - low) <= share * self.value
 
 
 def is_known(estimate: Estimate, resolution: float) -> bool:
-    """Whether a time may be shown and ranked: longer than ``resolution`` (in its unit), and neither end of its interval
-    further off than KNOWN_WITHIN of it. Any other says more of the machine's noise than of the kernel."""
-    # Times go through logarithms and JSON on their way: the last digits may differ.
+    """True if a time may be shown and ranked: longer than ``resolution`` (same unit), with an interval within
+    KNOWN_WITHIN. Otherwise it says more about the machine's noise than about the kernel."""
+    # Times went through logarithms and JSON: their last digits may differ.
     return estimate.value > resolution * (1 + 1e-9) and estimate.within(KNOWN_WITHIN)
 
 
 def midmean(values: Sequence[float]) -> float:
-    """The mean of the middle half: a quarter of ``values``, rounded down, is left out at either end.
+    """The mean of the middle half: a quarter of the values, rounded down, is left out at each end.
 
-    Less than a quarter of them, whatever they are, moves it by no more than the others differ by; and of values that
-    are as normal as most rounds are, it varies a seventh less than their median does.
-    Raises ValueError on no values.
+    Outliers of less than a quarter move it by no more than the spread of the others; for normal values, as most rounds
+    are, its variance is a seventh below the median's. Raises ValueError without values.
     """
     return statistics.fmean(_middle(values))
 
 
 def midmean_error(values: Sequence[float]) -> float:
-    """The standard error of ``midmean``, by the variance of the values with each outer quarter moved to the value that
-    is next to it (Tukey and McLaughlin 1963); 0 for a single value."""
+    """Standard error of ``midmean``: from the winsorized variance, each outer quarter moved to its nearest neighbour
+    (Tukey and McLaughlin 1963); 0 for a single value."""
     count = len(values)
     if count < 2:
         return 0.0
@@ -66,8 +65,8 @@ def midmean_error(values: Sequence[float]) -> float:
 
 
 def midmean_interval(values: Sequence[float]) -> Estimate:
-    """The midmean and its 95 % interval, by Student's t with as many degrees of freedom as the middle half has.
-    Raises ValueError on no values."""
+    """The midmean and its 95 % interval by Student's t, with the degrees of freedom of the middle half.
+    Raises ValueError without values."""
     value = midmean(values)
     half = _t95(len(values) - 2 * (len(values) // 4) - 1) * midmean_error(values)
     return Estimate(value, (value - half, value + half))
@@ -79,7 +78,7 @@ def _middle(values: Sequence[float]) -> list[float]:
 
 
 def _t95(freedom: int) -> float:
-    """Cornish and Fisher's expansion, three terms of it (Abramowitz and Stegun, 26.7.5)."""
+    """Three terms of the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5)."""
     if freedom <= len(_T95):
         return _T95[max(freedom, 1) - 1]
     first = (Z95**3 + Z95) / 4
@@ -89,19 +88,19 @@ def _t95(freedom: int) -> float:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Raises ValueError on no values or on one that is not positive."""
+    """Raises ValueError without values, or if one is not positive."""
     if not values or min(values) <= 0:
         raise ValueError("a geometric mean needs positive values")
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def combine(estimates: Sequence[Estimate], shared: float) -> Estimate:
-    """The geometric mean of estimates that are independent, but for a ``shared`` share of each value that the half of
-    its interval holds and by which all may be off together. On the log scale, the former errors add in squares and the
-    latter as they are: a mean does not make them less."""
+    """The geometric mean of estimates. Their errors are independent except for ``shared``: the share of each value,
+    part of its half interval, by which all may be off together. On the log scale, independent errors add in squares and
+    shared ones linearly, so averaging does not reduce the latter."""
     value = geometric_mean([estimate.value for estimate in estimates])
-    down = _log_error([math.log(it.value / it.interval[0]) for it in estimates], shared)
-    up = _log_error([math.log(it.interval[1] / it.value) for it in estimates], shared)
+    down = _log_error([math.log(estimate.value / estimate.interval[0]) for estimate in estimates], shared)
+    up = _log_error([math.log(estimate.interval[1] / estimate.value) for estimate in estimates], shared)
     return Estimate(value, (value * math.exp(-down), value * math.exp(up)))
 
 
@@ -112,7 +111,7 @@ def _log_error(halves: Sequence[float], shared: float) -> float:
 
 
 def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> float | None:
-    """Geometric mean of baseline / time over workloads; None where a baseline is missing."""
+    """Geometric mean of baseline / time over workloads; None if a baseline is missing."""
     known = [base for base in baselines_us if base is not None]
     if not times_us or len(known) != len(times_us):
         return None
@@ -120,12 +119,11 @@ def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> 
 
 
 def is_faster(time: float, other: float, resolution: float) -> bool:
-    """Whether ``time`` is shorter than ``other`` by more than a board's ``resolution``, a share of it."""
+    """True if ``time`` beats ``other`` by more than a board's ``resolution``, a share of the time."""
     return time < other / (1 + resolution)
 
 
 def ranks(times: Sequence[float], resolution: float) -> list[int]:
-    """1 + the number of times that are faster than each (``is_faster``), so that those that a board cannot tell apart
-    share a rank."""
+    """1 + the number of times faster than each (``is_faster``): times that a board cannot tell apart share a rank."""
     ordered = sorted(times)
     return [bisect_left(ordered, time / (1 + resolution)) + 1 for time in times]

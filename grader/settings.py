@@ -1,4 +1,4 @@
-"""Settings of a platform, from environment variables ``GRADER_*`` (and a file ``.env`` is not read: one place only)."""
+"""Settings of a platform, from environment variables ``GRADER_*``. A file ``.env`` is not read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.device_kinds import default_board, find_kind
 from grader.oidc_settings import PROVIDER_NAME, OidcProvider
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
-# Where an engine puts files for a container: a setting may lie in one of its name, where no list of variables shows it.
+# Container engines put secrets here: a file named after a setting keeps its value out of the environment.
 SECRETS = Path("/run/secrets")
 
 
@@ -39,7 +39,7 @@ _QUOTED = "a password's / : @ # ? % are written as %2F %3A %40 %23 %3F %25"
 def _is_redis_url(value: str) -> bool:
     parts = urlsplit(value)
     try:
-        # A number or none; what stands there else is a piece of a password that was not quoted.
+        # Raises if the port is no number: then it is part of a password that was not quoted.
         _ = parts.port
     except ValueError:
         return False
@@ -51,7 +51,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="GRADER_",
-        env_nested_delimiter="__",  # of the providers of single sign-on alone: nothing else has parts
+        env_nested_delimiter="__",  # for the providers of single sign-on
         frozen=True,
         extra="ignore",
         hide_input_in_errors=True,
@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=default_data_dir, description="database, socket of the embedded Redis, secrets, logs"
     )
-    # Both hold passwords, so neither is shown, nor what is wrong in them.
+    # Both hold passwords, so neither their values nor their errors are shown.
     database_url: str = Field(
         default="",
         repr=False,
@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     )
     challenges: Path | None = Field(
         default=None,
-        description="a catalogue: a folder with challenges/ and reference/; empty: the one that is included",
+        description="a folder with challenges/ and reference/; empty: the included catalogue",
     )
     box: Literal["auto", "docker", "bubblewrap", "local"] = Field(
         default="auto",
@@ -98,8 +98,8 @@ class Settings(BaseSettings):
     )
     device: str = Field(
         default_factory=default_board,
-        description="the board that a worker without a GPU serves; unless set: emulated, or cpu where the emulated "
-        "GPU is not built",
+        description="the board that a worker without a GPU serves; unset: emulated, or cpu if the emulated GPU is not "
+        "built",
     )
     gpu: str = Field(
         default="",
@@ -108,8 +108,8 @@ class Settings(BaseSettings):
     )
     devices: str = Field(
         default_factory=lambda given: given.get("device") or default_board(),
-        description="boards that take submissions even while they have no worker, separated by commas, the "
-        "default first; unless set: as GRADER_DEVICE",
+        description="boards that accept submissions even without a worker, separated by commas, the default first; "
+        "unset: as GRADER_DEVICE",
     )
     token_days: int = Field(
         default=limits.TOKEN_DAYS,
@@ -121,7 +121,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=8,
-        description="number of reverse proxies in front of the web whose X-Forwarded-* headers are believed",
+        description="number of reverse proxies in front of the web whose X-Forwarded-* headers are trusted",
     )
     lock_dir: Path | None = Field(
         default=None, description="where workers lock their GPUs; all platforms of a machine share one folder"
@@ -142,13 +142,13 @@ class Settings(BaseSettings):
     attempts: int = Field(
         default=limits.ATTEMPTS,
         ge=1,
-        description="times a submission is judged before our own failures end it",
+        description="times a submission is judged before failures of the platform end it",
     )
     spare_boxes: int = Field(
         default=1,
         ge=0,
         le=8,
-        description="boxes that a worker starts ahead, for each language; on a GPU more while many submit",
+        description="boxes that a worker starts ahead for each language; on a GPU more while many submit",
     )
 
     # Operating it.
@@ -163,8 +163,7 @@ class Settings(BaseSettings):
     )
     metrics_token: str = Field(
         default="",
-        description="the bearer token that may read /metrics; with neither this nor GRADER_METRICS_ALLOW "
-        "nobody may",
+        description="the bearer token that may read /metrics; without this and GRADER_METRICS_ALLOW nobody may",
     )
     metrics_allow: str = Field(
         default="",
@@ -188,54 +187,52 @@ class Settings(BaseSettings):
         default=limits.WAITING_PER_USER,
         ge=1,
         le=1000,
-        description="submissions of one user that may wait or run at once",
+        description="submissions that one user may have waiting or running at once",
     )
     quota: int = Field(
         default=limits.QUOTA,
         ge=1,
         le=1_000_000,
-        description="submissions of one user that a challenge takes within GRADER_QUOTA_HOURS",
+        description="submissions per user and challenge within GRADER_QUOTA_HOURS",
     )
     quota_hours: float = Field(
-        default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="hours that GRADER_QUOTA counts"
+        default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="hours over which GRADER_QUOTA counts"
     )
 
-    # Accounts. Checks of one field against another stand with the later of the two.
+    # Accounts. A validator sees only the fields above its own, so it belongs to the later of two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
         default="closed",
-        description="who may make an account: closed (staff make them), invite, domain (an e-mail address, "
-        "proven by a link), open",
+        description="who may make an account: closed (only staff make them), invite, domain (people with a verified "
+        "e-mail address of a domain), open",
     )
     url: str = Field(
         default="",
-        description="the address that people open, such as https://grader.uni.edu; links in mail and print "
+        description="the address that people open, such as https://grader.uni.edu; links in mail and printouts "
         "begin with it",
     )
     trusted_proxies: str = Field(
         default="",
         description="addresses and networks, separated by commas, of the proxies whose X-Forwarded-* headers "
-        "are believed; from anyone else they are dropped",
+        "are trusted; headers from others are dropped",
     )
     smtp_host: str = Field(default="", description="the mail server; empty: nothing is mailed")
     smtp_port: int = Field(default=587, ge=1, le=65535, description="the mail server's port")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
-        default="starttls", description="none is for a relay on this machine, without a password"
+        default="starttls", description="none is only for a relay on this machine without a password"
     )
-    smtp_user: str = Field(
-        default="", description="the user who signs in to the mail server; empty: nobody does"
-    )
-    smtp_password: str = Field(default="", repr=False, description="that user's password")
+    smtp_user: str = Field(default="", description="the user name at the mail server; empty: no sign-in")
+    smtp_password: str = Field(default="", repr=False, description="the password at the mail server")
     smtp_from: str = Field(default="", description="the sender of mail")
     digest_minutes: int = Field(
         default=limits.DIGEST_MINUTES,
         ge=0,
         le=7 * 24 * 60,
-        description="how long notices are collected before they are mailed; 0: none are",
+        description="minutes that notices are collected before they are mailed; 0: none are",
     )
     sign_up_domains: str = Field(
         default="",
         description="e-mail domains that GRADER_SIGN_UP=domain accepts, separated by commas; .uni.edu "
-        "accepts all below it",
+        "accepts all its subdomains",
     )
 
     client_install: str = Field(
@@ -248,7 +245,7 @@ class Settings(BaseSettings):
 
     # Images.
     box_image: str = Field(
-        default="", description="the image that Docker boxes start from; empty: the host's own toolchain"
+        default="", description="the image of Docker boxes; empty: the host's own toolchain"
     )
 
     # Runs.
@@ -256,32 +253,36 @@ class Settings(BaseSettings):
         default=limits.RUNS_PER_HOUR,
         ge=1,
         le=100_000,
-        description="runs (public cases only) of one user in an hour",
+        description="runs (public cases only) per user and hour",
     )
     runs_at_once: int = Field(
-        default=limits.RUNS_AT_ONCE, ge=1, le=100, description="runs of one user that may wait or run at once"
+        default=limits.RUNS_AT_ONCE,
+        ge=1,
+        le=100,
+        description="runs that one user may have waiting or running at once",
     )
 
     # Single sign-on: GRADER_OIDC__NAME__ISSUER and so on, see OidcProvider.
     oidc: dict[str, OidcProvider] = Field(
-        default_factory=dict, repr=False, description="providers of single sign-on, by their names"
+        default_factory=dict, repr=False, description="providers of single sign-on, by name"
     )
 
     # Privacy.
     board_readers: Literal["everybody", "members", "staff"] = Field(
         default="members",
-        description="who may read leaderboards, and at most profiles: everybody, members (anyone signed in), staff",
+        description="who may read leaderboards; profiles are never open to more: everybody, members (anyone signed "
+        "in), staff",
     )
     deletion_days: int = Field(
         default=14,
         ge=0,
         le=365,
-        description="how many days pass between asking for an account's deletion and the deletion",
+        description="days between a request to delete an account and the deletion",
     )
     profile_readers: Literal["public", "members", "course", "private"] = Field(
         default="members",
-        description="who may read profiles and calendars at most, which each person can narrow: public (everybody), "
-        "members (anyone signed in), course (who shares a course), private (oneself); staff always do",
+        description="who may read profiles and calendars: public (everybody), members (anyone signed in), course "
+        "(people who share a course), private (only the person); each person can narrow it, staff always may",
     )
 
     @field_validator("database_url")
@@ -303,7 +304,7 @@ class Settings(BaseSettings):
     def _names_known_devices(cls, value: str) -> str:
         unknown = [name for name in _listed(value) if find_kind(name) is None]
         if unknown:
-            raise ValueError(f"'{unknown[0]}' is the name of no known device")
+            raise ValueError(f"there is no device '{unknown[0]}'")
         return value
 
     @field_validator("url")
@@ -324,9 +325,9 @@ class Settings(BaseSettings):
     @field_validator("smtp_host")
     @classmethod
     def _need_an_address_for_links(cls, value: str, info: ValidationInfo) -> str:
-        # A request's Host header must not decide a link that is mailed to somebody else.
+        # The Host header of a request must not decide a link that is mailed to somebody else.
         if value and not info.data.get("url"):
-            raise ValueError("mail holds links, so set GRADER_URL to the address that people open")
+            raise ValueError("mails contain links: set GRADER_URL to the address that people open")
         return value
 
     @field_validator("smtp_user")
@@ -348,11 +349,11 @@ class Settings(BaseSettings):
     def _need_domains_and_mail(cls, value: str, info: ValidationInfo) -> str:
         if info.data.get("sign_up") == "domain":
             if not _listed(value):
-                raise ValueError("GRADER_SIGN_UP=domain needs at least one, such as uni.edu")
+                raise ValueError("GRADER_SIGN_UP=domain needs at least one domain, such as uni.edu")
             if not info.data.get("smtp_host"):
-                raise ValueError("addresses are proven by mail, so set GRADER_SMTP_HOST")
+                raise ValueError("e-mail addresses are verified by mail: set GRADER_SMTP_HOST")
         if any("@" in each or " " in each for each in _listed(value)):
-            raise ValueError("write domains alone, with commas between them")
+            raise ValueError("write domains without @, separated by commas, such as uni.edu,.uni.org")
         return value
 
     @field_validator("oidc")
@@ -363,9 +364,9 @@ class Settings(BaseSettings):
         for name in value:
             if not PROVIDER_NAME.fullmatch(name):
                 raise ValueError(
-                    f"a provider's name is letters and digits, in capitals here: not '{name[:40]}'"
+                    f"a provider's name has only letters and digits, here in capitals; '{name[:40]}' does not"
                 )
-        # The provider sends people back to an address that no request may choose.
+        # No request may choose the address that the provider sends people back to.
         if value and not info.data.get("url"):
             raise ValueError(
                 "providers send people back to GRADER_URL: set it to the address that people open"
@@ -374,17 +375,17 @@ class Settings(BaseSettings):
 
     @property
     def sandbox(self) -> SandboxOptions:
-        """How this worker's boxes are made."""
+        """Options of this worker's boxes."""
         return SandboxOptions(self.runtime, self.gpu_access, self.box_image)
 
     @property
     def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-        """Of the proxies that are believed."""
+        """Networks of the trusted proxies."""
         return [ipaddress.ip_network(each, strict=False) for each in _listed(self.trusted_proxies)]
 
     @property
     def domains(self) -> list[str]:
-        """Whose e-mail addresses may sign up, in lower case."""
+        """E-mail domains that may sign up, in lower case."""
         return [each.lower() for each in _listed(self.sign_up_domains)]
 
     @property
@@ -393,7 +394,7 @@ class Settings(BaseSettings):
 
     @property
     def redis_socket(self) -> Path:
-        """Where the embedded Redis listens. Unix socket paths are short by law, so keep the data folder short."""
+        """Socket of the embedded Redis. Its path has a limit of about 100 characters: keep the data folder short."""
         return self.data_dir / "redis.sock"
 
     @property
@@ -405,13 +406,13 @@ class Settings(BaseSettings):
         return _listed(self.devices)
 
     def secret(self, name: str) -> bytes:
-        """A random secret of 32 bytes, made on first use and kept in the data folder, readable by its owner only."""
+        """A random secret of 32 bytes, made on first use and kept in the data folder, readable only by its owner."""
         folder = self.data_dir / "secrets"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / name
         if not path.exists():
-            # Written whole or not at all: a process that dies here, or a full disk, must not leave an empty secret,
-            # which anyone could guess. Of two that make it at the same time, the second takes the first one's.
+            # Written completely or not at all: after a crash or a full disk, an empty secret could be guessed. If two
+            # processes make it at the same time, the second takes the first one's.
             partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
             try:
                 with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -1,4 +1,4 @@
-"""Tables of commas that are safe to open in a spreadsheet."""
+"""CSV tables that are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pydantic import BaseModel
 
 from grader.formats import rounded_points
 
-# The mark without which some spreadsheets read UTF-8 as their own code page.
+# Without this mark some spreadsheets read UTF-8 as their own code page.
 BOM = "\ufeff"
-# A spreadsheet computes a cell that begins with one of =, +, -, @; it skips tabs and line ends before them. Where the
-# decimal mark is a comma, it separates cells at semicolons: then a cell begins within ours, with or without a quote.
+# Spreadsheets compute cells that begin with =, +, - or @, and skip tabs and line ends before them. In countries with a
+# decimal comma they also separate cells at semicolons: then a cell begins within ours, with or without a quote.
 _CELL = re.compile(r'(^|[;\t\r\n]"*)(?=[=+\-@\t\r\n])')
 
 
 def row(cells: Iterable[object]) -> str:
-    """One line as in RFC 4180; None is an empty cell. A text that looks like a formula gets an apostrophe, which marks
+    """One line as in RFC 4180; None is an empty cell. Text that looks like a formula gets an apostrophe, which marks
     text in a spreadsheet. Numbers are ours and may be negative.
     """
     line = io.StringIO()
@@ -31,7 +31,7 @@ def row(cells: Iterable[object]) -> str:
 def table(
     kind: type[BaseModel], rows: Iterable[BaseModel], points: Collection[str] = (), bom: bool = False
 ) -> Iterator[str]:
-    """Line by line the fields of models, the first one their names. Times are ISO text. ``points``: columns that are
+    """Models as lines, after a line with the names of their fields. Times are ISO text. ``points``: columns that are
     rounded as points are."""
     columns = list(kind.model_fields)
     yield (BOM if bom else "") + row(columns)

@@ -1,8 +1,8 @@
-"""Wake-ups: RQ jobs that say "serve one submission of this queue". Which one is decided in SQL, by who takes
-the wake-up.
+"""Wake-ups: RQ jobs that mean "serve one submission of this queue". The worker that takes one picks the submission in
+SQL.
 
-A wake-up is data. Nothing in Redis is called, imported or unpickled: who can write there can wake a worker
-for nothing, and no more. So RQ's own worker is not used: it calls whatever function, callback or webhook a job names.
+A wake-up is only data. Nothing in Redis is called, imported or unpickled: anyone who can write there can only wake a
+worker for nothing. RQ's own worker would call any function, callback or webhook that a job names, so it is not used.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# A submit must not hang on a Redis that is gone: it succeeds without, and the sweeper issues the wake-up
-# later.
+# A submit must not hang if Redis is gone: it succeeds without it, and the sweeper issues the wake-up later.
 _CONNECT_SECONDS = 2.0
-# What every wake-up names as its function. It is compared and never called, and stays what it always was, so that
-# workers and webs of different releases understand each other.
+# The function that every wake-up names. It is compared, never called, and must not change: workers and webs of
+# different releases understand each other by it.
 _FUNCTION = "grader.queue.worker.serve"
-# The ids that RQ makes and takes.
+# The form of RQ's own ids.
 _JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
 
 COMPILE = "compile"
-# Kernels that can be compiled ahead of their submission's turn. Only workers that compile and do nothing else serve it,
-# and nothing waits for them.
+# Kernels that can be compiled before their submission's turn. Only workers that do nothing but compile serve it, and
+# nothing waits for them.
 KERNELS = "kernels"
 CHECK = "check"
 
@@ -47,12 +46,11 @@ def run_queue(device: str) -> str:
 
 
 def first_queue(device: str, language: Language) -> str:
-    """Where a submission stands that no worker has taken yet."""
     return COMPILE if language.compiled else run_queue(device)
 
 
 class WakeUps:
-    """The queues of one Redis, by name. Nothing is connected before it is needed."""
+    """The queues of one Redis, by name. Connects on first use."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -67,8 +65,7 @@ class WakeUps:
             self.url,
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=_CONNECT_SECONDS,
-            # Once more at once, for a connection that Redis closed meanwhile; the client's default waits
-            # seconds.
+            # One immediate retry, for a connection that Redis closed; the client's default waits seconds.
             retry=Retry(NoBackoff(), 1),
         )
 
@@ -76,7 +73,7 @@ class WakeUps:
         return _queue(name, self.connection)
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
-        """Issue wake-ups of ``queue``; False where Redis does not answer (never an error: SQL knows what waits)."""
+        """Issue wake-ups. False if Redis does not answer; not an error, as SQL knows what waits."""
         from redis import RedisError
 
         try:
@@ -94,14 +91,13 @@ class WakeUps:
         return True
 
     def announce(self, device: str, language: Language, count: int = 1) -> None:
-        """Wake-ups for ``count`` submissions that no worker has taken yet."""
         self.enqueue(first_queue(device, language), count)
         if compiled_ahead(device, language):
             self.hint(KERNELS)
 
     def hint(self, queue: str) -> None:
-        """Issue a wake-up unless one waits: for a queue that nobody may be there to serve, and whose workers look at
-        all that there is to do for each."""
+        """Issue a wake-up unless one waits: for a queue that perhaps nobody serves, and whose workers do all pending
+        work at each wake-up."""
         from redis import RedisError
 
         try:
@@ -113,7 +109,7 @@ class WakeUps:
         self.enqueue(queue)
 
     def waiting(self, queue: str) -> int:
-        """Number of wake-ups that no worker has taken. Raises redis.RedisError where Redis does not answer."""
+        """Number of wake-ups that no worker has taken. Raises redis.RedisError if Redis does not answer."""
         return int(self._queue(queue).count)
 
     def ping(self) -> bool:
@@ -130,10 +126,10 @@ class WakeUps:
 
 
 def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[str, bytes] | None:
-    """The next job of ``queues``, an earlier queue first: its queue and its id. None where there is none within
-    ``wait_s`` seconds (None: now). It is yet to be redeemed.
+    """Queue and id of the next job, earlier queues first; None if none comes within ``wait_s`` seconds (None: no wait).
+    The caller must redeem it.
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not answer.
     """
     from redis import ResponseError
     from rq import Queue
@@ -155,15 +151,15 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
 
 
 def redeem(connection: Redis, queue: str, job: bytes) -> bool:
-    """Whether the job that was taken from ``queue`` is a wake-up. Its record is removed, whatever it is.
+    """True if the job taken from ``queue`` is a wake-up. Its record is removed in any case.
 
-    A submission whose wake-up was lost to something else gets a new one from the sweeper. Raises redis.RedisError where
-    Redis does not answer.
+    If a submission's wake-up was lost this way, the sweeper issues another. Raises redis.RedisError if Redis does not
+    answer.
     """
     from rq.job import Job
 
     if not _JOB_ID.fullmatch(job):
-        log.warning("wakeup_refused", queue=queue, reason="its id is not one of RQ's")
+        log.warning("wakeup_refused", queue=queue, reason="its id does not have RQ's form")
         return False
     key = Job.key_for(job.decode())
     reason = _why_no_wakeup(connection, key, queue)
@@ -181,18 +177,18 @@ def _queue(name: str, connection: Redis) -> Queue:
 
 
 def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
-    """Empty where it is one."""
+    """Empty if it is one."""
     from redis import ResponseError
 
     try:
         size = connection.hstrlen(key, "data")
         data = connection.hget(key, "data") if size <= limits.WAKEUP_BYTES else None
     except ResponseError:
-        return "its record is no hash"
+        return "its record is not a hash"
     if not isinstance(data, bytes):
         return "its record is gone" if not size else f"its content has {size} bytes"
-    with contextlib.suppress(zlib.error):  # RQ packs it, but takes also what is not packed
-        # What unpacks to more than the limit is cut, and no JSON then.
+    with contextlib.suppress(zlib.error):  # RQ compresses it, but also accepts plain data
+        # More than the limit is cut, and then not JSON.
         data = zlib.decompressobj().decompress(data, limits.WAKEUP_BYTES)
     try:
         content = json.loads(data)
@@ -202,9 +198,9 @@ def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
 
 
 def _remove_what_is_no_list(connection: Redis, keys: Sequence[bytes]) -> bool:
-    """Something else under a queue's name would stop that queue for good. Whether there was any."""
+    """Remove other types of values under queues' names, which would block them forever. True if there were any."""
     wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
     for key in wrong:
-        log.warning("queue_removed", key=key.decode(), reason="it was no list")
+        log.warning("queue_removed", key=key.decode(), reason="it was not a list")
         connection.unlink(key)
     return bool(wrong)

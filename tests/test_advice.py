@@ -48,7 +48,7 @@ def test_the_slowest_against_the_hardware() -> None:
     )
     assert found.text == (
         "Every case passed; furthest from the hardware's limit is '2^20', at 60 % of the speed of light, "
-        "which memory bandwidth sets."
+        "limited by memory bandwidth."
     )
 
 
@@ -60,7 +60,7 @@ def test_the_slowest_against_the_hardware() -> None:
         ({"workloads": [timed("a", speedup=2.0), timed("b", speedup=0.5)]}, "'b' gains least: 0.50 times"),
         ({"workloads": [timed("a")]}, "nothing yet to compare"),
         ({"workloads": [timed("a", 0.5)], "representative": False}, "say nothing of a GPU"),
-        ({"flags": [Flag.SIMILAR, Flag.ABOVE_ROOFLINE]}, "Staff will look at it, because it resembles"),
+        ({"flags": [Flag.SIMILAR, Flag.ABOVE_ROOFLINE]}, "Staff will look at it because it resembles"),
     ],
 )
 def test_accepted(values: dict[str, Any], words: str) -> None:
@@ -83,7 +83,7 @@ def test_the_first_case_that_fails() -> None:
 def test_what_all_that_fail_have_in_common() -> None:
     cases = [case(name, CaseVerdict.TIME_LIMIT) for name in ("a", "b", "c")]
     assert advise(report(Verdict.TIME_LIMIT, cases=cases)).text.endswith(
-        "it takes too long. a says why. All 3 that fail are of the category 'odd size'."
+        "it takes too long. a says why. All 3 failing cases are of the category 'odd size'."
     )
 
 

@@ -1,4 +1,4 @@
-"""Certificates: what is signed, and that whatever is changed is found and named."""
+"""Certificates: every change is found and named."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _changes() -> list[tuple[str, Any]]:
 
     return [
         ("result.rank was changed.", set_("result", "rank", to=2)),
-        # Equal to Python, not to those who read it.
+        # Equal in Python, but not for readers.
         ("result.rank was changed.", set_("result", "rank", to=True)),
         ("result.rank was changed.", set_("result", "rank", to=1.0)),
         ("result.score was changed.", set_("result", "score", to=12.5)),
@@ -82,7 +82,7 @@ def test_digests_that_fit_the_change_do_not_fit_the_signature() -> None:
     whole = _signed()
     whole["certificate"]["result"]["rank"] = 2
     whole["digests"] = certificate.digests_of(whole["certificate"])
-    assert _problems(whole) == ["The signature does not fit: the digests or the signature were changed."]
+    assert _problems(whole) == ["The signature does not match: the digests or the signature were changed."]
 
 
 def test_another_key_is_named() -> None:
@@ -90,9 +90,9 @@ def test_another_key_is_named() -> None:
     assert certificate.check(json.dumps(forged)).problems == (), "anybody can make a key"
     (problem,) = _problems(forged)
     assert certificate.key_id(KEY) in problem
-    # Nor does it help to name the platform's key beside a signature of one's own.
+    # Naming the platform's key next to another signature does not help.
     forged["signature"]["key"] = certificate.text_of(KEY)
-    assert _problems(forged) == ["The signature does not fit: the digests or the signature were changed."]
+    assert _problems(forged) == ["The signature does not match: the digests or the signature were changed."]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_keys_in_every_form() -> None:
         certificate.text_of(KEY),
         json.dumps({"key": certificate.text_of(KEY)}),
     )
-    assert {certificate.read_key(it) for it in forms} == {KEY}
+    assert {certificate.read_key(form) for form in forms} == {KEY}
     for bad in (
         "",
         "not a key",

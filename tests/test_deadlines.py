@@ -22,7 +22,7 @@ def utc(*parts: int) -> datetime:
         ("2026-07-31T18:00", True, utc(2026, 7, 31, 16)),
         ("2026-07-31T18:00Z", True, utc(2026, 7, 31, 18)),
         ("2026-07-31T18:00-05:00", True, utc(2026, 7, 31, 23)),
-        # What comes at 23:59:59.7 is in time, whether the day is named or its last second.
+        # 23:59:59.7 is in time, whether the deadline is the day or its last second.
         ("2026-01-31", True, utc(2026, 1, 31, 22, 59, 59, 999_999)),
         ("2026-01-31 23:59:59", True, utc(2026, 1, 31, 22, 59, 59, 999_999)),
         ("2026-01-31 23:59", True, utc(2026, 1, 31, 22, 59)),
@@ -40,8 +40,8 @@ def test_times_as_people_write_them(text: str, end: bool, expected: datetime) ->
     ("text", "wrong"),
     [
         ("2026-03-29 02:30", "does not exist in Europe/Berlin"),
-        ("tomorrow", "'tomorrow' is no time"),
-        ("1767225600", "is no time"),
+        ("tomorrow", "'tomorrow' is not a time"),
+        ("1767225600", "is not a time"),
         ("0001-01-01 00:00", "too far away"),
     ],
 )
@@ -60,11 +60,13 @@ def test_phases_and_late_days() -> None:
         (utc(2026, 5, 9, 16, 0, 1), Phase.LATE, 2),
         (utc(2026, 5, 10, 16, 0, 1), Phase.CLOSED, 3),
     ]
-    assert [(window.phase(at), window.late_days(at)) for at, _, _ in expected] == [it[1:] for it in expected]
+    assert [(window.phase(at), window.late_days(at)) for at, _, _ in expected] == [
+        row[1:] for row in expected
+    ]
 
 
 def test_a_day_is_one_of_the_calendar_where_clocks_change() -> None:
-    """Due at 18:00 on the day before clocks are put back: the first late day ends at 18:00, 25 hours later."""
+    """Due at 18:00 on the day before clocks go back: the first late day ends at 18:00, 25 hours later."""
     due = parse_moment("2026-10-24 18:00", BERLIN, end=True)
     window = Window(due - timedelta(days=7), due, None, BERLIN)
     assert window.late_days(due + timedelta(hours=25)) == 1

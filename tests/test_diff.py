@@ -22,7 +22,7 @@ def test_it_finds_what_difflib_finds(old: list[str], new: list[str]) -> None:
 
 
 def test_searching_ends_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each match splits the range into a line and nearly all the rest, and each look at the rest is a long one."""
+    """Each match splits off a single line, so each search covers nearly the whole range."""
     old = ["x", *["a"] * 1990]
     new = ["y", *("a" if place % 2 else f"b{place}" for place in range(198))]
     cost = len(old) + 1990 * new.count("a")

@@ -29,6 +29,38 @@ def test_times_have_three_digits_and_a_unit(us: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 s"),
+        (21.4, "21 s"),
+        (89.6, "90 s"),
+        (90.0, "2 min"),
+        (130.0, "2 min"),
+        (89 * 60.0, "89 min"),
+        (90 * 60.0, "1 h 30 min"),
+        (10_800.0, "3 h"),
+    ],
+)
+def test_waits_are_seconds_minutes_or_hours(seconds: float, text: str) -> None:
+    assert formats.wait(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 KiB"),
+        (46_080, "45 KiB"),
+        (2**20, "1 MiB"),
+        (1_258_291, "1.2 MiB"),
+        (1023 * 2**20, "1023 MiB"),
+        (4 * 2**30, "4 GiB"),
+    ],
+)
+def test_sizes_in_bytes_have_one_place_at_most(count: int, text: str) -> None:
+    assert formats.size_text(count) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (100 / 3, "33.33"),

@@ -21,8 +21,8 @@ _BEGIN = "import logging, structlog; from grader import logs; logs.configure({})
 
 
 def told(code: str, *settings: str) -> list[dict[str, Any]]:
-    """What a fresh process logs."""
-    program = _BEGIN.format(", ".join(repr(it) for it in settings)) + code
+    """Log output of a fresh process."""
+    program = _BEGIN.format(", ".join(repr(setting) for setting in settings)) + code
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == ""
     return [json.loads(line) for line in ran.stderr.splitlines()]
@@ -119,8 +119,8 @@ for name in sys.argv[1:]:
 
 
 def test_a_command_that_configures_nothing_prints_no_line_on_standard_output() -> None:
-    files = [it for it in _PACKAGE.rglob("*.py") if "log = get_logger(__name__)" in it.read_text()]
-    names = [".".join(it.relative_to(_PACKAGE.parent).with_suffix("").parts) for it in files]
+    files = [path for path in _PACKAGE.rglob("*.py") if "log = get_logger(__name__)" in path.read_text()]
+    names = [".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts) for path in files]
     names = [name.removesuffix(".__init__") for name in names]
     assert "grader.judge.session" in names
     ran = subprocess.run(
@@ -131,7 +131,7 @@ def test_a_command_that_configures_nothing_prints_no_line_on_standard_output() -
 
 
 def test_loggers_come_from_here() -> None:
-    """One of structlog's own prints to standard output until somebody configures it."""
+    """structlog's own loggers print to standard output until somebody configures it."""
     using = [path.name for path in _PACKAGE.rglob("*.py") if "structlog.get_logger" in path.read_text()]
     assert using == ["logs.py"]
 
@@ -140,7 +140,7 @@ _FORGED = "/x\n2026-01-01T00:00:00Z [error    ] forged\x1b[31m\r\x9b2J\u2028\u20
 
 
 def test_no_text_of_a_request_ends_a_line_or_drives_a_terminal() -> None:
-    """In the text format, of either kind of logger, as event, value, argument, piece of a list and of a traceback."""
+    """In the text format, for both kinds of logger, as event, value, argument, and within lists and tracebacks."""
     program = (
         "import logging, structlog; from grader import logs; logs.configure('', 'text'); "
         f"forged = {_FORGED!a}\n"

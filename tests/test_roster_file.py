@@ -42,12 +42,12 @@ def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
     rows = "".join(f'{n};s{n}@uni.edu;"{names[n % 4]}"\r\n' for n in range(limits.ROSTER_ROWS))
     file = parse(decode(f"id;email;name\r\n{rows}".encode(encoding)).text)
     assert (len(file.lines), file.problems) == (limits.ROSTER_ROWS, [])
-    assert [it[FULL_NAME] for it in file.lines[-4:]] == names
+    assert [line[FULL_NAME] for line in file.lines[-4:]] == names
 
 
 def test_of_a_file_in_two_encodings_no_name_comes_out_wrong() -> None:
     content = "name,id\nJürgen,1\n".encode() + "Zoë,2\n".encode("cp1252")
-    with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, and other lines are"):
+    with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, but other lines are"):
         decode(content)
 
 
@@ -68,20 +68,20 @@ def test_bad_rows_are_named_by_line_and_column() -> None:
         f"eve@uni.edu,Eve,{'x' * 65}\nmal@uni.edu,Mal\x07,A\nkim@uni.edu\n"
     )
     file = parse(text)
-    assert [(it.line, it.column, it.text) for it in file.problems] == [
+    assert [(problem.line, problem.column, problem.text) for problem in file.problems] == [
         (4, "", "the row has no e-mail address, student number or account"),
-        (5, "", "the row has 4 cells, the first line names 3 columns"),
+        (5, "", "the row has 4 cells, but the first line names 3 columns"),
         (6, "section", "longer than 64 characters"),
-        (7, "name", "holds characters that cannot be printed"),
+        (7, "name", "contains characters that cannot be printed"),
     ]
-    assert [(it.number, it[EMAIL]) for it in file.lines] == [(2, "ada@uni.edu"), (8, "kim@uni.edu")]
+    assert [(line.number, line[EMAIL]) for line in file.lines] == [(2, "ada@uni.edu"), (8, "kim@uni.edu")]
 
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
         ("", "is empty"),
-        ("Ada,Bob\n1,2\n", "no column that tells who somebody is: Ada, Bob"),
+        ("Ada,Bob\n1,2\n", "no column that identifies people: Ada, Bob"),
         ("email,mail\na,b\n", "mean the same: email, mail"),
         ('email,name\na@b.c,"open\n', "Line 2 of the roster"),
         ("id\n" + "\n".join(map(str, range(limits.ROSTER_ROWS + 1))), "more than 5,000 rows"),
@@ -107,7 +107,7 @@ def test_the_gradebook_of_canvas() -> None:
         '"Student, Test",124,,,GPU-A,,\n'
     )
     assert file.problems == []
-    assert [dict(it.values) for it in file.lines] == [
+    assert [dict(line.values) for line in file.lines] == [
         {FULL_NAME: "Ada Lovelace", NUMBER: "1815", SECTION: "GPU-A"},
         {FULL_NAME: "Grace Hopper", NUMBER: "1906", SECTION: "GPU-A", EMAIL: "grace@uni.edu"},
     ]
@@ -118,7 +118,7 @@ def test_the_gradebook_of_canvas() -> None:
     ("text", "values"),
     [
         ("username\nada\n", {ACCOUNT: "ada"}),
-        # Anybody may have taken that name here.
+        # Anybody may have an account of that name here.
         ("username,email\nada,ada@uni.edu\n", {EMAIL: "ada@uni.edu"}),
         ("username,id\nada,1\n", {NUMBER: "1"}),
         ("account,email\nada,ada@uni.edu\n", {ACCOUNT: "ada", EMAIL: "ada@uni.edu"}),
@@ -127,7 +127,7 @@ def test_the_gradebook_of_canvas() -> None:
 def test_logins_of_other_programs_are_accounts_only_if_nothing_else_says_who_it_is(
     text: str, values: dict[str, str]
 ) -> None:
-    assert [dict(it.values) for it in parse(text).lines] == [values]
+    assert [dict(line.values) for line in parse(text).lines] == [values]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_logins_of_other_programs_are_accounts_only_if_nothing_else_says_who_it_
 def test_of_invisible_characters_names_hold_joiners_between_letters_alone(name: str, right: bool) -> None:
     file = parse(f"email,name\nada@uni.edu,{name}\n")
     assert (file.problems == []) == right
-    assert [it[FULL_NAME] for it in file.lines] == ([name] if right else [])
+    assert [line[FULL_NAME] for line in file.lines] == ([name] if right else [])
 
 
 def test_joiners_are_refused_in_addresses() -> None:

@@ -46,7 +46,7 @@ def test_a_quarter_rounded_down_is_left_out_at_either_end(values: list[float], m
 
 
 def test_the_error_of_a_midmean_is_that_of_the_winsorized_values() -> None:
-    """Of 0 to 7 and something far off, two are left out at either end; they count as 2 and 6."""
+    """Of 0 to 7 and an outlier, two are left out at each end; they count as 2 and 6."""
     values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 500.0]
     moved = [2.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.0, 6.0]
     assert midmean_error(values) == pytest.approx(statistics.stdev(moved) * 3 / 5)
@@ -58,14 +58,14 @@ def test_the_error_of_a_midmean_is_that_of_the_winsorized_values() -> None:
 )
 def test_the_interval_is_by_students_t_of_the_middle_half(count: int, t: float) -> None:
     """With 1, 2, 4, 6, 15 and 49 degrees of freedom, by the table."""
-    values = [float(it) for it in range(count)]
+    values = [float(number) for number in range(count)]
     estimate = midmean_interval(values)
     assert (estimate.interval[1] - estimate.value) / midmean_error(values) == pytest.approx(t, rel=2e-3)
 
 
 @given(st.floats(min_value=0.5, max_value=2.0), TIMES)
 def test_geometric_mean_scales(factor: float, times: list[float]) -> None:
-    scaled = geometric_mean([factor * it for it in times])
+    scaled = geometric_mean([factor * time for time in times])
     assert scaled == pytest.approx(factor * geometric_mean(times), rel=1e-9)
 
 

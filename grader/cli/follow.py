@@ -18,6 +18,7 @@ from grader.cli.client import Client, segment, understood
 from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, moment, put_json, put_json_line, safe, say
+from grader.formats import wait
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
@@ -267,9 +268,7 @@ class Live:
         if why := obstacle(view):
             text.append_text(safe(f"\n  {why}", "yellow"))
         if self._away:
-            text.append(
-                f"\n  The server has not answered for {duration(self._away)}; trying again.", "yellow"
-            )
+            text.append(f"\n  The server has not answered for {wait(self._away)}; trying again.", "yellow")
         if not view.state.final:
             text.append("\nCtrl-C stops watching; the submission goes on.", "dim")
         return text
@@ -337,8 +336,8 @@ def place_text(view: SubmissionView) -> str:
         return ""
     if view.position == 1 and view.expected_wait_s is not None and view.expected_wait_s < _SHORT_SECONDS:
         return "next"
-    wait = "" if view.expected_wait_s is None else f", about {duration(view.expected_wait_s)}"
-    return f"place {view.position}{wait}"
+    expected = "" if view.expected_wait_s is None else f", about {wait(view.expected_wait_s)}"
+    return f"place {view.position}{expected}"
 
 
 def obstacle(view: SubmissionView) -> str:
@@ -354,14 +353,6 @@ def elapsed_s(view: SubmissionView, now: datetime | None = None) -> float:
     """Seconds from submission to its end or to now. Never below 0: clocks differ."""
     end = view.finished_at or now or datetime.now(UTC)
     return max(0.0, (end - view.created_at).total_seconds())
-
-
-def duration(seconds: float) -> str:
-    """``21 s``, ``2 min``, ``3 h``: the precision of a forecast."""
-    for unit, scale, most in (("s", 1, 99.5), ("min", 60, 99.5), ("h", 3600, float("inf"))):
-        if seconds / scale < most:
-            return f"{seconds / scale:.0f} {unit}"
-    raise AssertionError("the last unit takes every value")
 
 
 def clock_text(seconds: float) -> str:

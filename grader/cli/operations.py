@@ -9,8 +9,9 @@ from rich.text import Text
 
 from grader.cli import options
 from grader.cli.client import connect, understood
-from grader.cli.terminal import moment, put_json, put_table, safe, say, size_text, table, tell
+from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell
 from grader.errors import BadRequest
+from grader.formats import size_text
 from grader.schemas.course import AuditLog
 from grader.schemas.hardware import GpuReading
 from grader.schemas.operations import Operations

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from grader.cli import options
 from grader.cli.local_platform import database, here
-from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, size_text, table, tell
+from grader.cli.terminal import aside, moment, out, put_json, put_table, safe, say, table, tell
 from grader.errors import BadRequest, Conflict
-from grader.formats import duration
+from grader.formats import duration, size_text
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 

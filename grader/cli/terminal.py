@@ -131,11 +131,6 @@ def write(path: Path, text: str) -> None:
         raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
 
 
-def size_text(count: int) -> str:
-    """``45 KiB``, ``1.2 MiB``."""
-    return f"{count / 2**20:.1f} MiB" if count >= 2**20 else f"{count / 2**10:.0f} KiB"
-
-
 def safe(text: object, style: str = "") -> Text:
     """Untrusted text: no markup, no control characters."""
     return Text(printable(str(text)), style)

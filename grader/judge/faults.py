@@ -10,6 +10,7 @@ from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
+from grader.formats import size_text
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError, StillCompiling
 from grader.judge.hints import hint_of, message_of
 from grader.judge.messages import Failure, Forgotten
@@ -129,20 +130,16 @@ def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: s
 def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
     """The fault if a limit of the box ended it; None if it ended by itself."""
     if end.reason is EndReason.OUT_OF_MEMORY:
-        detail = f"While {doing}, it used more than the {amount(memory_bytes)} of memory that a submission may use."
+        detail = f"While {doing}, it used more than the {size_text(memory_bytes)} of memory that a submission may use."
         return CaseFault(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
     return _BY_END.get(end.reason)
-
-
-def amount(size: int) -> str:
-    return f"{size / limits.GIB:.3g} GiB" if size >= limits.GIB else f"{size / limits.MIB:.3g} MiB"
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     """Memory was refused: the host's, of which the box may use ``memory_bytes``, or the device's."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
-    limit = f"; a submission may use {amount(memory_bytes)}" if on_host else ""
+    limit = f"; a submission may use {size_text(memory_bytes)}" if on_host else ""
     said = f"{failure.type}: {failure.message}".rstrip(": ")
     return CaseFault(
         CaseVerdict.MEMORY_LIMIT, f"It ran out of memory while {doing}{where}{limit}.\n{said}", _LESS

@@ -1,6 +1,4 @@
-"""What one person's profile is made of. Each query reads that person's rows, or the first few of a challenge, by an
-index: a term's million others are not touched.
-"""
+"""Queries for a person's profile. Each reads only that person's rows, or the first few of a challenge, by an index."""
 
 from __future__ import annotations
 
@@ -24,14 +22,12 @@ from grader.schemas.submission import SetAside
 
 # Made once: an alias of so wide a table takes longer to make than to query.
 _OWN = aliased(SubmissionRow, name="own")
-# Roles whose first solution takes the badge from nobody.
+# Only students compete for the badge of the first solution.
 _STUDENT = "student"
 
 
 @dataclass(frozen=True)
 class SubmissionEvent:
-    """Something submitted."""
-
     challenge: str
     language: Language
     verdict: Verdict | None
@@ -45,7 +41,7 @@ class SubmissionEvent:
 
 @dataclass(frozen=True)
 class BoardBest:
-    """What stands for a person on one board, in microseconds."""
+    """A person's entry on one board, in microseconds."""
 
     id: int
     challenge: str
@@ -58,27 +54,27 @@ class BoardBest:
 
 
 def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """The newest first, at most ``limits.PROFILE_SUBMISSIONS``, but for those of the competitions ``without`` (ids)."""
-    row = SubmissionRow
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, without those of the competitions ``without`` (ids)."""
+    table = SubmissionRow
     found = session.execute(
-        select(row.challenge, row.language, row.verdict, row.created_at, row.set_aside)
-        .where(row.user_id == user, text(f"submissions.{HANDED_IN}"), *competitions.outside(without))
-        .order_by(row.created_at.desc(), row.id.desc())
+        select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
+        .where(table.user_id == user, text(f"submissions.{HANDED_IN}"), *competitions.outside(without))
+        .order_by(table.created_at.desc(), table.id.desc())
         .limit(limits.PROFILE_SUBMISSIONS)
     )
     return [SubmissionEvent(*each) for each in found]
 
 
 def entries(session: Session, user: int) -> list[BoardBest]:
-    """One for each board of any version: the fastest, as in ``grader.records.ranks``."""
-    row = SubmissionRow
+    """The fastest on each board of any version, as in ``grader.records.ranks``."""
+    table = SubmissionRow
     found = session.execute(
         select(
-            *(row.id, row.challenge, row.version, row.device, row.language),
-            *(row.time_us, row.ci_lo_us, row.ci_hi_us, row.speedup),
+            *(table.id, table.challenge, table.version, table.device, table.language),
+            *(table.time_us, table.ci_lo_us, table.ci_hi_us, table.speedup),
         )
-        .where(row.user_id == user, text(RANKED))
-        .order_by(row.time_us, row.created_at, row.id)
+        .where(table.user_id == user, text(RANKED))
+        .order_by(table.time_us, table.created_at, table.id)
     )
     best: dict[tuple[str, int, str], BoardBest] = {}
     for each in found:
@@ -87,37 +83,37 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``BoardBest.id``: 1 + how many others are faster by more than their board's resolution. It is what
-    ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), counted from the boards' index for
-    each entry, and all of them in one statement.
+    """``BoardBest.id`` -> 1 + the number of others faster by more than their board's resolution.
+
+    The same as ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), but counted in the
+    boards' index for each entry, in a single statement.
     """
-    row, own = SubmissionRow, _OWN
+    table, own = SubmissionRow, _OWN
     if not entries:
         return {}
-    factor = case({it.device: 1 + resolution_of(it.device) for it in entries}, value=own.device)
+    factor = case({entry.device: 1 + resolution_of(entry.device) for entry in entries}, value=own.device)
     faster = (
-        select(func.count(row.user_id.distinct()))
+        select(func.count(table.user_id.distinct()))
         .where(
-            row.challenge == own.challenge,
-            row.version == own.version,
-            row.device == own.device,
-            row.time_us < own.time_us / factor,
-            row.user_id.not_in(without),
+            table.challenge == own.challenge,
+            table.version == own.version,
+            table.device == own.device,
+            table.time_us < own.time_us / factor,
+            table.user_id.not_in(without),
             text(RANKED),
         )
         .correlate(own)
         .scalar_subquery()
     )
-    found = session.execute(select(own.id, faster).where(own.id.in_([it.id for it in entries])))
+    found = session.execute(select(own.id, faster).where(own.id.in_([entry.id for entry in entries])))
     return {submission: 1 + count for submission, count in found}
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """The challenges of which this student's accepted submission came first among students'. Each is looked up from
-    the oldest on, and the first hit ends it; all of them in one statement. ``without``: as ``deeds``, of everybody.
+    """Challenges that this student solved before all other students. A single statement that looks each challenge up
+    from its oldest submission until the first hit. ``without``: as for ``deeds``, applied to everybody.
     """
-    row, author, own = SubmissionRow, UserRow, _OWN
-    # By the index of progress, in whose condition it is said.
+    table, author, own = SubmissionRow, UserRow, _OWN
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))
@@ -126,12 +122,12 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
         .cte("solved")
     )
     first = (
-        select(row.user_id)
-        .join(author, author.id == row.user_id)
-        .where(row.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
-        .where(row.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
-        .where(row.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without))
-        .order_by(row.created_at, row.id)
+        select(table.user_id)
+        .join(author, author.id == table.user_id)
+        .where(table.challenge == solved.c.challenge, text(f"submissions.{HANDED_IN}"))
+        .where(table.verdict == Verdict.ACCEPTED, author.role == _STUDENT)
+        .where(table.set_aside.is_distinct_from(SetAside.VOID), *competitions.outside(without))
+        .order_by(table.created_at, table.id)
         .limit(1)
         .correlate(solved)
         .scalar_subquery()
@@ -140,7 +136,6 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
 
 
 def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
-    """Of the report that counted; none where it was pruned."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -151,7 +146,6 @@ def workloads(session: Session, submission: int) -> list[dict[str, Any]]:
 
 
 def _entry(each: Any) -> BoardBest:
-    """Of a row that is ranked: neither time nor interval is missing."""
     return BoardBest(
         each.id,
         each.challenge,

@@ -1,4 +1,4 @@
-"""What waits behind GPUs that are busy, in languages whose kernels can be compiled before their submission's turn."""
+"""Submissions waiting behind busy GPUs whose kernels can be compiled before their turn."""
 
 from __future__ import annotations
 
@@ -17,53 +17,52 @@ from grader.records.order import Moments, waiting_order
 from grader.records.states import ACTIVE
 from grader.schemas.submission import State
 
-# Of one device. The first few are all that matters: when one of them is taken, its worker has the next looked at.
+# Per device. Only the first few matter: when a worker takes one, it has the next looked at.
 _MOST = 16
 
 
 @dataclass(frozen=True)
 class WaitingSource:
-    """A submission that waits, as who compiles its kernels needs it. ``user`` is its author's id, ``architecture`` what
-    nvcc compiles for its device, such as sm_90a."""
-
     public_id: str
+    # The author's id.
     user: int
     challenge: str
     language: Language
     source: str
     request_id: str | None
+    # For nvcc, such as sm_90a.
     architecture: str
 
 
 def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> list[WaitingSource]:
-    """The next few of each device whose workers all hold a submission, in the order that they will be taken in. A
-    worker without one takes them at once, so there is nothing to be done ahead; nor is there for a device that no
-    worker serves or whose queue is paused, or while ``compile`` is.
+    """The next few of each device whose workers all hold a submission, in the order that they will be taken. An idle
+    worker takes them at once, so compiling ahead gains nothing; nor does it for a device without a worker or with a
+    paused queue, or while ``compile`` is paused.
 
-    Nobody takes them by that, and nothing is locked: a worker may have one of them a moment later.
+    This claims and locks nothing: a worker may take one of them a moment later.
     """
     paused = queues.pauses(session)
     if paused.of(queues.COMPILE):
         return []
-    row = SubmissionRow
-    languages = [it for it in Language if it.kernels_ahead]
-    theirs = (row.state == State.QUEUED, row.language.in_(languages))
-    pairs = session.execute(select(row.device, row.language).where(*theirs).distinct())
+    table = SubmissionRow
+    languages = [language for language in Language if language.kernels_ahead]
+    theirs = (table.state == State.QUEUED, table.language.in_(languages))
+    pairs = session.execute(select(table.device, table.language).where(*theirs).distinct())
     devices = sorted({device for device, language in pairs if compiled_ahead(device, language)})
     if not devices:
         return []
     known = gpus.architectures(session)
     return [
-        it
+        source
         for device in devices
         if device in known and not paused.of(device) and _all_hold_one(session, device, now, silent_s)
-        for it in _next(session, device, known[device], languages, now)
+        for source in _next(session, device, known[device], languages, now)
     ]
 
 
 def _all_hold_one(session: Session, device: str, now: datetime, silent_s: float) -> bool:
     there = workers.serving(session, device, now, silent_s)
-    serving = {it.name for it in there if not it.sandbox_fault}
+    serving = {worker.name for worker in there if not worker.sandbox_fault}
     holding = session.scalars(select(SubmissionRow.worker).where(SubmissionRow.state.in_(ACTIVE)))
     return bool(serving) and serving <= set(holding)
 
@@ -71,12 +70,19 @@ def _all_hold_one(session: Session, device: str, now: datetime, silent_s: float)
 def _next(
     session: Session, device: str, architecture: str, languages: list[Language], now: datetime
 ) -> Iterator[WaitingSource]:
-    row, order = SubmissionRow, waiting_order([device], Moments.of(now))
-    columns = (row.public_id, row.user_id, row.challenge, row.language, row.source, row.request_id)
+    table, order = SubmissionRow, waiting_order([device], Moments.of(now))
+    columns = (
+        table.public_id,
+        table.user_id,
+        table.challenge,
+        table.language,
+        table.source,
+        table.request_id,
+    )
     query = (
         select(*columns)
-        .join(order, order.c.id == row.id)
-        .where(row.state == State.QUEUED, row.language.in_(languages))
+        .join(order, order.c.id == table.id)
+        .where(table.state == State.QUEUED, table.language.in_(languages))
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(_MOST)
     )

@@ -1,8 +1,8 @@
-"""Compiled libraries by the hash of what they were made from, so that no two hosts need a file system between them.
-Bounded: those used longest ago go first. One that is gone is made again by who needs it.
+"""Compiled libraries by the hash of everything they were made from, so hosts need no shared file system. The size is
+bounded: the least recently used go first, and are compiled again when needed.
 
-Kernels that are compiled ahead of their submission's turn are reserved first, so that no two compile the same. Nobody
-waits for them: what stays reserved, because nothing came of it or its worker died, is compiled by who runs it."""
+Kernels that are compiled ahead of their turn are reserved first, so they are not compiled twice. Nobody waits for a
+reservation: if nothing comes of it or its worker dies, the worker that runs the submission compiles them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.schemas.artefact import Artefact
 
 
 def store(session: Session, artefact: Artefact, now: datetime) -> None:
-    """Keep it; where its key is there already, the first one stays. Call it within ``writing``."""
+    """Store it; if its key exists already, the first one stays. Call it within ``writing``."""
     values = {
         **artefact.model_dump(mode="json", exclude={"library"}),
         "library": artefact.library,
@@ -32,8 +32,8 @@ def store(session: Session, artefact: Artefact, now: datetime) -> None:
 
 
 def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
-    """Enter ``key`` as what somebody makes, of a source of ``user`` (an id); False where it is there already, made or
-    reserved. Call it within ``writing``."""
+    """Reserve ``key`` for a source of ``user`` (an id); False if it exists already, compiled or reserved. Call it
+    within ``writing``."""
     values = {
         "key": key,
         "arch": "",
@@ -52,7 +52,7 @@ def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
 
 
 def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
-    """Keep what its key was reserved for; False where that is gone, as its author may be. Call it within
+    """Store a reserved artefact; False if the reservation is gone, perhaps with its author. Call it within
     ``writing``."""
     values = {
         **artefact.model_dump(mode="json", exclude={"key", "library"}),
@@ -69,17 +69,17 @@ def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
 
 
 def release(session: Session, key: str) -> None:
-    """Let another make what was reserved. Call it within ``writing``."""
+    """Give up a reservation, so another worker can compile. Call it within ``writing``."""
     session.execute(delete(ArtefactRow).where(ArtefactRow.key == key, ArtefactRow.size == 0))
 
 
 def known(session: Session, key: str) -> bool:
-    """Whether it is there, made or reserved."""
+    """True if it exists, compiled or reserved."""
     return session.scalar(select(ArtefactRow.key).where(ArtefactRow.key == key)) is not None
 
 
 def read(session: Session, key: str) -> Artefact | None:
-    """None where there is none, where it is only reserved, or where it is no longer what was stored."""
+    """None if it does not exist, is only reserved, or is damaged."""
     row = session.get(ArtefactRow, key)
     if row is None or not row.size:
         return None
@@ -98,7 +98,7 @@ def read(session: Session, key: str) -> Artefact | None:
 
 
 def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:
-    """Whether it is there, made by that version of the compiler (None: by any); it is kept longer then."""
+    """True if it exists, made by this version of the compiler (None: by any); it is then kept longer."""
     conditions: list[ColumnElement[bool]] = [ArtefactRow.key == key]
     if toolkit is not None:
         conditions.append(ArtefactRow.toolkit == toolkit)

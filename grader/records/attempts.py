@@ -1,4 +1,4 @@
-"""What one user submitted, reduced to what progress is made of."""
+"""A user's submissions, summed up for progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Attempts:
-    """All of one user's at one challenge on one device. ``speedup`` is the best of those that were accepted."""
+    """A user's submissions for one challenge on one device. ``speedup``: the best accepted."""
 
     challenge: str
     device: str
@@ -27,36 +27,39 @@ class Attempts:
 
 
 def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
-    """Everything that ``user`` submitted, as it counts today: each submission once. ``without``: competitions (ids) in
-    which what was handed in is left out.
+    """Everything that ``user`` submitted, as it counts today, each submission once. ``without``: competitions (ids)
+    whose submissions are left out.
 
-    What was judged again under a published version counts by that; anything else keeps its result. What was cancelled,
-    or failed by our fault, is not there; nor is what was only run. What staff voided is an attempt, and not accepted.
+    If a submission was judged again under a published version, that judgement counts, else the first. Cancelled ones,
+    our failures and runs are left out. A voided one is an attempt, but not accepted.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     draft = (
         select(VersionRow.id)
         .where(
-            VersionRow.challenge == row.challenge,
-            VersionRow.version == row.version,
+            VersionRow.challenge == table.challenge,
+            VersionRow.version == table.version,
             VersionRow.published_at.is_(None),
         )
         .exists()
     )
     later = func.row_number().over(
-        partition_by=func.coalesce(row.rejudge_of, row.id), order_by=(row.version.desc(), row.id.desc())
+        partition_by=func.coalesce(table.rejudge_of, table.id),
+        order_by=(table.version.desc(), table.id.desc()),
     )
-    # Of columns that one index holds (``ix_submissions_progress``): the most diligent have thousands of rows.
+    # Only columns of the index ``ix_submissions_progress``: the most diligent users have thousands of rows.
     judged = (
-        select(row.challenge, row.device, row.verdict, row.speedup, row.set_aside, later.label("later"))
+        select(
+            table.challenge, table.device, table.verdict, table.speedup, table.set_aside, later.label("later")
+        )
         .where(
-            row.user_id == user,
+            table.user_id == user,
             text(f"submissions.{GRADED}"),
-            row.state.not_in([State.CANCELLED, State.FAILED]),
-            row.kind != JudgingReason.FINAL,
+            table.state.not_in([State.CANCELLED, State.FAILED]),
+            table.kind != JudgingReason.FINAL,
             *competitions.outside(without),
-            # Judged again: only once there is a verdict, and staff have published the version.
-            row.rejudge_of.is_(None) | ((row.state == State.DONE) & ~draft & row.set_aside.is_(None)),
+            # Later judgements count only with a verdict, under a published version.
+            table.rejudge_of.is_(None) | ((table.state == State.DONE) & ~draft & table.set_aside.is_(None)),
         )
         .subquery()
     )
@@ -72,4 +75,4 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
         .where(judged.c.later == 1)
         .group_by(judged.c.challenge, judged.c.device)
     )
-    return [Attempts(*it) for it in found]
+    return [Attempts(*counted) for counted in found]

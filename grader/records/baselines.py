@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import BaselineRow, utcnow
 
-# workload -> baseline name -> microseconds; none: too short to measure
+# workload -> baseline name -> microseconds; None: too short to measure
 Times = dict[str, dict[str, float | None]]
-# How that stands in the table: no call takes no time.
+# None in the table: no call takes no time.
 _TOO_SHORT = 0.0
 
 
 @dataclass(frozen=True)
 class BaselineKey:
-    """What baselines belong to: one challenge version on one kind of device with one torch."""
+    """The key of baselines: a challenge version on one kind of device with one torch."""
 
     challenge: str
     version: int
@@ -28,13 +28,13 @@ class BaselineKey:
 
 
 def read(session: Session, bench: BaselineKey) -> Times:
-    row = BaselineRow
+    table = BaselineRow
     rows = session.execute(
-        select(row.workload, row.baseline, row.time_us).where(
-            row.challenge == bench.challenge,
-            row.version == bench.version,
-            row.device_model == bench.device_model,
-            row.torch == bench.torch,
+        select(table.workload, table.baseline, table.time_us).where(
+            table.challenge == bench.challenge,
+            table.version == bench.version,
+            table.device_model == bench.device_model,
+            table.torch == bench.torch,
         )
     )
     times: Times = {}
@@ -44,7 +44,7 @@ def read(session: Session, bench: BaselineKey) -> Times:
 
 
 def freeze(session: Session, bench: BaselineKey, times: Mapping[str, Mapping[str, float | None]]) -> None:
-    """Store new times; where a time exists already, the first one stays."""
+    """Store new times; existing times stay."""
     rows = [
         {
             "challenge": bench.challenge,

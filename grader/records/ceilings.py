@@ -1,4 +1,4 @@
-"""What a GPU reached in calibration. Kept per GPU, since two of one model differ, and per driver and torch."""
+"""A GPU's ceilings from calibration: per GPU, since two of one model differ, and per driver and torch."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from grader.records.models import CeilingRow
 
 @dataclass(frozen=True)
 class CalibrationKey:
-    """What ceilings belong to: one GPU (its UUID) under one driver and one torch."""
+    """The key of ceilings: a GPU (UUID) with one driver and one torch."""
 
     gpu: str
     driver: str
     torch: str
 
     def conditions(self) -> tuple[ColumnElement[bool], ...]:
-        row = CeilingRow
-        return (row.gpu == self.gpu, row.driver == self.driver, row.torch == self.torch)
+        table = CeilingRow
+        return (table.gpu == self.gpu, table.driver == self.driver, table.torch == self.torch)
 
 
 def read(session: Session, gauge: CalibrationKey) -> dict[str, float]:
-    """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty where it was never calibrated."""
+    """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if it was never calibrated."""
     rows = session.execute(select(CeilingRow.name, CeilingRow.value).where(*gauge.conditions()))
     return {row.name: row.value for row in rows}
 
 
 def store(session: Session, gauge: CalibrationKey, found: Mapping[str, float]) -> None:
-    """Keep what was measured last, and nothing of what was measured before."""
     session.execute(delete(CeilingRow).where(*gauge.conditions()))
     session.add_all(
         CeilingRow(gpu=gauge.gpu, driver=gauge.driver, torch=gauge.torch, name=name, value=value)

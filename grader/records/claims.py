@@ -1,4 +1,4 @@
-"""Taking a submission under a lease: to run it, or to compile it."""
+"""Claims a submission under a lease: to run it, or to compile it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Claim:
-    """A submission that a worker holds. ``id`` and ``attempt`` together are the fence of everything it
-    writes. ``artefact`` is the key of the compiled library that it may run. ``run``: by its public cases alone.
-    ``competition`` is the id of the row; ``final``: it is judged for that one's final.
-    """
+    """A submission held by a worker. ``id`` and ``attempt`` together fence everything that it writes."""
 
     id: int
     attempt: int
@@ -33,16 +30,19 @@ class Claim:
     language: Language
     device: str
     source: str
+    # The key of the compiled library that it may run.
     artefact: str | None
     rejudge: bool
     request_id: str | None
+    # Only the public cases.
     run: bool
+    # The row's id.
     competition: int | None = None
+    # Judged for the competition's final.
     final: bool = False
 
     @property
     def context(self) -> dict[str, str | int]:
-        """The fields of log lines about it."""
         own: dict[str, str | int] = {
             "submission": self.public_id,
             "attempt": self.attempt,
@@ -53,37 +53,37 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimRequest:
-    """What a worker can take. ``toolkit``: the version of its compiler; None: it has none. ``uncompiled``: take what is
-    not compiled yet, too, where it comes first. The lease lasts ``lease_s`` seconds from ``now``. ``machine``: the UUID
-    of its GPU, else its host's name."""
-
     device: str
     languages: Sequence[Language]
     worker: str
+    # The lease lasts ``lease_s`` seconds from ``now``.
     now: datetime
     lease_s: float
+    # The version of its compiler; None: it has none.
     toolkit: str | None = None
+    # Also take submissions that are not compiled yet, if they come first.
     uncompiled: bool = False
+    # UUID of its GPU, or its host's name.
     machine: str = ""
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """``held``: what the worker has now, if anything. ``returned``: rows sent back to the compilers on the way."""
+    """The result of a claim."""
 
     held: Claim | None
+    # Rows sent back to the compilers on the way.
     returned: tuple[int, ...] = ()
 
 
 def claim(session: Session, request: ClaimRequest) -> Claimed:
     """Take the next submission that the device can run. Call it within ``writing``.
 
-    What is compiled goes straight to ``testing`` where its artefact exists and was made by the worker's compiler;
-    otherwise the worker has to compile it. A worker without a compiler takes the artefacts of any, and sends back to
-    the compilers what has none.
+    A compiled one goes straight to ``testing`` if its artefact exists and was made by the worker's compiler; otherwise
+    the worker has to compile it. A worker without a compiler accepts any compiler's artefacts, and sends submissions
+    without one back to the compilers.
 
-    Nothing is taken from a paused queue, nor by a worker that is being drained; while ``compile`` is paused, nothing
-    that is to be compiled.
+    A paused queue and a draining worker take nothing; while ``compile`` is paused, nothing uncompiled is taken.
     """
     paused = queues.pauses(session)
     if paused.of(request.device) or workers.draining(session, request.worker):
@@ -117,9 +117,9 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
 
 
 def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
-    """What is bound to no machine, or to this one and next there: what a final times follows one order, whatever is
+    """Rows bound to no machine, or next in the order of this one: a final's times follow one order, whichever is
     compiled first."""
-    row, bound = SubmissionRow, aliased(SubmissionRow)
+    table, bound = SubmissionRow, aliased(SubmissionRow)
     first = (
         select(bound.id)
         .where(bound.device == device, bound.state.in_(UNFINISHED), bound.machine == machine)
@@ -127,14 +127,14 @@ def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
         .limit(1)
         .scalar_subquery()
     )
-    return or_(row.machine.is_(None), row.id == first)
+    return or_(table.machine.is_(None), table.id == first)
 
 
 def claim_to_compile(
     session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
-    """Take the next submission for one of ``devices`` that is to be compiled, or None. Call it within
-    ``writing``. None, too, while that queue is paused or this worker is being drained.
+    """Take the next submission to compile for one of ``devices``, or None. Call it within ``writing``. Also None while
+    ``compile`` is paused or this worker is draining.
     """
     if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
         return None
@@ -144,13 +144,11 @@ def claim_to_compile(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a worker takes: what is to be run, what is to be compiled, or both. ``machine``: what is bound to another
-    one is left out; None: wherever it will run."""
-
     devices: tuple[str, ...]
     run: bool
     compile: bool
     languages: tuple[Language, ...] | None = None
+    # Skip submissions bound to another machine; None: it does not matter.
     machine: str | None = None
 
 
@@ -158,26 +156,24 @@ def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | N
     return session.scalars(_first(wanted), Moments.of(now).values).one_or_none()
 
 
-# A worker wants few different things: what it compiles for changes when a new board registers.
+# Few distinct values: a worker's change only when a new board registers.
 @lru_cache(maxsize=32)
 def _first(wanted: _Wanted) -> Select[SubmissionRow]:
-    """With the parameters of ``Moments``."""
-    row, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
+    table, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
     kinds = [*([runnable()] if wanted.run else []), *([compilable()] if wanted.compile else [])]
     conditions = [or_(*kinds)]
     if wanted.languages is not None:
-        conditions.append(row.language.in_(wanted.languages))
+        conditions.append(table.language.in_(wanted.languages))
     if wanted.machine is not None:
         conditions += [_may_run_on(wanted.machine, device) for device in wanted.devices]
     return (
-        select(row)
-        .join(order, order.c.id == row.id)
+        select(table)
+        .join(order, order.c.id == table.id)
         .where(*conditions)
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
-        # On PostgreSQL a row that another worker is taking this very moment is passed over; SQLite has one
-        # writer.
-        .with_for_update(of=row, skip_locked=True)
+        # On PostgreSQL, rows that another worker is taking are skipped; SQLite has one writer.
+        .with_for_update(of=table, skip_locked=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""Competitions in the record: found, their teams, what was handed in within them, and the data it is judged by."""
+"""Competitions: queries for them, their teams and submissions, and the data that judges these."""
 
 from __future__ import annotations
 
@@ -34,46 +34,45 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def derived(seed: str, what: str) -> bytes:
-    """32 bytes: the HMAC-SHA-256 of ``what`` under a competition's ``seed`` (hex). Anyone who knows the seed can work
-    out all that was drawn from it."""
+    """The HMAC-SHA-256 (32 bytes) of ``what`` under a competition's ``seed`` (hex). With the seed, anyone can recompute
+    everything drawn from it."""
     return hmac.digest(bytes.fromhex(seed), what.encode(), hashlib.sha256)
 
 
 def provisional_key(seed: str, challenge: str) -> str:
-    """Hex: what the data of every submission for ``challenge`` is drawn from while the competition runs."""
+    """Hex: the seed of all submissions' data for ``challenge`` while the competition runs."""
     return derived(seed, f"provisional:{challenge}").hex()
 
 
 def final_key(seed: str, challenge: str, repeat: int) -> str:
-    """Hex: the same of one repeat of the final, so that in a repeat all finalists meet the same data."""
+    """Hex: the same for one repeat of the final, so all finalists get the same data within a repeat."""
     return derived(seed, f"final:{challenge}:{repeat}").hex()
 
 
 def final_order(
     seed: str, entries: Sequence[tuple[str, str]], repeats: int
 ) -> list[tuple[int, tuple[str, str]]]:
-    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by their names; repeats count from 1.
+    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by name; repeats count from 1.
 
-    A randomised complete block design: every repeat is a block that holds each entry once, in an order of its own, so
-    that a machine that drifts slows all alike.
+    A randomised complete block design: each repeat is a block with every entry once, in a new order, so a drifting
+    machine slows all alike.
     """
     return [
         (repeat, entry)
         for repeat in range(1, repeats + 1)
-        for entry in sorted(entries, key=lambda it: (derived(seed, f"order:{repeat}:{it[0]}:{it[1]}"), it))
+        for entry in sorted(
+            entries, key=lambda entry: (derived(seed, f"order:{repeat}:{entry[0]}:{entry[1]}"), entry)
+        )
     ]
 
 
 @dataclass(frozen=True)
 class JudgedBy:
-    """What a judgement within a competition draws its data from, and times in place of the challenge's workloads."""
-
     seed_key: str
     workloads: list[Workload]
 
 
 def judged_by(session: Session, held: Claim) -> JudgedBy | None:
-    """None for what belongs to no competition."""
     if held.competition is None:
         return None
     row = session.get_one(CompetitionRow, held.competition)
@@ -86,19 +85,19 @@ def judged_by(session: Session, held: Claim) -> JudgedBy | None:
 
 
 def workloads(row: CompetitionChallengeRow, device: str) -> list[Workload]:
-    """Its hidden workloads, as the judge takes them."""
-    found = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]
+    found = [HiddenWorkload.model_validate(workload) for workload in row.hidden_workloads]
     return [
-        Workload(name=workload_name(it.sizes), sizes=it.sizes, on=kind_of(device).workloads) for it in found
+        Workload(name=workload_name(workload.sizes), sizes=workload.sizes, on=kind_of(device).workloads)
+        for workload in found
     ]
 
 
-# As long as a workload's name may be.
+# Longest name of a workload.
 _NAME_CHARS = 40
 
 
 def workload_name(sizes: Sizes) -> str:
-    """By its sizes alone, so that a baseline that is frozen under it is that of these sizes."""
+    """From the sizes alone, so a baseline frozen under a name always belongs to these sizes."""
     name = HiddenWorkload(sizes=sizes).name
     return name if len(name) <= _NAME_CHARS else f"sizes {hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
@@ -112,13 +111,14 @@ def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | No
 
 
 def challenges(session: Session, competition: int) -> Sequence[CompetitionChallengeRow]:
-    """In their order."""
-    row = CompetitionChallengeRow
-    return session.scalars(select(row).where(row.competition_id == competition).order_by(row.place)).all()
+    table = CompetitionChallengeRow
+    return session.scalars(
+        select(table).where(table.competition_id == competition).order_by(table.place)
+    ).all()
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
-    """The team that ``user`` is in; None for who left, too."""
+    """The team of ``user``; None if they left it."""
     return session.scalar(_teams(user).where(TeamRow.competition_id == competition, TeamRow.mode == mode))
 
 
@@ -129,57 +129,57 @@ def teams_of(session: Session, competition: int, user: int) -> Sequence[TeamRow]
 
 
 def _teams(user: int) -> Select[TeamRow]:
-    row = RegistrationRow
-    mine = (row.user_id == user, row.left_at.is_(None))
-    return select(TeamRow).join(row, row.team_id == TeamRow.id).where(*mine)
+    table = RegistrationRow
+    mine = (table.user_id == user, table.left_at.is_(None))
+    return select(TeamRow).join(table, table.team_id == TeamRow.id).where(*mine)
 
 
 def open_windows(session: Session, user: int, challenge: str, now: datetime) -> list[CompetitionRow]:
-    """Competitions in which a submission of ``user`` for ``challenge`` counts at this moment: official ones, and
-    virtual participations."""
-    row, team = CompetitionRow, TeamRow
-    official = (team.mode == Mode.OFFICIAL) & (row.starts_at <= now) & (row.ends_at > now)
+    """Competitions in which a submission of ``user`` for ``challenge`` counts now, official or virtual."""
+    table, team = CompetitionRow, TeamRow
+    official = (team.mode == Mode.OFFICIAL) & (table.starts_at <= now) & (table.ends_at > now)
     virtual = (team.mode == Mode.VIRTUAL) & (team.starts_at <= now) & (team.ends_at > now)
     open_ones = (
-        select(row.id)
-        .join(team, team.competition_id == row.id)
+        select(table.id)
+        .join(team, team.competition_id == table.id)
         .join(RegistrationRow, RegistrationRow.team_id == team.id)
-        .join(CompetitionChallengeRow, CompetitionChallengeRow.competition_id == row.id)
+        .join(CompetitionChallengeRow, CompetitionChallengeRow.competition_id == table.id)
         .where(RegistrationRow.user_id == user, RegistrationRow.left_at.is_(None))
-        .where(CompetitionChallengeRow.challenge == challenge, row.published_at.is_not(None))
+        .where(CompetitionChallengeRow.challenge == challenge, table.published_at.is_not(None))
         .where(official | virtual)
     )
-    return list(session.scalars(select(row).where(row.id.in_(open_ones)).order_by(row.id)))
+    return list(session.scalars(select(table).where(table.id.in_(open_ones)).order_by(table.id)))
 
 
 def to_end(session: Session, challenge: str, now: datetime) -> bool:
-    """Whether a competition that is published has the challenge and is not over."""
-    row, chosen = CompetitionRow, CompetitionChallengeRow
+    """True if a published competition that has not ended has the challenge."""
+    table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
-        select(row.id)
-        .join(chosen, chosen.competition_id == row.id)
-        .where(chosen.challenge == challenge, row.published_at.is_not(None), row.ends_at > now)
+        select(table.id)
+        .join(chosen, chosen.competition_id == table.id)
+        .where(chosen.challenge == challenge, table.published_at.is_not(None), table.ends_at > now)
     )
     return session.scalar(query.limit(1)) is not None
 
 
 def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
-    """The challenges of competitions that have not begun, drafts included."""
-    row, chosen = CompetitionRow, CompetitionChallengeRow
-    query = select(chosen.challenge).join(row, row.id == chosen.competition_id).where(row.starts_at > now)
+    """Challenges of competitions that have not begun, including drafts."""
+    table, chosen = CompetitionRow, CompetitionChallengeRow
+    query = (
+        select(chosen.challenge).join(table, table.id == chosen.competition_id).where(table.starts_at > now)
+    )
     return frozenset(session.scalars(query))
 
 
 def with_frozen_boards(session: Session) -> list[int]:
-    """Ids of those whose boards stop before their results, which are not out: nothing else may tell what is handed in
-    within them either."""
-    row = CompetitionRow
-    return list(session.scalars(select(row.id).where(row.freeze_minutes > 0, row.results_at.is_(None))))
+    """Ids of competitions with a freeze whose results are not out: nothing else may reveal their submissions either."""
+    table = CompetitionRow
+    return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
 
-def outside(of: Sequence[int], row: Any = SubmissionRow) -> list[ColumnElement[bool]]:
-    """The condition that a submission was handed in within none of these; nothing where there are none."""
-    return [row.competition_id.is_(None) | row.competition_id.not_in(of)] if of else []
+def outside(of: Sequence[int], table: Any = SubmissionRow) -> list[ColumnElement[bool]]:
+    """The condition that a submission belongs to none of these competitions; empty if ``of`` is."""
+    return [table.competition_id.is_(None) | table.competition_id.not_in(of)] if of else []
 
 
 @dataclass(frozen=True)
@@ -191,18 +191,18 @@ class Member:
 
 
 def members(session: Session, teams: Sequence[int]) -> dict[int, list[Member]]:
-    """Team (its id) -> everyone who is or was in it, in the order in which they came."""
-    row = RegistrationRow
+    """Team (id) -> everyone who is or was in it, in the order of joining."""
+    table = RegistrationRow
     found: dict[int, list[Member]] = {team: [] for team in teams}
-    chosen = row.team_id.in_(teams) if len(teams) < _IDS else row.team_id.is_not(None)
-    for it in session.execute(
-        select(row.team_id, row.user_id, UserRow.name, row.left_at)
-        .join(UserRow, UserRow.id == row.user_id)
+    chosen = table.team_id.in_(teams) if len(teams) < _IDS else table.team_id.is_not(None)
+    for row in session.execute(
+        select(table.team_id, table.user_id, UserRow.name, table.left_at)
+        .join(UserRow, UserRow.id == table.user_id)
         .where(chosen)
-        .order_by(row.id)
+        .order_by(table.id)
     ):
-        if it.team_id in found:
-            found[it.team_id].append(Member(*it))
+        if row.team_id in found:
+            found[row.team_id].append(Member(*row))
     return found
 
 
@@ -210,15 +210,16 @@ _IDS = 1_000
 
 
 class Received(NamedTuple):
-    """A submission of a competition, by the latest judgement of it. ``row``, ``team`` are ids; ``at`` is when it was
-    received; times in microseconds."""
+    """A submission of a competition with its latest judgement. Times in microseconds."""
 
+    # The id of the latest judgement.
     row: int
     public_id: str
     team: int
     challenge: str
     version: int
     language: Language
+    # When it was received.
     at: datetime
     state: State
     verdict: Verdict | None
@@ -226,59 +227,58 @@ class Received(NamedTuple):
     low_us: float | None
     high_us: float | None
     speedup: float | None
+    # The id of the first judgement.
     first: int
     judged_at: datetime | None
 
     @property
     def again(self) -> bool:
-        """Whether staff had it judged again."""
         return self.first != self.row
 
 
 def received(
     session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
 ) -> list[Received]:
-    """All that was handed in and that staff had judged again since, without what a final judged; in the order in which
-    it was received. What staff voided has no verdict. With ``regrade`` also what that regrade has judged and is not
-    published."""
-    row, item = SubmissionRow, RegradeItemRow
+    """All submissions with their latest judgements, in the order received, without a final's. Voided ones have no
+    verdict. With ``regrade`` it includes that regrade's unpublished judgements."""
+    table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
-        mine = row.id.in_(select(item.after_id).where(item.regrade_id == regrade))
-        counting = counting | (mine & (row.set_aside == SetAside.REGRADE) & (row.state == State.DONE))
+        mine = table.id.in_(select(item.after_id).where(item.regrade_id == regrade))
+        counting = counting | (mine & (table.set_aside == SetAside.REGRADE) & (table.state == State.DONE))
     found = session.execute(
         select(
-            row.id,
-            row.public_id,
-            row.team_id,
-            row.challenge,
-            row.version,
-            row.language,
-            row.created_at,
-            row.state,
-            case((row.set_aside == SetAside.VOID, None), else_=row.verdict).label("verdict"),
-            row.time_us,
-            row.ci_lo_us,
-            row.ci_hi_us,
-            row.speedup,
-            func.coalesce(row.rejudge_of, row.id),
-            row.finished_at,
+            table.id,
+            table.public_id,
+            table.team_id,
+            table.challenge,
+            table.version,
+            table.language,
+            table.created_at,
+            table.state,
+            case((table.set_aside == SetAside.VOID, None), else_=table.verdict).label("verdict"),
+            table.time_us,
+            table.ci_lo_us,
+            table.ci_hi_us,
+            table.speedup,
+            func.coalesce(table.rejudge_of, table.id),
+            table.finished_at,
         )
-        .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.team_id.is_not(None), counting, *conditions)
-        .order_by(row.created_at, row.id)
+        .where(table.competition_id == competition, table.competition_id.is_not(None))
+        .where(table.kind != JudgingReason.FINAL, table.team_id.is_not(None), counting, *conditions)
+        .order_by(table.created_at, table.id)
     )
-    return [Received._make(it) for it in found]
+    return [Received._make(row) for row in found]
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
-    """It changes with all that a board of the competition is made of."""
-    row, team, entry = SubmissionRow, TeamRow, RegistrationRow
+    """A value that changes with everything that a board of the competition shows."""
+    table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
-            *(func.count(), func.count(row.verdict), func.max(row.id), func.count(row.finished_at)),
-            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
-        ).where(row.competition_id == competition, row.competition_id.is_not(None))
+            *(func.count(), func.count(table.verdict), func.max(table.id), func.count(table.finished_at)),
+            func.sum(case((table.set_aside.is_(None), table.id), else_=0)),
+        ).where(table.competition_id == competition, table.competition_id.is_not(None))
     ).one()
     teams = session.execute(
         select(func.count(), func.max(team.id), func.sum(func.length(team.disqualified))).where(
@@ -294,37 +294,41 @@ def stamp(session: Session, competition: int) -> tuple[float, ...]:
 def used(
     session: Session, team: int, challenge: str, since: datetime | None, until: datetime | None = None
 ) -> int:
-    """How many submissions of a team count against a cap. What we failed to judge does not, nor does what was cancelled
-    before it ran."""
-    row = SubmissionRow
-    spared = (row.state == State.FAILED) | ((row.state == State.CANCELLED) & row.claimed_at.is_(None))
+    """Number of a team's submissions that count against a cap: not our failures, nor those cancelled before they
+    ran."""
+    table = SubmissionRow
+    spared = (table.state == State.FAILED) | ((table.state == State.CANCELLED) & table.claimed_at.is_(None))
     wanted = select(func.count()).where(
-        row.competition_id.is_not(None), row.team_id == team, row.challenge == challenge
+        table.competition_id.is_not(None), table.team_id == team, table.challenge == challenge
     )
     if since is not None:
-        wanted = wanted.where(row.created_at >= since)
+        wanted = wanted.where(table.created_at >= since)
     if until is not None:
-        wanted = wanted.where(row.created_at < until)
-    return session.scalar(wanted.where(row.rejudge_of.is_(None), ~spared)) or 0
+        wanted = wanted.where(table.created_at < until)
+    return session.scalar(wanted.where(table.rejudge_of.is_(None), ~spared)) or 0
 
 
 def final(session: Session, competition: int) -> FinalRow | None:
-    """The one that is not cancelled."""
-    row = FinalRow
+    table = FinalRow
     return session.scalar(
-        select(row)
-        .where(row.competition_id == competition, row.state != FinalState.CANCELLED)
-        .order_by(row.id.desc())
+        select(table)
+        .where(table.competition_id == competition, table.state != FinalState.CANCELLED)
+        .order_by(table.id.desc())
         .limit(1)
     )
 
 
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
-    """Those of which a final has begun or the results are out: what was handed in officially stays as it is judged.
-    Nothing begins or comes out before this transaction ends."""
-    row = CompetitionRow
-    locked = select(row.id, row.results_at).where(row.id.in_(competitions)).order_by(row.id).with_for_update()
-    found = {it.id for it in session.execute(locked) if it.results_at is not None}
+    """Competitions whose final has begun or whose results are out: official results no longer change. Locks the rows,
+    so this stays true until the transaction ends."""
+    table = CompetitionRow
+    locked = (
+        select(table.id, table.results_at)
+        .where(table.id.in_(competitions))
+        .order_by(table.id)
+        .with_for_update()
+    )
+    found = {row.id for row in session.execute(locked) if row.results_at is not None}
     begun = select(FinalRow.competition_id).where(
         FinalRow.competition_id.in_(competitions), FinalRow.state != FinalState.CANCELLED
     )
@@ -332,51 +336,48 @@ def settled(session: Session, competitions: Collection[int]) -> set[int]:
 
 
 def unofficial_teams(session: Session, competitions: Collection[int]) -> set[int]:
-    """Ids of the teams that practise or take part virtually."""
-    row = TeamRow
-    query = select(row.id).where(row.competition_id.in_(competitions), row.mode != Mode.OFFICIAL)
+    table = TeamRow
+    query = select(table.id).where(table.competition_id.in_(competitions), table.mode != Mode.OFFICIAL)
     return set(session.scalars(query))
 
 
 def open_regrades(session: Session, competition: int) -> list[int]:
-    """Regrades that hold what was handed in officially and are to be published or discarded."""
-    row, item, team = SubmissionRow, RegradeItemRow, TeamRow
+    table, item, team = SubmissionRow, RegradeItemRow, TeamRow
     found = session.scalars(
         select(item.regrade_id)
-        .join(row, row.id == item.after_id)
-        .join(team, team.id == row.team_id)
-        .where(row.competition_id == competition, row.competition_id.is_not(None))
-        .where(item.held_id.is_not(None), row.set_aside == SetAside.REGRADE, team.mode == Mode.OFFICIAL)
+        .join(table, table.id == item.after_id)
+        .join(team, team.id == table.team_id)
+        .where(table.competition_id == competition, table.competition_id.is_not(None))
+        .where(item.held_id.is_not(None), table.set_aside == SetAside.REGRADE, team.mode == Mode.OFFICIAL)
         .distinct()
     )
     return sorted(found)
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
-    """In the order of the final; sources stay where they are."""
-    row = FinalRunRow
+    """In the order of the final, without sources."""
+    table = FinalRunRow
     found = session.execute(
-        select(row, SubmissionRow)
-        .join(SubmissionRow, SubmissionRow.id == row.submission_id)
-        .where(row.final_id == final_id)
+        select(table, SubmissionRow)
+        .join(SubmissionRow, SubmissionRow.id == table.submission_id)
+        .where(table.final_id == final_id)
         .options(defer(SubmissionRow.source))
-        .order_by(row.place)
+        .order_by(table.place)
     )
     return [(run, submission) for run, submission in found]
 
 
 def team_names(session: Session, competition: int) -> dict[int, str]:
-    """By their row ids."""
-    row = TeamRow
-    found = session.execute(select(row.id, row.name).where(row.competition_id == competition))
-    return {it.id: it.name for it in found}
+    table = TeamRow
+    found = session.execute(select(table.id, table.name).where(table.competition_id == competition))
+    return {team.id: team.name for team in found}
 
 
 def slugs(session: Session, competitions: Sequence[int]) -> dict[int, str]:
-    """Row id -> slug."""
     if not competitions:
         return {}
-    row = CompetitionRow
+    table = CompetitionRow
     return {
-        it.id: it.slug for it in session.execute(select(row.id, row.slug).where(row.id.in_(competitions)))
+        row.id: row.slug
+        for row in session.execute(select(table.id, table.slug).where(table.id.in_(competitions)))
     }

@@ -1,4 +1,4 @@
-"""Reading and keeping drafts. Each query names the user: a draft is nobody else's."""
+"""Drafts. Each query names the user: nobody else may see a draft."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from grader.records.models import DraftRow, UserRow
 
 @dataclass(frozen=True)
 class DraftKey:
-    """What there is one draft for."""
+    """There is one draft per user, challenge and language."""
 
     user: int
     challenge: str
     language: Language
 
     def conditions(self) -> tuple[ColumnElement[bool], ...]:
-        row = DraftRow
-        return (row.user_id == self.user, row.challenge == self.challenge, row.language == self.language)
+        table = DraftRow
+        return (
+            table.user_id == self.user,
+            table.challenge == self.challenge,
+            table.language == self.language,
+        )
 
 
 def read(session: Session, place: DraftKey) -> DraftRow | None:
@@ -31,26 +35,26 @@ def read(session: Session, place: DraftKey) -> DraftRow | None:
 
 
 def of_user(session: Session, user: int) -> Sequence[DraftRow]:
-    """The one that was changed last comes first."""
-    row = DraftRow
-    newest = row.updated_at.desc()
+    """Most recently changed first."""
+    table = DraftRow
+    newest = table.updated_at.desc()
     return session.scalars(
-        select(row).where(row.user_id == user).order_by(newest, row.challenge, row.language)
+        select(table).where(table.user_id == user).order_by(newest, table.challenge, table.language)
     ).all()
 
 
 def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftRow]:
-    row = DraftRow
-    return session.scalars(select(row).where(row.user_id == user, row.challenge == challenge)).all()
+    table = DraftRow
+    return session.scalars(select(table).where(table.user_id == user, table.challenge == challenge)).all()
 
 
 def lock(session: Session, user: int) -> None:
-    """Drafts of one user are kept one after the other from here on: what one is based on cannot be raced."""
+    """Serialise changes of a user's drafts from here on, so the check of ``based_on`` cannot be raced."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 
 def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
-    """Store ``source`` in the place of what is there. Take ``lock`` first."""
+    """Replace the draft with ``source``. Take ``lock`` first."""
     row, now = read(session, place), clock(session)
     if row is None:
         row = DraftRow(user_id=place.user, challenge=place.challenge, language=place.language)
@@ -61,5 +65,5 @@ def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
 
 
 def remove(session: Session, place: DraftKey) -> bool:
-    """Whether there was one."""
+    """True if there was one."""
     return changed(session, delete(DraftRow).where(*place.conditions())) > 0

@@ -1,7 +1,7 @@
-"""Rows of any table as lines of JSON, and back, whichever database they come from or go to.
+"""Rows of any table as lines of JSON and back, from and to either database.
 
-The tables are read from the database itself, not from the models: a backup is made before an upgrade, by a grader that
-is ahead of its database.
+The tables are read from the database itself, not from the models: a backup is made before an upgrade, by a newer
+grader.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from sqlalchemy import (
 )
 
 VERSION_TABLE = "alembic_version"
-# Compiled libraries: what is missing is compiled again by who needs it.
+# Compiled libraries: missing ones are compiled again when needed.
 LEFT_OUT = frozenset({"artefacts"})
-# Sources are up to 256 KiB: some dozen MiB at once.
+# Sources have up to 256 KiB: some dozen MiB at once.
 _ROWS = 200
 
 
 def tables(connection: Connection) -> list[Table]:
-    """Every table of ours that is there, each after those that it points to."""
+    """All our tables, each after the tables that it refers to."""
     return [table for table in _reflect(connection).sorted_tables if table.name != VERSION_TABLE]
 
 
@@ -49,14 +49,13 @@ def _reflect(connection: Connection) -> MetaData:
 
 
 def drop_all(connection: Connection) -> None:
-    """Drop every table, that of the revision too."""
     if connection.dialect.name == "sqlite":
         connection.execute(text("PRAGMA defer_foreign_keys = ON"))
     _reflect(connection).drop_all(connection)
 
 
 def lines(connection: Connection, table: Table) -> Iterator[bytes]:
-    """The names of the columns, then a line for each row, in the order of the primary key."""
+    """The names of the columns, then a line per row, in the order of the primary key."""
     yield _line([column.name for column in table.columns])
     ordered = select(table).order_by(*table.primary_key.columns)
     for row in connection.execute(ordered, execution_options={"yield_per": _ROWS}):
@@ -76,9 +75,9 @@ def _told(value: Any) -> Any:
 
 
 def fill(connection: Connection, table: Table, values: Iterable[bytes]) -> Iterator[int]:
-    """Insert the rows that ``lines`` gave into the empty ``table``; yields the count of rows now and then.
+    """Insert the rows of ``lines`` into the empty ``table``; yields the number of rows now and then.
 
-    Raises ValueError where a line is none of this table, and what the database raises.
+    Raises ValueError if a line does not fit this table, and the database's errors.
     """
     rows = iter(values)
     names = json.loads(next(rows, b"[]"))
@@ -106,7 +105,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
         return None
     if isinstance(kind, DateTime):
         moment = datetime.fromisoformat(value)
-        # SQLite keeps no zone: what lies there is UTC.
+        # SQLite stores no zone: its times are UTC.
         return moment.replace(tzinfo=None) if connection.dialect.name == "sqlite" else moment
     if isinstance(kind, LargeBinary):
         return base64.b64decode(value)
@@ -114,7 +113,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
 
 
 def _go_on_counting(connection: Connection, table: Table) -> None:
-    """PostgreSQL's counters of ids do not notice ids that were given."""
+    """Advance PostgreSQL's id sequences, which do not notice explicit ids."""
     if connection.dialect.name != "postgresql" or "id" not in table.columns:
         return
     sequence = connection.scalar(select(func.pg_get_serial_sequence(table.name, "id")))
@@ -124,6 +123,5 @@ def _go_on_counting(connection: Connection, table: Table) -> None:
 
 
 def is_used(connection: Connection) -> bool:
-    """Whether anyone has an account here, or submitted anything."""
     counted = [table for table in tables(connection) if table.name in ("users", "submissions")]
-    return any(connection.scalar(select(literal(1)).select_from(it).limit(1)) for it in counted)
+    return any(connection.scalar(select(literal(1)).select_from(table).limit(1)) for table in counted)

@@ -1,4 +1,4 @@
-"""How long judgements take: what recent ones tell of the next."""
+"""Durations of judgements, estimated from recent ones."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ from grader.records.epoch import Seconds
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
-# So many recent judgements tell how long the next ones take.
 SAMPLE = 100
-# A judgement of more than so many times the usual time is an outlier, such as an endless loop, while at most a tenth
-# of those who submit have any: it says what its author's next one takes, and nothing of anybody else's.
+# A judgement longer than this factor of the usual is an outlier, such as an endless loop, as long as at most a tenth of
+# the authors have any: it predicts its author's next one, and nobody else's.
 OUTLIER = 3.0
 _OUTLIERS = 0.1
-# For as long an outlier is expected again, as it puts its author back in the queue.
+# An outlier is expected again for this long, the time for which it puts its author back in the queue.
 _REMEMBERED = timedelta(hours=1)
-# What is known of all judgements counts as so many of the same work.
+# Weight of the mean over all work, as a number of judgements of the same work.
 _PRIOR = 2.0
 
 
 class Work(NamedTuple):
-    """What is judged, as far as its time depends on it. ``run``: by the public cases alone."""
-
     challenge: str
     language: Language
+    # Only the public cases.
     run: bool = False
 
     @classmethod
@@ -44,7 +42,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """One judgement, from the claim that ended with a verdict to that verdict."""
+    """A judgement, from the claim that led to its verdict."""
 
     user: int
     work: Work
@@ -54,38 +52,38 @@ class Judged:
 
     @property
     def seconds(self) -> float:
-        # Two clocks that disagree may say that it ended before it began.
         return max(0.0, (self.finished - self.claimed).total_seconds())
 
 
 @dataclass(frozen=True)
 class Durations:
-    """How long judgements keep a worker of a device busy, seconds. ``usual``: the mean of recent ones without outliers,
-    each author counted once; ``works``: the same of each work, drawn towards ``usual`` where few are known;
-    ``outliers``: of each author and challenge whose last one was an outlier, what that took; ``spans``: all recent ones
-    of each work. ``pause``: the mean from the end of one to the same worker's next while that one waited.
-    """
+    """How long judgements keep a worker of a device busy, in seconds."""
 
+    # Mean of recent ones without outliers, each author counted once.
     usual: float
+    # The same per work, drawn towards ``usual`` if few are known.
     works: Mapping[Work, float] = field(default_factory=dict)
+    # The last duration per author and challenge, if it was an outlier.
     outliers: Mapping[tuple[int, str], float] = field(default_factory=dict)
+    # All recent durations per work.
     spans: Mapping[Work, Sequence[float]] = field(default_factory=dict)
+    # Mean time between two judgements of a worker while the second one waited.
     pause: float = 0.0
 
     def of(self, work: Work, user: int | None = None) -> float:
-        """What the next one of that user will take; of no one in particular, where there is none."""
+        """Expected duration of the user's next one; without ``user``, of anybody's."""
         usual = self.works.get(work, self.usual)
         return usual if user is None else self.outliers.get((user, work.challenge), usual)
 
     def left(self, elapsed: float, work: Work, user: int, endless: float, limit: float) -> float:
-        """Seconds until one ends that has run for ``elapsed``: as those of its work did that ran longer. If none did,
-        as long again, which grows while people wait; from ``OUTLIER`` times the usual on it is taken for an endless
-        loop, which is ended after about ``endless`` seconds. After ``limit`` it ends in any case.
+        """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work that ran
+        longer. Without any, as long again, which grows while people wait; beyond ``OUTLIER`` times the usual it counts
+        as an endless loop, which ends after about ``endless`` seconds. ``limit`` ends it in any case.
         """
         expected = self.of(work, user)
         if elapsed < expected:
             return expected - elapsed
-        if longer := [it for it in self.spans.get(work, ()) if it > elapsed]:
+        if longer := [span for span in self.spans.get(work, ()) if span > elapsed]:
             return sum(longer) / len(longer) - elapsed
         if OUTLIER * expected < elapsed < endless:
             return endless - elapsed
@@ -93,32 +91,34 @@ class Durations:
 
 
 def durations(session: Session, device: str, now: datetime) -> Durations | None:
-    """None without a history. From the last claim on: what is compiled ahead and waits holds up nobody meanwhile."""
+    """None without a history. Counts from the last claim: a submission compiled ahead holds up nobody while it
+    waits."""
     found = _recent(session, device)
     if found is None:
         return None
-    # Of the last hour, not of the sample: who sends endless loops sends the next one later than a hundred others.
-    row, later = SubmissionRow, aliased(SubmissionRow)
+    # From the last hour, not the sample: an endless loop may be sent again after a hundred other submissions.
+    table, later = SubmissionRow, aliased(SubmissionRow)
     superseded = exists().where(
-        later.user_id == row.user_id,
-        later.challenge == row.challenge,
+        later.user_id == table.user_id,
+        later.challenge == table.challenge,
         later.device == device,
         later.state == State.DONE,
-        later.finished_at > row.finished_at,
+        later.finished_at > table.finished_at,
     )
-    long = Seconds(row.finished_at) - Seconds(row.claimed_at) > OUTLIER * min(found.works.values())
-    lately = (*_judged_on(device), row.finished_at > now - _REMEMBERED)
+    long = Seconds(table.finished_at) - Seconds(table.claimed_at) > OUTLIER * min(found.works.values())
+    lately = (*_judged_on(device), table.finished_at > now - _REMEMBERED)
     return with_outliers(found, _read(session, select(*_COLUMNS).where(*lately, long, ~superseded)))
 
 
 def with_outliers(found: Durations, last: Iterable[Judged]) -> Durations:
-    """``last``: of each author and challenge the last one."""
-    long = [it for it in last if it.seconds > OUTLIER * found.of(it.work)]
-    return replace(found, outliers={(it.user, it.work.challenge): it.seconds for it in long})
+    long = [judgement for judgement in last if judgement.seconds > OUTLIER * found.of(judgement.work)]
+    return replace(
+        found, outliers={(judgement.user, judgement.work.challenge): judgement.seconds for judgement in long}
+    )
 
 
 def mean_seconds(session: Session, device: str) -> float | None:
-    """How long one submission usually keeps a worker of ``device`` busy; None without a history."""
+    """How long a submission usually keeps a worker of ``device`` busy; None without a history."""
     found = _recent(session, device)
     return found.usual if found is not None else None
 
@@ -135,8 +135,8 @@ _COLUMNS = (
 
 
 def _judged_on(device: str) -> tuple[ColumnElement[bool], ...]:
-    row = SubmissionRow
-    return (row.device == device, row.state == State.DONE, row.claimed_at.is_not(None))
+    table = SubmissionRow
+    return (table.device == device, table.state == State.DONE, table.claimed_at.is_not(None))
 
 
 def _recent(session: Session, device: str) -> Durations | None:
@@ -153,42 +153,46 @@ def _read(session: Session, query: Executable) -> list[Judged]:
 
 
 def durations_of(judged: Sequence[Judged]) -> Durations | None:
-    """What these say, the newest first; nothing of outliers to come. None of nothing."""
+    """Estimates from these judgements, newest first, without outliers to come. None if there are none."""
     spans: dict[Work, list[float]] = defaultdict(list)
     authors: dict[Work, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for it in judged:
-        spans[it.work].append(it.seconds)
-        authors[it.work][it.user].append(it.seconds)
+    for judgement in judged:
+        spans[judgement.work].append(judgement.seconds)
+        authors[judgement.work][judgement.user].append(judgement.seconds)
     if not spans:
         return None
     means = {
-        work: _without_outliers([statistics.fmean(it) for it in of.values()]) for work, of in authors.items()
+        work: _without_outliers([statistics.fmean(seconds) for seconds in of.values()])
+        for work, of in authors.items()
     }
-    usual = statistics.fmean(each for it in means.values() for each in it)
-    works = {work: (sum(it) + _PRIOR * usual) / (len(it) + _PRIOR) for work, it in means.items()}
+    usual = statistics.fmean(each for seconds in means.values() for each in seconds)
+    works = {
+        work: (sum(seconds) + _PRIOR * usual) / (len(seconds) + _PRIOR) for work, seconds in means.items()
+    }
     return Durations(usual, works, {}, spans, _pause(judged))
 
 
 def _without_outliers(seconds: list[float]) -> list[float]:
     bound = OUTLIER * statistics.median_low(seconds)
-    usual = [it for it in seconds if it <= bound]
+    usual = [each for each in seconds if each <= bound]
     return seconds if len(seconds) - len(usual) > max(1, _OUTLIERS * len(seconds)) else usual
 
 
 def _pause(judged: Sequence[Judged]) -> float:
-    """Seconds from one's end until its worker takes the next, where that waited already. A row forgets its worker when
-    it ends; but who takes the next is a worker that is free, and which of them does not matter to the mean. One that
-    was free for longer than a lease was away.
+    """Mean seconds from the end of a judgement until its worker takes the next, if that waited already.
+
+    A row forgets its worker when it ends, but some free worker takes the next, and for the mean it does not matter
+    which. A worker that was free for longer than a lease was away.
     """
-    ends = deque(sorted(it.finished for it in judged))
+    ends = deque(sorted(judgement.finished for judgement in judged))
     free: list[datetime] = []
     pauses = []
-    for it in sorted(judged, key=lambda it: it.claimed):
-        while ends and ends[0] <= it.claimed:
+    for judgement in sorted(judged, key=lambda judgement: judgement.claimed):
+        while ends and ends[0] <= judgement.claimed:
             free.append(ends.popleft())
         if free:
             since = free.pop()
-            pause = (it.claimed - since).total_seconds()
-            if it.created <= since and pause <= limits.LEASE_SECONDS:
+            pause = (judgement.claimed - since).total_seconds()
+            if judgement.created <= since and pause <= limits.LEASE_SECONDS:
                 pauses.append(pause)
     return statistics.fmean(pauses) if pauses else 0.0

@@ -1,4 +1,4 @@
-"""Engines and sessions: SQLite in WAL mode by default, PostgreSQL by the same code."""
+"""Engines and sessions: SQLite in WAL mode by default, or PostgreSQL with the same code."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from grader import data_folder
 from grader.records.integrity import check_log, sqlite_file
 from grader.records.postgres import postgres_engine
 
-# A writer holds SQLite's lock for milliseconds; who waits this long met a machine in trouble, not a busy one.
+# A writer holds SQLite's lock for milliseconds; a longer wait means that the machine is in trouble, not busy.
 _BUSY_MS = 15_000
 _SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
-# As many as the web has threads in a process: one beyond would be opened, prepared and closed for each request.
+# The web's threads per process: with fewer, connections would be opened, prepared and closed for each request.
 _POOL_SIZE = 8
 
 Sessions = sessionmaker[Session]
 
-# The database is away, full, or locked for too long: nothing is wrong with what was asked of it.
+# The database is away, full, or locked for too long; the request itself is fine.
 AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def make_engine(url: str) -> Engine:
-    """An engine for ``url``. A SQLite file is made where it is missing, and is its owner's alone.
+    """An engine for ``url``. A missing SQLite file is made, accessible only to its owner.
 
-    Raises DatabaseDamaged where SQLite would drop what was committed.
+    Raises DatabaseDamaged if SQLite would drop committed data.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return postgres_engine(parsed)
-    # Parameters are sources and password hashes, and an error's text is logged.
+    # Parameters may be sources and password hashes, and error texts are logged.
     engine = create_engine(parsed, hide_parameters=True, pool_size=_POOL_SIZE)
     if (file := sqlite_file(engine)) is not None:
         _prepare_file(file)
@@ -64,8 +64,8 @@ def make_engine(url: str) -> Engine:
 
 def _prepare_file(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite itself makes a file that others can read, and gives its log and its index the mode of the file.
-    # Where it cannot be made, SQLite says why.
+    # SQLite itself would make a file that others can read, and its log and index get the file's mode. If it cannot be
+    # made, SQLite says why.
     with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for kind in ("", "-wal", "-shm", "-journal"):
@@ -74,16 +74,16 @@ def _prepare_file(file: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver must not begin transactions of its own: _begin_sqlite does
-    # FULL: what was acknowledged is on the disk, also when the power fails a moment later.
+    connection.isolation_level = None  # the driver must not begin its own transactions: _begin_sqlite does
+    # FULL: acknowledged data is on the disk, even if the power fails a moment later.
     for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
     _switch_to_wal(connection)
 
 
 def _switch_to_wal(connection: Any) -> None:
-    # SQLite's own waiting does not cover this switch: of several processes that open a new file at once, one
-    # switches it, and the others learn at once that it is locked.
+    # SQLite's busy timeout does not cover this switch: if several processes open a new file at once, one switches it,
+    # and the others immediately get "locked".
     deadline = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:
@@ -96,8 +96,7 @@ def _switch_to_wal(connection: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and writes later cannot wait for the lock and would fail; so writers take
-    # it first.
+    # A transaction that first reads and then writes cannot wait for the lock and would fail, so writers take it first.
     writing = connection.get_execution_options().get(_WRITING, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
@@ -108,7 +107,6 @@ def make_sessions(engine: Engine) -> Sessions:
 
 @contextmanager
 def writing(sessions: Sessions) -> Iterator[Session]:
-    """A transaction that may write: committed at the end, rolled back on an error."""
     with sessions() as session, session.begin():
         session.connection(execution_options=_to_write(session.get_bind().dialect.name))
         yield session
@@ -116,7 +114,7 @@ def writing(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def reading_on(sessions: Sessions) -> Iterator[Session]:
-    """One moment, for what is read piece by piece or from several tables; ``sessions()`` is for all else that reads."""
+    """A consistent view for reading in pieces or from several tables; ``sessions()`` is for all other reads."""
     with sessions() as session, session.begin():
         if session.get_bind().dialect.name == "postgresql":
             session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -125,7 +123,7 @@ def reading_on(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def writing_connection(engine: Engine) -> Iterator[Connection]:
-    """As ``writing``, without a session: for migrations."""
+    """Like ``writing``, without a session: for migrations."""
     options = _to_write(engine.dialect.name)
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
@@ -133,7 +131,7 @@ def writing_connection(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
-    """As ``writing_connection``, for what had better fail than wait longer than this for a lock."""
+    """Like ``writing_connection``, but fails rather than wait longer than this for a lock."""
     sqlite = engine.dialect.name == "sqlite"
     with engine.connect().execution_options(**_to_write(engine.dialect.name)) as connection:
         driver: Any = connection.connection.driver_connection
@@ -151,28 +149,27 @@ def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
 
 
 def _to_write(database: str) -> dict[str, Any]:
-    # Without it connections to PostgreSQL are in no transaction: see postgres_engine.
+    # Otherwise connections to PostgreSQL autocommit: see postgres_engine.
     return {_WRITING: True, **({"isolation_level": "READ COMMITTED"} if database == "postgresql" else {})}
 
 
 def changed(session: Session, statement: Executable) -> int:
-    """Execute an UPDATE, INSERT or DELETE; how many rows it touched."""
     result = session.execute(statement)
     assert isinstance(result, CursorResult)
     return result.rowcount
 
 
 def moment(session: Session) -> datetime | ColumnElement[datetime]:
-    """The same time as ``clock``, to be said within a query."""
+    """The time of ``clock`` as an expression for queries."""
     return func.clock_timestamp() if session.get_bind().dialect.name == "postgresql" else datetime.now(UTC)
 
 
 def clock(session: Session) -> datetime:
-    """The time that leases and heartbeats go by, in UTC: the server's, since hosts may differ by more than a lease;
-    with SQLite there is one host.
+    """The time for leases and heartbeats, in UTC: the database server's, as hosts may differ by more than a lease. With
+    SQLite there is only one host.
     """
     if session.get_bind().dialect.name == "postgresql":
-        # Of this moment, not of the transaction's begin: it may have waited for a lock.
+        # Not the transaction's begin: it may have waited for a lock.
         now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
         return now.astimezone(UTC)
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Times as numbers, within queries."""
+"""Times as numbers in SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of the whole record that an operator watches, each by a query that an index answers."""
+"""Figures for operators over all records, each from a query that an index answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Verdicts:
-    """How many submissions ended so."""
+    """Number of submissions with a verdict."""
 
     challenge: str
     language: str
@@ -37,29 +37,28 @@ class GpuFigures:
 
 
 def unfinished(session: Session) -> dict[tuple[str, str], int]:
-    """(device, state) -> how many."""
-    row = SubmissionRow
-    counted = select(row.device, row.state, func.count()).where(row.state.in_(UNFINISHED))
+    """(device, state) -> number."""
+    table = SubmissionRow
+    counted = select(table.device, table.state, func.count()).where(table.state.in_(UNFINISHED))
     return {
         (device, state.value): count
-        for device, state, count in session.execute(counted.group_by(row.device, row.state))
+        for device, state, count in session.execute(counted.group_by(table.device, table.state))
     }
 
 
 def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
-    """Device -> seconds since the one was submitted that waits longest."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.device, func.min(row.created_at)).where(pending()).group_by(row.device)
+        select(table.device, func.min(table.created_at)).where(pending()).group_by(table.device)
     )
     return {device: max(0.0, (now - since).total_seconds()) for device, since in found}
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """All that were ever given, those of runs apart."""
-    row = SubmissionRow
-    # By the columns of one index, and in its order: what they are for is summed up here.
-    keys = (row.challenge, row.language, row.device, row.verdict, row.kind)
+    """Counts of all verdicts, runs separately."""
+    table = SubmissionRow
+    # Grouped by the columns of one index, in its order; sums by kind are made here.
+    keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
         select(*keys, func.count()).group_by(*keys)
@@ -70,7 +69,7 @@ def verdicts(session: Session) -> list[Verdicts]:
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
-    """Device -> workers whose hearts beat; those that only compile are under ``compile``."""
+    """Device -> number of living workers; those that only compile are under ``compile``."""
     alive = {row.name: row for row in workers.alive(session, now, silent_s)}
     alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
     found: dict[str, int] = {}
@@ -81,7 +80,6 @@ def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
 
 
 def gpus(session: Session, now: datetime, silent_s: float) -> list[GpuFigures]:
-    """Every GPU that a worker serves, or that is out of service."""
     serving = {row.name for row in workers.alive(session, now, silent_s)}
     rows = session.scalars(select(WorkerRow).where(WorkerRow.gpu.is_not(None)).order_by(WorkerRow.name))
     return [

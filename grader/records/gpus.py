@@ -1,4 +1,4 @@
-"""Which GPUs the platform has had, so that sources can be compiled for them where they are not."""
+"""GPUs that the platform has had, so sources can be compiled for them on other hosts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from grader.records.models import GpuRow
 
 @dataclass(frozen=True)
 class GpuRecord:
-    """``device`` is its board, ``model`` its own name, ``architecture`` what nvcc compiles for, such as sm_90a."""
-
     uuid: str
+    # Its board.
     device: str
+    # The hardware's own name.
     model: str
+    # For nvcc, such as sm_90a.
     architecture: str
 
 
 def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
-    """Keep what a worker or a calibration found out; a known GPU is replaced."""
+    """Store a GPU that a worker or a calibration found; a known one is replaced."""
     row = session.get(GpuRow, gpu.uuid) or GpuRow(uuid=gpu.uuid)
     row.device, row.model, row.architecture = gpu.device, gpu.model, gpu.architecture
     row.seen_at = now
@@ -30,6 +31,6 @@ def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
 
 
 def architectures(session: Session) -> dict[str, str]:
-    """Board -> what nvcc compiles for, of every board that ever had a GPU; the one seen last decides."""
+    """Board -> nvcc's architecture, for every board that ever had a GPU; the GPU seen last decides."""
     rows = session.execute(select(GpuRow.device, GpuRow.architecture).order_by(GpuRow.seen_at))
     return {row.device: row.architecture for row in rows}

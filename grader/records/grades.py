@@ -1,7 +1,7 @@
-"""What points are computed from: every judgement of a challenge, by student and time.
+"""The input of points: every judgement of a challenge, by student and time.
 
-A course has tens of thousands of them, so they are read from one index alone and as the database has them: times are
-compared as it stores them (``stored``), and only those that are shown become Python's.
+A course has tens of thousands, so they are read from one index alone and in the database's form: times are compared as
+it stores them (``stored``), and only those that are shown are converted.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from grader.records.models.indexes import JUDGED
 from grader.schemas.report import Verdict
 
 _SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
-# More ids than this in one query are slower than reading the others, too.
+# For more ids than this, reading everything is faster than naming them.
 _NAMED = 50
 
 
 class Judgement(NamedTuple):
-    """``at`` is when it was received, as the database stores it. ``rejudge_of`` is the id of what it judges again;
-    ``set_aside`` a word of ``SetAside``."""
-
     challenge: str
     user: int
+    # When it was received, as the database stores it.
     at: Any
     id: int
     public_id: str
@@ -35,7 +33,9 @@ class Judgement(NamedTuple):
     speedup: float | None
     device: str
     version: int
+    # The id of the first judgement, if this is a later one.
     rejudge_of: int | None
+    # A word of ``SetAside``.
     set_aside: str | None
     language: str
 
@@ -43,46 +43,53 @@ class Judgement(NamedTuple):
 def judgements(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> Sequence[Sequence[Any]]:
-    """Rows with the fields of Judgement: challenge by challenge, student by student, the oldest first."""
-    # The table, not its class: what makes rows of objects costs as much as reading them.
-    row = SubmissionRow.__table__.c
-    at = type_coerce(row.created_at, String) if _sqlite(session) else row.created_at
+    """Rows with the fields of Judgement, by challenge and student, oldest first."""
+    # The table, not its class: making objects takes as long as reading.
+    table = SubmissionRow.__table__.c
+    at = type_coerce(table.created_at, String) if _sqlite(session) else table.created_at
     query = (
         select(
-            *(row.challenge, row.user_id, at, row.id, row.public_id, type_coerce(row.verdict, String)),
-            *(row.speedup, row.device, row.version, row.rejudge_of),
-            *(type_coerce(row.set_aside, String), type_coerce(row.language, String)),
+            *(
+                table.challenge,
+                table.user_id,
+                at,
+                table.id,
+                table.public_id,
+                type_coerce(table.verdict, String),
+            ),
+            *(table.speedup, table.device, table.version, table.rejudge_of),
+            *(type_coerce(table.set_aside, String), type_coerce(table.language, String)),
         )
-        .where(row.challenge.in_(challenges), text(JUDGED))
-        .order_by(row.challenge, row.user_id, row.created_at, row.id)
+        .where(table.challenge.in_(challenges), text(JUDGED))
+        .order_by(table.challenge, table.user_id, table.created_at, table.id)
     )
     if users is not None and len(users) <= _NAMED:
-        query = query.where(row.user_id.in_(users))
+        query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
-    # Nothing is left to be converted, so the driver's own tuples do.
+    # Nothing needs conversion, so the driver's own tuples do.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
     found.close()
     return rows
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
-    """By user what changes whenever one of their judgements of those challenges does, or another comes."""
-    row = SubmissionRow.__table__.c
-    ours = type_coerce(row.verdict, String) == Verdict.INTERNAL_ERROR.value
-    # By user alone: PostgreSQL takes half as long as by challenge, too, and sends a twelfth of the rows.
+    """User -> a value that changes whenever one of their judgements of these challenges changes or is added."""
+    table = SubmissionRow.__table__.c
+    ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
+    # Grouped by user alone: by challenge, too, PostgreSQL takes twice as long and sends twelve times as many rows.
     query = (
         select(
-            *(row.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(row.id)),
-            func.sum(case((row.set_aside.is_(None), row.id), else_=0)),
+            *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),
+            func.sum(case((table.set_aside.is_(None), table.id), else_=0)),
         )
-        .where(row.challenge.in_(challenges), text(JUDGED))
-        .group_by(row.user_id)
+        .where(table.challenge.in_(challenges), text(JUDGED))
+        .group_by(table.user_id)
     )
     return {user: tuple(map(int, counted)) for user, *counted in session.connection().execute(query)}
 
 
 def stored(session: Session, at: datetime) -> Any:
-    """A moment as ``Judgement.at`` has it, to compare with."""
+    """A moment in the form of ``Judgement.at``, for comparison."""
     return at.astimezone(UTC).strftime(_SQLITE_TIME) if _sqlite(session) else at
 
 

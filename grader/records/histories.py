@@ -1,4 +1,4 @@
-"""Lists of what was submitted, and of what was only run, the newest first."""
+"""Lists of submissions or of runs, newest first."""
 
 from __future__ import annotations
 
@@ -27,60 +27,59 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# A platform where nobody uses torch is not read to its beginning.
+# If nobody uses torch, the search stops after this many reports.
 _SEARCHED = 64
 
 
 @dataclass(frozen=True)
 class Taught:
-    """What was submitted for a course (by the row's id), or for one assignment of it, which asks for these
-    challenges."""
-
+    # The row's id.
     course: int
+    # Challenges of the assignment or course.
     challenges: Sequence[str]
+    # The row's id.
     assignment: int | None = None
 
 
 @dataclass(frozen=True)
 class History:
-    """Of one user (by the row's id) or of everyone, at one challenge or at all. ``runs``: these instead. ``since`` and
-    ``until`` are of when it was received, both included."""
-
+    # The row's id; None: everyone.
     user: int | None = None
     challenge: str | None = None
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None
+    # When it was received, both ends included.
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
-        row = SubmissionRow
+        table = SubmissionRow
         found: list[ColumnElement[bool] | TextClause] = [text(RUN if self.runs else HANDED_IN)]
         if self.user is not None:
-            found.append(row.user_id == self.user)
+            found.append(table.user_id == self.user)
         if self.challenge is not None:
-            found.append(row.challenge == self.challenge)
+            found.append(table.challenge == self.challenge)
         if self.verdict is not None:
-            found.append(row.verdict == self.verdict)
+            found.append(table.verdict == self.verdict)
         if self.since is not None:
-            found.append(row.created_at >= self.since)
+            found.append(table.created_at >= self.since)
         if self.until is not None:
-            found.append(row.created_at <= self.until)
+            found.append(table.created_at <= self.until)
         if self.taught is not None:
             found += _of_course(self.taught)
         if self.flag is Flag.SIMILAR:
-            found.append(row.public_id.in_(_similar()))
+            found.append(table.public_id.in_(_similar()))
         return found
 
     @property
     def by_flag(self) -> bool:
-        """Whether it is read from the table of flags. Similar submissions stand in one of their own."""
+        """True if the table of flags is read. The flag for similar submissions has its own table."""
         return self.flag is not None and self.flag is not Flag.SIMILAR
 
     def narrow(self, query: Select[Any]) -> Select[Any]:
-        """``query``, of submissions, for these alone."""
+        """A query of submissions, narrowed to these."""
         if self.by_flag:
             query = query.join(FlagRow, FlagRow.submission_id == SubmissionRow.id).where(
                 FlagRow.flag == self.flag
@@ -89,20 +88,20 @@ class History:
 
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
-    row, member = SubmissionRow, MemberRow
-    # The rule says as much, but these narrow what it is asked of.
+    table, member = SubmissionRow, MemberRow
+    # Implied by the rule, but these conditions narrow its search.
     students = select(member.user_id).where(
         member.course_id == taught.course, member.role == CourseRole.STUDENT.value
     )
     only = [AssignmentRow.id == taught.assignment] if taught.assignment is not None else []
     rule = belongs(member.course_id == taught.course, *only)
     if len(taught.challenges) == 1:
-        of_challenges = row.challenge == taught.challenges[0]
+        of_challenges = table.challenge == taught.challenges[0]
     else:
-        # Without an index: each challenge's would have to be sorted, where that of all is in order.
-        of_challenges = row.challenge.concat("").in_(taught.challenges)
-    # Nor by the students' own: hundreds of lists would have to be read whole and sorted.
-    return [of_challenges, (row.user_id + 0).in_(students), rule]
+        # An expression, so no index is used: each challenge's would have to be sorted, but the one of all is in order.
+        of_challenges = table.challenge.concat("").in_(taught.challenges)
+    # The same for students: hundreds of lists would have to be read completely and sorted.
+    return [of_challenges, (table.user_id + 0).in_(students), rule]
 
 
 def _similar() -> Select[str]:
@@ -117,7 +116,7 @@ def _similar() -> Select[str]:
 
 
 def count(session: Session, history: History) -> int:
-    """How many there are, at most ``limits.LISTED_MOST``."""
+    """Their number, at most ``limits.LISTED_MOST``."""
     found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
@@ -125,22 +124,22 @@ def count(session: Session, history: History) -> int:
 def page(
     session: Session, history: History, limit: int, offset: int = 0, older_than: SubmissionRow | None = None
 ) -> Sequence[SubmissionRow]:
-    """``limit`` rows without their sources, with their users. ``older_than`` begins behind that row, however deep it
-    lies at the same cost; ``offset`` has the database count.
+    """``limit`` rows without sources, with users. ``older_than`` starts after that row at the same cost at any depth;
+    ``offset`` makes the database count.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     received, number = (
-        (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (row.created_at, row.id)
+        (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (table.created_at, table.id)
     )
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
-        # The first of the two is what an index can begin at.
+        # An index can start at the first of the two conditions.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
-        history.narrow(select(row))
+        history.narrow(select(table))
         .where(*behind)
-        .options(joinedload(row.user), defer(row.source, raiseload=True))
+        .options(joinedload(table.user), defer(table.source, raiseload=True))
         .order_by(received.desc(), number.desc())
         .limit(limit)
         .offset(offset)
@@ -148,8 +147,8 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """The versions of python, torch and triton that the newest report on a submission with torch names. Empty where
-    none of the newest ``_SEARCHED`` reports is on one."""
+    """Versions of python, torch and triton from the newest report on a submission with torch. Empty if there is none
+    among the newest ``_SEARCHED`` reports."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())
@@ -163,7 +162,7 @@ def last_versions(session: Session) -> dict[str, str]:
             (ReportRow.submission_id == newest.c.submission_id) & (ReportRow.attempt == newest.c.attempt),
         )
         .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
-        .where(SubmissionRow.language.in_([it for it in Language if it.torch]))
+        .where(SubmissionRow.language.in_([language for language in Language if language.torch]))
         .order_by(ReportRow.submission_id.desc())
         .limit(1)
     )

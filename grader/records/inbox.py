@@ -1,4 +1,4 @@
-"""What waits for a look by staff: marks of reports and similar pairs, of the courses that somebody teaches."""
+"""The inbox of staff: flags of reports and similar pairs, from the courses that somebody teaches."""
 
 from __future__ import annotations
 
@@ -31,51 +31,55 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Wanted:
-    """``courses``: ids; None is every one. ``elsewhere``: also what belongs to no course. Of the filters what is None
-    is any; ``user`` and ``reviewer`` are ids, a ``reviewer`` of 0 is nobody. ``challenges``: an assignment's."""
+    """Filters; None means any."""
 
+    # Ids; None: all courses.
     courses: Collection[int] | None
+    # Include submissions outside of courses.
     elsewhere: bool
     course: int | None = None
     assignment: int | None = None
+    # Of an assignment.
     challenges: Collection[str] | None = None
+    # Id.
     user: int | None = None
     mark: str | None = None
     outcome: Outcome | None = None
+    # Id; 0: nobody.
     reviewer: int | None = None
 
 
 def flags(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[FlagRow, SubmissionRow, ReviewRow | None]]:
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        _flags(select(FlagRow, row, ReviewRow), wanted)
-        .options(joinedload(row.user), defer(row.source))
+        _flags(select(FlagRow, table, ReviewRow), wanted)
+        .options(joinedload(table.user), defer(table.source))
         .order_by(FlagRow.received_at.desc(), FlagRow.submission_id.desc(), FlagRow.flag)
         .limit(limit)
     )
-    return [(flag, it, review) for flag, it, review in found]
+    return [(flag, row, review) for flag, row, review in found]
 
 
 def _flags(query: Any, wanted: Wanted) -> Any:
-    row, first = SubmissionRow, aliased(FlagRow)
-    # Judged again with the same mark it is the same thing.
-    repeated = exists().where(first.submission_id == row.rejudge_of, first.flag == FlagRow.flag)
+    table, first = SubmissionRow, aliased(FlagRow)
+    # The same flag on a later judgement is not a new item.
+    repeated = exists().where(first.submission_id == table.rejudge_of, first.flag == FlagRow.flag)
     query = (
         query.select_from(FlagRow)
-        .join(row, row.id == FlagRow.submission_id)
-        .join(UserRow, UserRow.id == row.user_id)
+        .join(table, table.id == FlagRow.submission_id)
+        .join(UserRow, UserRow.id == table.user_id)
         .outerjoin(
             ReviewRow, (ReviewRow.submission_id == FlagRow.submission_id) & (ReviewRow.flag == FlagRow.flag)
         )
-        .where(row.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
-        .where(UserRow.role.not_in([it.value for it in STAFF_ROLES]), _within(wanted))
+        .where(table.kind != JudgingReason.RUN, FlagRow.flag != Flag.SIMILAR, ~repeated)
+        .where(UserRow.role.not_in([role.value for role in STAFF_ROLES]), _within(wanted))
     )
     if wanted.challenges is not None:
-        query = query.where(row.challenge.in_(wanted.challenges))
+        query = query.where(table.challenge.in_(wanted.challenges))
     if wanted.user is not None:
-        query = query.where(row.user_id == wanted.user)
+        query = query.where(table.user_id == wanted.user)
     if wanted.mark is not None:
         query = query.where(FlagRow.flag == wanted.mark)
     if wanted.outcome is not None:
@@ -94,7 +98,6 @@ def _by_reviewer(query: Any, wanted: Wanted) -> Any:
 
 
 def _within(wanted: Wanted) -> ColumnElement[bool]:
-    """Of submissions: those of the courses, or of none."""
     member = MemberRow
     if wanted.course is not None:
         only = [AssignmentRow.id == wanted.assignment] if wanted.assignment is not None else []
@@ -133,7 +136,7 @@ def _pairs(query: Any, wanted: Wanted) -> Any:
         own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
         known = own
         if wanted.courses is not None and not wanted.elsewhere:
-            # Or the filter would say whose that is which was handed in elsewhere.
+            # Otherwise the filter would reveal the author of a submission from elsewhere.
             known = own.where(taught.belongs(MemberRow.course_id.in_(wanted.courses)))
         query = query.where(or_(pair.submission.in_(own), pair.other.in_(known)))
     if wanted.outcome is Outcome.OPEN:
@@ -157,7 +160,7 @@ def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
 def requests(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
-    """Those that wait for an answer. They are answered where they were asked, and nobody is assigned to one."""
+    """Unanswered requests. They are answered on their own page and have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -169,23 +172,23 @@ def requests(
 
 
 def _requests(query: Any, wanted: Wanted) -> Any:
-    row = RegradeRequestRow
+    table = RegradeRequestRow
     query = (
-        query.select_from(row)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .join(AssignmentRow, AssignmentRow.id == row.assignment_id)
-        .join(UserRow, UserRow.id == row.user_id)
-        .where(row.state == RequestState.OPEN, *_of_courses(CourseRow.id, wanted))
+        query.select_from(table)
+        .join(CourseRow, CourseRow.id == table.course_id)
+        .join(AssignmentRow, AssignmentRow.id == table.assignment_id)
+        .join(UserRow, UserRow.id == table.user_id)
+        .where(table.state == RequestState.OPEN, *_of_courses(CourseRow.id, wanted))
     )
     if wanted.assignment is not None:
-        query = query.where(row.assignment_id == wanted.assignment)
+        query = query.where(table.assignment_id == wanted.assignment)
     elif wanted.challenges is not None:
-        query = query.where(row.challenge.in_(wanted.challenges))
-    return query if wanted.user is None else query.where(row.user_id == wanted.user)
+        query = query.where(table.challenge.in_(wanted.challenges))
+    return query if wanted.user is None else query.where(table.user_id == wanted.user)
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
-    """How many wait, at most ``most`` of each kind."""
+    """The number of open items, at most ``most`` of each kind."""
     total = 0
     queries = (
         _flags(select(FlagRow.submission_id.label("one")), wanted),
@@ -198,12 +201,12 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
 
 
 def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
-    """Id of a submission -> the slug of a course that it was handed in for, out of those that were asked for."""
+    """Submission (id) -> slug of a course that it belongs to, among the wanted ones."""
     if not rows:
         return {}
     query = (
         select(SubmissionRow.id, CourseRow.slug)
-        .where(SubmissionRow.id.in_({it.id for it in rows}), CourseRow.id == MemberRow.course_id)
+        .where(SubmissionRow.id.in_({row.id for row in rows}), CourseRow.id == MemberRow.course_id)
         .where(*taught.handed_in(), *_of_courses(CourseRow.id, wanted))
         .order_by(CourseRow.id.desc())
     )

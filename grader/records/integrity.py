@@ -1,4 +1,4 @@
-"""Whether a SQLite database is whole: its write-ahead log before it is opened, its pages when a platform starts."""
+"""Checks a SQLite database: its write-ahead log before it is opened, its pages when a platform starts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# What SQLite also reports of a whole file: rows that somebody changed by hand. Nothing is lost, and a start is no place
-# to refuse them.
+# SQLite also reports these for an intact file: rows changed by hand. Nothing is lost, so a start must not fail for
+# them.
 _ODD_ROWS = ("NULL value in ", "CHECK constraint failed in ")
 # Steps between two readings of the clock; a page takes about a thousand.
 _STEPS = 100_000
@@ -28,7 +28,7 @@ _LOG_SECONDS = 60.0
 
 
 class DatabaseDamaged(GraderError):
-    """The file of the database is not what was written. Nothing is served from it, and nothing was changed."""
+    """The database's file is damaged. Nothing is served from it, and nothing was changed."""
 
     code = "database_damaged"
     status = 503
@@ -36,13 +36,13 @@ class DatabaseDamaged(GraderError):
     def __init__(self, file: Path, what: str) -> None:
         super().__init__(
             f"The database {file} is damaged: {what}.",
-            f"Nothing was changed. Stop web and workers, move {file.name}* to a safe place, and bring the last backup "
-            "back: grader admin restore FILE. docs/operating.md says what else can be tried.",
+            f"Nothing was changed. Stop web and workers, move {file.name}* to a safe place, and restore the last "
+            "backup: grader admin restore FILE. docs/operating.md describes what else you can try.",
         )
 
 
 def sqlite_file(engine: Engine) -> Path | None:
-    """The database's file; None where it is not SQLite."""
+    """The database's file; None if it is not SQLite."""
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:" or name.startswith("file:"):
         return None
@@ -50,7 +50,7 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def check_log(file: Path) -> None:
-    """Before the first process opens it: SQLite drops what it cannot read. Raises DatabaseDamaged."""
+    """Must run before the first process opens the file, as SQLite drops what it cannot read. Raises DatabaseDamaged."""
     if not any(file.with_name(f"{file.name}-{kind}").exists() for kind in ("wal", "shm")):
         return
     program = [sys.executable, "-I", str(Path(__file__).with_name("wal.py")), str(file.absolute())]
@@ -64,7 +64,7 @@ def check_log(file: Path) -> None:
 
 
 def check_pages(engine: Engine) -> str:
-    """Check for damaged pages and indices, within ``limits.INTEGRITY_SECONDS``; says what was done.
+    """Check for damaged pages and indices for at most ``limits.INTEGRITY_SECONDS``; returns what was done.
 
     Raises DatabaseDamaged.
     """
@@ -79,7 +79,7 @@ def check_pages(engine: Engine) -> str:
             assert driver is not None
             driver.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             try:
-                rows = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {kind}(3)")]
+                rows = [str(said) for (said,) in connection.exec_driver_sql(f"PRAGMA {kind}(3)")]
             finally:
                 driver.set_progress_handler(None, 0)
     except (DatabaseError, sqlite3.DatabaseError) as error:
@@ -88,8 +88,8 @@ def check_pages(engine: Engine) -> str:
             return f"not checked in full: no damage found in {limits.INTEGRITY_SECONDS:.0f} s"
         refuse_damaged(engine, error)
         raise
-    rows = [" ".join(row.split()) for row in rows if row != "ok"]
-    if damage := [row for row in rows if not row.startswith(_ODD_ROWS)]:
+    rows = [" ".join(said.split()) for said in rows if said != "ok"]
+    if damage := [said for said in rows if not said.startswith(_ODD_ROWS)]:
         raise DatabaseDamaged(file, "; ".join(damage)[:500])
     if rows:
         log.warning("database_rows_break_constraints", file=str(file), rows=rows)
@@ -98,7 +98,7 @@ def check_pages(engine: Engine) -> str:
 
 
 def refuse_damaged(engine: Engine, error: BaseException) -> None:
-    """Raises DatabaseDamaged where that is what ``error`` means; else returns."""
+    """Raises DatabaseDamaged if that is the cause of ``error``."""
     file = sqlite_file(engine)
     if file is not None and _code(error) in _CORRUPT:
         raise DatabaseDamaged(file, str(getattr(error, "orig", None) or error)) from error

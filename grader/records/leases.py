@@ -1,7 +1,8 @@
-"""Keeping a submission that was claimed, and the ways to let go of it: finish, hand on, give back, cancel."""
+"""Keeping a claimed submission, and all ways to let go of it: finish, hand on, give back, cancel."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,20 +11,19 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.records import flags
 from grader.records.claims import Claim
 from grader.records.engine import changed
-from grader.records.models import ReportRow, SubmissionRow
+from grader.records.models import FlagRow, ReportRow, SubmissionRow
 from grader.records.states import ACTIVE, move
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
-    """Release what is compiled now, for the worker that runs it; False where the lease was lost or it should be
-    cancelled. It waits from ``now`` on.
+    """Release a compiled submission to the workers that run it, waiting from ``now`` on. False if the lease was lost or
+    it should be cancelled.
     """
     return move(
         session,
@@ -39,11 +39,10 @@ def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool
 
 
 def renew(session: Session, held: Claim, until: datetime) -> bool:
-    """Lengthen the lease; False where it was lost."""
-    row = SubmissionRow
+    table = SubmissionRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE))
+        update(table)
+        .where(table.id == held.id, table.attempt == held.attempt, table.state.in_(ACTIVE))
         .values(lease_until=until)
         .execution_options(synchronize_session=False)
     )
@@ -51,13 +50,13 @@ def renew(session: Session, held: Claim, until: datetime) -> bool:
 
 
 def shorten(session: Session, longest: datetime) -> int:
-    """Let no lease run beyond ``longest``: one that was given before the clock was set back would hold for as much
-    longer. How many.
+    """Shorten leases that end after ``longest``: one from before the clock was set back would last longer by as much.
+    Returns their number.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     statement = (
-        update(row)
-        .where(row.state.in_(ACTIVE), row.lease_until > longest)
+        update(table)
+        .where(table.state.in_(ACTIVE), table.lease_until > longest)
         .values(lease_until=longest)
         .execution_options(synchronize_session=False)
     )
@@ -66,42 +65,38 @@ def shorten(session: Session, longest: datetime) -> int:
 
 @dataclass(frozen=True)
 class LeaseState:
-    """What a worker must know of the submission it holds."""
-
     held: bool
     cancel_requested: bool
 
 
 def standing(session: Session, held: Claim) -> LeaseState:
-    row = SubmissionRow
+    table = SubmissionRow
     wanted = session.execute(
-        select(row.cancel_requested).where(
-            row.id == held.id, row.attempt == held.attempt, row.state.in_(ACTIVE)
+        select(table.cancel_requested).where(
+            table.id == held.id, table.attempt == held.attempt, table.state.in_(ACTIVE)
         )
     ).scalar_one_or_none()
     return LeaseState(held=wanted is not None, cancel_requested=bool(wanted))
 
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
-    """Record how far judging has come; False where the lease was lost or the state may not follow."""
-    # What was given back keeps its attempt until the next claim: without a look at the state, a worker that was given
-    # up for dead would take it into a state where nobody holds it and no lease runs out.
+    """Record progress; False if the lease was lost or the state must not follow."""
+    # A submission that was given back keeps its attempt until the next claim. Without this condition, a worker that was
+    # presumed dead could move it into a state that nobody holds and that no lease ends.
     still = SubmissionRow.state.in_(ACTIVE)
     stored = view.model_dump(mode="json")
     return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=stored)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
-    """Store the verdict and its report; False (and nothing stored) where the lease was lost or it already
-    ended.
-    """
+    """Store the verdict and its report; False (and nothing stored) if the lease was lost or it has already ended."""
     done = move(
         session,
         held.id,
         held.attempt,
         State.DONE,
         verdict=report.verdict,
-        # The challenge may have got a new version while this waited: the board is that of what was judged.
+        # The challenge may have a new version by now: the result belongs to the board of the judged one.
         version=report.version,
         finished_at=now,
         error="",
@@ -110,19 +105,28 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
     )
     if done:
         session.add(ReportRow(submission_id=held.id, attempt=held.attempt, body=report.model_dump_json()))
-        flags.put(session, held.id, report.flags)
+        put_flags(session, held.id, report.flags)
     return done
+
+
+def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> None:
+    """Store a new report's flags as rows, which lists for staff filter by."""
+    if not flags:
+        return
+    received = session.scalars(select(SubmissionRow.created_at).where(SubmissionRow.id == submission)).one()
+    session.add_all(
+        FlagRow(submission_id=submission, flag=flag, received_at=received) for flag in dict.fromkeys(flags)
+    )
 
 
 def _score(report: Report, run: bool) -> dict[str, Any]:
     score = report.score
     if run:
-        # Whatever judged it: without a time nothing stands on a board.
+        # Runs get no time on any device, so they are on no board.
         return {"passed": score.passed, "total": score.total}
     low, high = score.ci or (None, None)
     if score.time_us is not None and low is not None and high is not None:
-        # Both come out of logarithms: rounding must not put a time outside its own interval, and lose a
-        # verdict.
+        # Both come out of logarithms: rounding must not put a time outside its interval and so lose a verdict.
         low, high = min(low, score.time_us), max(high, score.time_us)
     return {
         "time_us": score.time_us,
@@ -148,17 +152,15 @@ def give_back(
     cap: int | None = None,
     report: Report | None = None,
 ) -> State | None:
-    """Let go of a submission without a verdict of its own; the state it went to, or None where it was not
-    held.
+    """Let go of a submission without a verdict; returns its new state, or None if it was not held.
 
-    With ``cap`` this was a failure of ours: it is counted, and the submission has failed for good at the
-    cap-th one. Without, it just waits again (a worker that stops). A cancellation asked for meanwhile comes
-    first.
+    With ``cap`` this is a failure of ours, which is counted, and the cap-th one ends the submission. Otherwise it waits
+    again, as when a worker stops. A cancellation requested meanwhile comes first.
     """
     row = session.execute(
         select(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
-        # What was handed on is in nobody's hands any more, though its attempt is the same until the next claim.
+        # After hand_on nobody holds it, though its attempt stays the same until the next claim.
         .where(SubmissionRow.state.in_(ACTIVE))
         .with_for_update()
         .execution_options(populate_existing=True)
@@ -200,19 +202,20 @@ def give_back(
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL takes neither NUL nor half a surrogate pair."""
+    """PostgreSQL accepts neither NUL nor half a surrogate pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
-    """Submissions (row id, attempt) whose worker has been silent for longer than its lease."""
-    row = SubmissionRow
-    rows = session.execute(select(row.id, row.attempt).where(row.state.in_(ACTIVE), row.lease_until < now))
+    table = SubmissionRow
+    rows = session.execute(
+        select(table.id, table.attempt).where(table.state.in_(ACTIVE), table.lease_until < now)
+    )
     return [(found.id, found.attempt) for found in rows]
 
 
 def reclaim(session: Session, submission: int, attempt: int, now: datetime, cap: int) -> State | None:
-    """Give back a submission whose lease has run out; None where its worker came back in time."""
+    """Give back a submission whose lease has run out; None if its worker came back in time."""
     return give_back(
         session,
         submission,

@@ -1,4 +1,4 @@
-"""Who stands on boards: names, who wants to be named otherwise, who is staff."""
+"""People on boards: their names, whether they are anonymous, and who is staff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import UserRow
 
-# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
@@ -21,19 +21,19 @@ class Person(NamedTuple):
 
 def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
     """By id."""
-    row, found = UserRow, {}
+    table, found = UserRow, {}
     for start in range(0, len(users), _IDS):
-        wanted = select(row.id, row.name, _anonymous()).where(row.id.in_(users[start : start + _IDS]))
+        wanted = select(table.id, table.name, _anonymous()).where(table.id.in_(users[start : start + _IDS]))
         found.update({own: Person(name, anonymous) for own, name, anonymous in session.execute(wanted)})
     return found
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:
-    """Ids of those who have one of ``roles``, in their order."""
-    row = UserRow
-    return list(session.scalars(select(row.id).where(row.role.in_(list(roles))).order_by(row.id)))
+    """Ids of people with one of ``roles``, ascending."""
+    table = UserRow
+    return list(session.scalars(select(table.id).where(table.role.in_(list(roles))).order_by(table.id)))
 
 
 def _anonymous() -> ColumnElement[bool]:
-    """Worked out by the database: parsing the preferences of ten thousand people takes longer than reading them."""
+    """Computed by the database: parsing the preferences of ten thousand people takes longer than reading them."""
     return func.coalesce(UserRow.preferences["anonymous"].as_boolean(), False)

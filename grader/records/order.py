@@ -1,4 +1,4 @@
-"""Who is served next: one ordering, used by the claims and by the position that a student sees."""
+"""The order of the queue, for claims and for the position that students see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    union_all,
 )
 from sqlalchemy.orm import Session
 
@@ -31,7 +30,7 @@ from grader.records.models.base import UtcDateTime
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import JudgingReason, State
 
-# Ten apart, which is one step of those who wait long. A run has the priority of its challenge's kind.
+# Ten apart, the step of those who wait long. A run has the priority of its challenge's kind.
 PRIORITIES = {
     JudgingReason.FINAL: 20,
     JudgingReason.COMPETITION: 10,
@@ -40,58 +39,52 @@ PRIORITIES = {
     JudgingReason.REJUDGE: -20,
 }
 _STEP = 10
-# What a student has waited for this long for goes up by one kind, and again after as long: however busy the higher ones
-# are, two hours later it takes turns with them. Rejudges stay behind all students for as long as these come.
+# After waiting this long, a student's submission goes up by one kind, and again after as long: however busy the higher
+# kinds are, after two hours it takes turns with them. Rejudges stay behind all students' submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes the judge about a quarter of the time that a submission takes, so it uses up a quarter of a turn. And
-# somebody sits and waits for it: it begins two turns ahead of graded work of the same priority. No more than that, so
-# who runs all day falls behind those who submit, as who submits all day does; and graded work, as all that
-# waits, is past all of it after an hour of patience.
-TURN, _RUN_TURN = 4, 1
-_RUN_AHEAD = 2 * TURN
-# Each turn that its author had within the last hour puts a submission back by so many seconds, as if it were sent that
-# much later, or by so many times what it took where that is more: one endless loop costs what many kernels do. Places
-# are not given by turns alone: then everyone's next one would be overtaken by all who have had fewer, for as long as
-# these come, and nobody could be told how long that will be.
+# A run takes about a quarter of a submission's time, so it uses a quarter of a turn. Somebody watches it, so it starts
+# two turns ahead of graded work of the same priority. No more: whoever runs all day falls behind those who submit, and
+# graded work is ahead of all runs after an hour of patience.
+TURN, RUN_TURN = 4, 1
+RUN_AHEAD = 2 * TURN
+# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor of the time
+# taken if that is more: one endless loop costs as much as many kernels. Turns alone do not decide: everybody with fewer
+# turns would overtake for as long as such people arrive, and no wait could be predicted.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
-# Who has had so many lets all others go first: nobody's first waits behind somebody's fifth.
+# After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
-# Fairness forgets after this long: who worked hard this morning is not last all day.
-_LATELY = timedelta(hours=1)
-# Those who came within this long tell who else will.
-ARRIVALS = timedelta(seconds=60)
+# Turns count for this long: whoever worked hard in the morning is not last all day.
+LATELY = timedelta(hours=1)
 
 
 def _compiled() -> ColumnElement[bool]:
-    """Whether its language needs compiling."""
-    return SubmissionRow.language.in_([it for it in Language if it.compiled])
+    return SubmissionRow.language.in_([language for language in Language if language.compiled])
 
 
 def compilable() -> ColumnElement[bool]:
-    """What the queue ``compile`` serves."""
+    """Submissions for the queue ``compile``."""
     return and_(SubmissionRow.state == State.QUEUED, _compiled())
 
 
 def runnable() -> ColumnElement[bool]:
-    """What the queue of a device serves: what is compiled, and what needs no compiling ahead."""
-    row = SubmissionRow
-    # All states in one condition, here and below: an index can be searched for that, not for what is within OR.
-    return and_(row.state.in_(FREE), or_(row.state == State.WAITING, not_(_compiled())))
+    """Submissions for a device's queue: compiled ones, and those that need no compiling."""
+    table = SubmissionRow
+    # All states in one condition, here and below: an index can search for that, but not for conditions within OR.
+    return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
-    """What a device has yet to run. While it is compiled it keeps its place."""
-    row = SubmissionRow
-    free = row.state != State.COMPILING
-    return and_(row.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
+    """Submissions that a device has yet to run. They keep their place while they are compiled."""
+    table = SubmissionRow
+    free = table.state != State.COMPILING
+    return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
 
 
 def is_pending(row: SubmissionRow) -> bool:
-    """The same of one row."""
     return row.state in FREE or (row.state is State.COMPILING and row.language.compiled)
 
 
@@ -100,8 +93,6 @@ Moment = datetime | ColumnElement[datetime]
 
 @dataclass(frozen=True)
 class Moments:
-    """The times that ``waiting_order`` compares with."""
-
     now: Moment
     lately: Moment
     patient: Moment
@@ -109,53 +100,52 @@ class Moments:
 
     @classmethod
     def of(cls, now: datetime) -> Moments:
-        return cls(now, now - _LATELY, now - PATIENCE, now - 2 * PATIENCE)
+        return cls(now, now - LATELY, now - PATIENCE, now - 2 * PATIENCE)
 
     @classmethod
     def parameters(cls) -> Moments:
-        """For a statement that is made once, and executed with ``values``: making it takes longer than most else that a
-        claim does, and claims hold SQLite's lock."""
-        return cls(*(bindparam(it.name, type_=UtcDateTime) for it in fields(cls)))
+        """For a statement that is built once and executed with ``values``: building it takes longer than most of a
+        claim, and claims hold SQLite's lock."""
+        return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property
     def values(self) -> dict[str, Moment]:
-        return {it.name: getattr(self, it.name) for it in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
-    """What is pending on ``devices``, together, with its ``place`` (1 = next), and as ``busy`` (0 or 1) whether one of
-    its author's is judged there now.
+    """Pending submissions of ``devices`` in one queue, with their ``place`` (1 = next) and ``busy`` (1 if the author
+    has another one being judged there, else 0).
 
-    By priority (with what it gained by waiting), then by ``due``: the time that it was sent at (seconds since 1970),
-    put back by what its user was served lately and by the user's own submissions ahead of it. A user's own runs go
-    first, and a run is ahead by some turns. A claim takes the first that it can serve, and of the same priority what is
-    not ``busy`` before what is: until a judgement has taken long, nothing but this keeps its author from holding a
-    second worker that others wait for.
+    Ordered by priority (raised by long waiting), then by ``due``: the time of submission (seconds since 1970), put back
+    by the author's recent turns and own submissions ahead of it. A user's runs go first, and a run is ahead by some
+    turns. A claim takes the first that it can serve, and at the same priority those not ``busy`` first: before a
+    judgement has taken long, only this prevents its author from holding a second worker that others wait for.
     """
-    row, on = SubmissionRow, list(devices)
-    # A sum, which no index of users is sorted by: one by time reads the last hour's, one by user reads all there are.
-    who = row.user_id + literal_column("0")
+    table, on = SubmissionRow, list(devices)
+    # A sum, so no index by user is used: the one by time reads the last hour, the one by user would read everything.
+    who = table.user_id + literal_column("0")
     lately = (
         select(
             who.label("user_id"),
             func.sum(_turns()).label("claimed"),
             func.sum(_taken_back(at.now)).label("seconds"),
-            func.max(case((and_(row.state.in_(ACTIVE), row.device.in_(on), _of_author()), 1), else_=0)).label(
-                "busy"
-            ),
+            func.max(
+                case((and_(table.state.in_(ACTIVE), table.device.in_(on), of_author()), 1), else_=0)
+            ).label("busy"),
         )
-        # What is pending counts among the user's own ahead, not once more among what was served.
-        # What staff have judged again is not charged to its author at all.
-        .where(row.claimed_at > at.lately, not_(pending()), func.coalesce(row.rejudge_of, 0) == 0)
+        # Pending submissions count among the user's own ahead, so not here, too. Rejudges by staff are not charged to
+        # the author.
+        .where(table.claimed_at > at.lately, not_(pending()), func.coalesce(table.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
     )
     priority = _priority(at)
     final = SubmissionRow.kind == JudgingReason.FINAL
-    ahead = case((row.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
+    ahead = case((table.kind == JudgingReason.RUN, RUN_AHEAD), else_=0)
     own = func.sum(_turns()).over(
-        partition_by=row.user_id,
-        order_by=(priority.desc(), ahead.desc(), row.created_at, row.id),
+        partition_by=table.user_id,
+        order_by=(priority.desc(), ahead.desc(), table.created_at, table.id),
         rows=(None, 0),
     )
     mine = own - _turns()
@@ -163,16 +153,16 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
     back += far_back(func.coalesce(lately.c.claimed, 0) + mine)
     turns = (
         select(
-            row.id,
-            row.user_id,
+            table.id,
+            table.user_id,
             priority.label("priority"),
-            row.created_at,
-            # A final has an order of its own, by the times that its rows are given.
-            (Seconds(row.created_at) + case((final, 0.0), else_=back)).label("due"),
+            table.created_at,
+            # Finals have their own order, by the times given to their rows.
+            (Seconds(table.created_at) + case((final, 0.0), else_=back)).label("due"),
             case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
-        .outerjoin(lately, lately.c.user_id == row.user_id)
-        .where(pending(), row.device.in_(on))
+        .outerjoin(lately, lately.c.user_id == table.user_id)
+        .where(pending(), table.device.in_(on))
         .cte("turns")
     )
     place = func.row_number().over(
@@ -182,45 +172,42 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
     return select(*columns, place.label("place")).cte("waiting_order")
 
 
-def _of_author() -> ColumnElement[bool]:
-    """Whether its author had it judged: not staff, who judge again, and no final."""
-    row = SubmissionRow
-    return and_(func.coalesce(row.rejudge_of, 0) == 0, row.kind != JudgingReason.FINAL)
+def of_author() -> ColumnElement[bool]:
+    """True for judgements on behalf of the author: no rejudges by staff, no finals."""
+    table = SubmissionRow
+    return and_(func.coalesce(table.rejudge_of, 0) == 0, table.kind != JudgingReason.FINAL)
 
 
 def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
-    """Seconds more for who has had many turns."""
     return case((had >= _MANY, MANY_BACK_S), else_=0.0)
 
 
 def _taken_back(now: Moment) -> ColumnElement[float]:
-    """By how many seconds one that was claimed puts its author's next one back."""
-    row = SubmissionRow
-    taken = Seconds(func.coalesce(row.finished_at, now)) - Seconds(row.claimed_at)
+    """Seconds by which a claimed submission puts back its author's next one."""
+    table = SubmissionRow
+    taken = Seconds(func.coalesce(table.finished_at, now)) - Seconds(table.claimed_at)
     turn = _turns() * literal(TURN_BACK_S / TURN)
     return case((taken * TAKEN_BACK > turn, taken * TAKEN_BACK), else_=turn)
 
 
 def _turns() -> ColumnElement[int]:
-    """How much of its user's turns one row uses up."""
-    return case((SubmissionRow.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
+    """Share of a turn that a row uses."""
+    return case((SubmissionRow.kind == JudgingReason.RUN, RUN_TURN), else_=TURN)
 
 
 def _priority(at: Moments) -> ColumnElement[int]:
-    """That of its kind, higher after long waiting, and never above the highest kind that people hand in."""
-    row, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
-    student = row.priority > PRIORITIES[JudgingReason.REJUDGE]
+    """The kind's priority, raised by long waiting, but never above the highest kind that people submit."""
+    table, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
+    student = table.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
-        (and_(student, row.priority < highest, row.created_at <= at.most_patient), highest),
-        (and_(student, row.priority < highest, row.created_at <= at.patient), row.priority + _STEP),
-        else_=row.priority,
+        (and_(student, table.priority < highest, table.created_at <= at.most_patient), highest),
+        (and_(student, table.priority < highest, table.created_at <= at.patient), table.priority + _STEP),
+        else_=table.priority,
     )
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """One that waits, as ``waiting_order`` has it."""
-
     id: int
     user: int
     priority: int
@@ -229,22 +216,22 @@ class Waiting:
 
 
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
-    """Everything that waits for ``device``, the next one first.
+    """Everything that waits for ``device``, next one first.
 
-    While the queue ``compile`` is paused or nobody serves it (``compiled`` false), what is to be compiled stands behind
-    what is not: claims pass it over.
+    While the queue ``compile`` is paused or has no worker (``compiled`` false), uncompiled submissions come last, as
+    claims skip them.
     """
-    order, row = waiting_order([device], Moments.of(now)), SubmissionRow
+    order, table = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (
         order.c.id,
         order.c.user_id,
         order.c.priority,
         order.c.due,
-        row.challenge,
-        row.language,
-        row.kind,
+        table.challenge,
+        table.language,
+        table.kind,
     )
-    query = select(*columns).join(row, row.id == order.c.id)
+    query = select(*columns).join(table, table.id == order.c.id)
     if not compiled or queues.COMPILE in queues.pauses(session).rows:
         query = query.order_by(case((compilable(), 1), else_=0))
     found = session.execute(query.order_by(order.c.place))
@@ -255,94 +242,8 @@ def waiting(session: Session, device: str, now: datetime, compiled: bool = True)
 
 
 def positions(session: Session, device: str, now: datetime, compiled: bool = True) -> dict[int, int]:
-    """Row id -> place for the same."""
-    return {it.id: place for place, it in enumerate(waiting(session, device, now, compiled), 1)}
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A submission that came lately. ``back``: by how many seconds another like it would be put back. Somebody's first
-    tells that more people come; a later one, that its author sends the next, behind all of their own until now."""
-
-    at: datetime
-    priority: int
-    back: float
-    work: Work
-    competition: int | None
-
-
-def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
-    """What students sent for ``device`` within ``ARRIVALS``."""
-    row = SubmissionRow
-    wanted = (
-        row.id,
-        row.user_id,
-        row.device,
-        row.priority,
-        row.challenge,
-        row.language,
-        row.competition_id,
-        row.created_at,
-        row.kind,
-    )
-    theirs = row.priority > PRIORITIES[JudgingReason.REJUDGE]
-    not_final = row.kind != JudgingReason.FINAL
-    known = union_all(
-        select(*wanted).where(row.claimed_at > now - _LATELY, not_(pending()), theirs, not_final),
-        select(*wanted).where(pending(), theirs, not_final),
-    ).cte("known")
-    turns = case((known.c.kind == JudgingReason.RUN, _RUN_TURN), else_=TURN)
-    ahead = case((known.c.kind == JudgingReason.RUN, _RUN_AHEAD), else_=0)
-    sent = func.sum(turns).over(partition_by=known.c.user_id)
-    place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
-    # A window's value is not asked for in WHERE.
-    counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
-    had = case((counted.c.number == 1, 0), else_=counted.c.sent)
-    back = (had - counted.c.ahead) * literal(TURN_BACK_S / TURN) + far_back(had)
-    each = select(counted, back.label("back")).cte("each")
-    query = select(
-        each.c.created_at,
-        each.c.priority,
-        each.c.back,
-        each.c.challenge,
-        each.c.language,
-        each.c.kind,
-        each.c.competition_id,
-    ).where(each.c.created_at > now - ARRIVALS, each.c.device == device)
-    return [
-        Arrival(at, priority, back, Work.of(challenge, language, kind), competition)
-        for at, priority, back, challenge, language, kind, competition in session.execute(query)
-    ]
-
-
-@dataclass(frozen=True)
-class Running:
-    """What a worker judges now, and for how long, seconds. ``of_author``: neither staff nor a final had it judged."""
-
-    user: int
-    work: Work
-    elapsed: float
-    of_author: bool = True
-
-
-def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
-    """By the name of its worker, of those that judge on ``device``."""
-    row = SubmissionRow
-    columns = (row.worker, row.user_id, row.challenge, row.language, row.kind, row.claimed_at, _of_author())
-    held = session.execute(
-        select(*columns).where(
-            row.device == device, row.state.in_(ACTIVE), not_(pending()), row.claimed_at.is_not(None)
-        )
-    )
-    return {
-        worker: Running(
-            user, Work.of(challenge, language, kind), max(0.0, (now - since).total_seconds()), bool(own)
-        )
-        for worker, user, challenge, language, kind, since, own in held
-        if worker and since
-    }
+    return {one.id: place for place, one in enumerate(waiting(session, device, now, compiled), 1)}
 
 
 def uncompiled(session: Session) -> int:
-    """How many submissions wait to be compiled."""
     return session.scalar(select(func.count()).where(compilable())) or 0

@@ -1,8 +1,8 @@
-"""What the tables know of a person: every column that refers to an account, or to a submission, with what is exported
-of its rows and what becomes of them when the person is deleted.
+"""Personal data in the tables: every column that refers to an account or a submission, with the exported part of its
+rows and their fate when the person is deleted.
 
-A new column of that kind needs a line in ``COLUMNS``: a test walks the schema and names those that have none. Another
-one fills each of these tables and deletes the person: words that stay are in ``words``.
+A new column of that kind needs a line in ``COLUMNS``: one test walks the schema and names missing columns. Another
+test fills each table and deletes the person: text that stays must be listed in ``words``.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ class Fate(StrEnum):
     """The row stays as it is, and refers to an account without a name."""
 
 
-# As a value of ``blank``: the time of the deletion, where the column has none yet.
+# In ``blank``: the time of the deletion, unless the column has a value.
 NOW = object()
 
 
 @dataclass(frozen=True)
 class PersonalColumn:
-    """``column`` is ``table.column``. ``exported``: its rows are about the person, and in their export. ``blank``: what
-    is written into other columns of a row that stays. ``words``: its columns of text that stay as they are.
-    ``with_source``: its rows go, and the words in it, when the source does (``grader.records.sources``)."""
+    """A column, and the fate of its rows."""
 
     column: str
     fate: Fate
+    # The rows are about the person, and in the export.
     exported: bool
+    # New values of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
+    # The row and its text are removed together with the source (``grader.records.sources``).
     with_source: bool = False
 
     @property
@@ -53,19 +54,18 @@ class PersonalColumn:
         return _TABLES[self.column.partition(".")[0]]
 
     def rows_of(self, user: int) -> ColumnElement[bool]:
-        """Which rows are that account's (an id)."""
         own = self.table.c[self.column.partition(".")[2]]
-        if any(it.column.table.name == "submissions" for it in own.foreign_keys):
+        if any(key.column.table.name == "submissions" for key in own.foreign_keys):
             return own.in_(select(SubmissionRow.id).where(SubmissionRow.user_id == user))
         return own == user
 
 
 def _removed(*columns: str) -> Iterator[PersonalColumn]:
-    return (PersonalColumn(it, Fate.REMOVED, exported=True) for it in columns)
+    return (PersonalColumn(column, Fate.REMOVED, exported=True) for column in columns)
 
 
 def _kept(*columns: str, exported: bool = False) -> Iterator[PersonalColumn]:
-    return (PersonalColumn(it, Fate.KEPT, exported) for it in columns)
+    return (PersonalColumn(column, Fate.KEPT, exported) for column in columns)
 
 
 def _blanked(column: str, words: str = "", exported: bool = True, **blank: object) -> PersonalColumn:
@@ -90,9 +90,9 @@ COLUMNS = (
         "tokens.user_id",
     ),
     PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
-    # Compiled of their sources, which are exported.
+    # Compiled from their sources, which are exported.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
-    # What points are computed from, and what courses must be able to show of them.
+    # The input of points, and the evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
     _blanked(
         "course_members.user_id",
@@ -107,7 +107,7 @@ COLUMNS = (
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
     _blanked("course_voids.submission_id", reason=""),
-    # That a learning platform has a grade: a new account of the same person sends no zero over it.
+    # Shows that a learning platform has a grade, so a new account of the same person sends no zero over it.
     _blanked(
         "lti_scores.user_id",
         words="subject_sha256",
@@ -115,7 +115,7 @@ COLUMNS = (
         error="",
         held_until=None,
     ),
-    # The rest of it goes with the source.
+    # The rest of it is removed with the source.
     _blanked(
         "submissions.user_id",
         words="public_id challenge language device worker machine request_id",
@@ -125,14 +125,12 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
-    # What staff look into is theirs: the author reads what comes of it.
     _blanked("reviews.submission_id", exported=False, reason=""),
-    # What staff judge again is theirs to publish.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
-    # Others' boards, finals and certificates depend on these.
+    # Other people's boards, finals and certificates depend on these.
     *_kept("competition_registrations.user_id", exported=True),
-    # What is told of a submission in its report, or shown to staff alone.
+    # Already in the submission's report, or only for staff.
     *_kept(
         "competition_final_runs.submission_id",
         "regrade_items.after_id",
@@ -141,7 +139,7 @@ COLUMNS = (
         "submission_flags.submission_id",
         "submissions.rejudge_of",
     ),
-    # What somebody did as staff is about others, too. The log of it names nobody any more.
+    # Actions as staff are about other people, too. Later, the log names nobody.
     *_kept("audit_log.actor_id", exported=True),
     *_kept(
         "account_deletions.requested_by",
@@ -169,8 +167,8 @@ COLUMNS = (
         "voids.made_by",
     ),
 )
-# Never exported: what lets somebody in, hashes, and what comes as a file of its own. The rest of an audit entry is
-# about whom it was done to.
+# Never exported: credentials, hashes, and data exported as separate files. The rest of an audit entry is about other
+# people.
 _LEFT_OUT = frozenset(
     {
         "password_hash",
@@ -198,33 +196,32 @@ def referring() -> set[str]:
     }
 
 
-def rows(session: Session, it: PersonalColumn, user: int) -> list[dict[str, Any]]:
-    """What is exported of one column's rows."""
+def rows(session: Session, entry: PersonalColumn, user: int) -> list[dict[str, Any]]:
     shown = [
         column
-        for column in it.table.columns
-        if column.name not in _LEFT_OUT and column.name in _OF_TABLE.get(it.table.name, (column.name,))
+        for column in entry.table.columns
+        if column.name not in _LEFT_OUT and column.name in _OF_TABLE.get(entry.table.name, (column.name,))
     ]
-    query = select(*shown).where(it.rows_of(user)).order_by(*it.table.primary_key.columns)
-    if it.column == "comments.submission_id":
-        # What staff have not sent yet is not said.
-        query = query.where(it.table.c.draft.is_(False), it.table.c.deleted_at.is_(None))
-    if it.column == "submissions.user_id":
-        # Nor is what was judged again, or in a final: its author reads it where it is published.
-        query = query.where(it.table.c.rejudge_of.is_(None))
+    query = select(*shown).where(entry.rows_of(user)).order_by(*entry.table.primary_key.columns)
+    if entry.column == "comments.submission_id":
+        # Without unsent comments of staff.
+        query = query.where(entry.table.c.draft.is_(False), entry.table.c.deleted_at.is_(None))
+    if entry.column == "submissions.user_id":
+        # Without rejudges and finals: their author reads them where they are published.
+        query = query.where(entry.table.c.rejudge_of.is_(None))
     return [dict(row._mapping) for row in session.execute(query)]
 
 
 def forget(session: Session, user: int, now: datetime) -> None:
-    """Do to all of it what its fate says. The account's own row is somebody else's to change, and so are sources."""
-    for it in COLUMNS:
-        if it.with_source:
+    """Apply every column's fate. The account's own row and sources are handled elsewhere."""
+    for entry in COLUMNS:
+        if entry.with_source:
             continue
-        if it.fate is Fate.REMOVED:
-            session.execute(delete(it.table).where(it.rows_of(user)))
-        elif it.fate is Fate.BLANKED:
+        if entry.fate is Fate.REMOVED:
+            session.execute(delete(entry.table).where(entry.rows_of(user)))
+        elif entry.fate is Fate.BLANKED:
             values = {
-                name: func.coalesce(it.table.c[name], now) if value is NOW else value
-                for name, value in it.blank.items()
+                name: func.coalesce(entry.table.c[name], now) if value is NOW else value
+                for name, value in entry.blank.items()
             }
-            session.execute(update(it.table).where(it.rows_of(user)).values(values))
+            session.execute(update(entry.table).where(entry.rows_of(user)).values(values))

@@ -1,4 +1,4 @@
-"""Which challenges are published."""
+"""Publication states of challenges."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import ChallengeStateRow, ChoreRow, utcnow
 from grader.schemas.publication import PublicationState
 
-# Noted once: from then on a folder that is new begins as a draft.
+# Recorded once: from then on, new folders begin as drafts.
 _FIRST_START = "publish_at_first_start"
 
 
 def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
-    """Publish what the folder holds when a platform starts with this table for the first time, be it new or upgraded
+    """Publish all challenges of the folder when a platform first starts with this table, whether it is new or upgraded
     from a release that served every folder. Later starts change nothing."""
     with sessions() as session:
         if session.get(ChoreRow, _FIRST_START) is not None:
@@ -33,16 +33,16 @@ def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
                 ChallengeStateRow(challenge=slug, state=published) for slug in slugs if slug not in known
             )
     except IntegrityError:
-        return  # another process starts, too, and was first
+        return  # another process starts at the same time, and was first
 
 
 def states(session: Session) -> dict[str, ChallengeStateRow]:
-    """By challenge. One that is not there is a draft."""
+    """By challenge; one without a row is a draft."""
     return {row.challenge: row for row in session.scalars(select(ChallengeStateRow))}
 
 
 def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
-    """What holds at ``now``: a scheduled challenge whose time has come is published."""
+    """The state at ``now``: a scheduled challenge is published after its time."""
     if row is None:
         return PublicationState.DRAFT
     due = row.publish_at is not None and row.publish_at <= now
@@ -50,12 +50,11 @@ def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
 
 
 def published(session: Session, now: datetime) -> frozenset[str]:
-    """The challenges that are published at ``now``."""
-    row = ChallengeStateRow
+    table = ChallengeStateRow
     found = session.execute(
-        select(row.challenge).where(
-            (row.state == PublicationState.PUBLISHED)
-            | ((row.state == PublicationState.SCHEDULED) & (row.publish_at <= now))
+        select(table.challenge).where(
+            (table.state == PublicationState.PUBLISHED)
+            | ((table.state == PublicationState.SCHEDULED) & (table.publish_at <= now))
         )
     )
     return frozenset(found.scalars())

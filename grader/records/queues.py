@@ -1,6 +1,6 @@
-"""Which queues are paused, and what kind submissions for a challenge are.
+"""Paused queues, and the kinds of challenges' submissions.
 
-A queue is named by its device; ``compile`` is what is to be compiled for any device, ``all`` is everything.
+A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ COMPILE = "compile"
 
 @dataclass(frozen=True)
 class Pauses:
-    """What is paused at one moment, by queue."""
-
     rows: Mapping[str, PauseRow]
 
     def of(self, queue: str) -> PauseRow | None:
-        """Why nothing is taken from ``queue``; None where it is served."""
+        """The pause that stops ``queue``; None if it is served."""
         return self.rows.get(ALL) or self.rows.get(queue)
 
 
@@ -37,24 +35,24 @@ def pauses(session: Session) -> Pauses:
 
 
 def pause(session: Session, queue: str, reason: str, by: str, now: datetime) -> None:
-    """Take nothing more from it. One that is paused stays so since when it was, with the new reason."""
+    """Stop taking from it. A pause that exists keeps its beginning and gets the new reason."""
     row = session.get(PauseRow, queue) or PauseRow(queue=queue, since=now)
     row.reason, row.by = reason, by
     session.add(row)
 
 
 def resume(session: Session, queue: str) -> bool:
-    """False where it was not paused."""
+    """False if it was not paused."""
     return changed(session, delete(PauseRow).where(PauseRow.queue == queue)) == 1
 
 
 def kind_of(session: Session, challenge: str) -> JudgingReason | None:
-    """What staff said that submissions for ``challenge`` are; None where they said nothing."""
+    """The kind that staff chose for submissions for ``challenge``; None if they chose none."""
     return session.scalar(select(ChallengeKindRow.kind).where(ChallengeKindRow.challenge == challenge))
 
 
 def set_kind(session: Session, challenge: str, kind: JudgingReason | None) -> None:
-    """None: as its track says again."""
+    """None: back to its track's kind."""
     session.execute(delete(ChallengeKindRow).where(ChallengeKindRow.challenge == challenge))
     if kind is not None:
         session.add(ChallengeKindRow(challenge=challenge, kind=kind))

@@ -1,6 +1,6 @@
-"""How much each user has used of what is allowed: counters, moved in the transaction that uses or frees something.
+"""Quotas: a counter per user and scope, changed in the transaction that uses or frees something.
 
-The condition stands in the UPDATE itself, so that no number of requests at once passes a limit on any database.
+The condition is part of the UPDATE itself, so no number of concurrent requests passes a limit on either database.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from grader.records.models import QuotaRow, SubmissionRow
 from grader.schemas.submission import JudgingReason
 
 WAITING = "waiting"
-# Runs are counted apart, for all challenges together: those that wait or run at once, and those of the last hour.
+# Runs are counted separately, for all challenges: those waiting or running, and those of the last hour.
 RUNNING = "running"
 RUNS = "runs"
 
 
 def of_challenge(slug: str) -> str:
-    """The scope that counts submissions for one challenge."""
     return f"challenge:{slug}"
 
 
 @dataclass(frozen=True)
 class Use:
-    """``used`` at one moment; all of it is free again at ``frees_at``, where the counter has a window."""
+    """``used`` at one moment; all of it becomes free at ``frees_at`` if the counter has a window."""
 
     used: int
     frees_at: datetime | None = None
@@ -38,14 +37,13 @@ class Use:
 def take(
     session: Session, user: int, scope: str, limit: int, now: datetime, window_s: float | None = None
 ) -> int | None:
-    """Count one more; how many are used then, None (and nothing counted) where ``limit`` is reached.
+    """Count one more; returns the new count, or None (and counts nothing) if ``limit`` is reached.
 
-    With ``window_s`` the counter starts again that many seconds after the first one that it counts.
+    With ``window_s`` the counter restarts that many seconds after the first one that it counts.
     """
     free: ColumnElement[bool] = QuotaRow.used < limit
     values: dict[str, Any] = {"used": QuotaRow.used + 1}
     if window_s is not None:
-        # Over, or nothing is counted in it: the next one begins.
         over = or_(QuotaRow.since <= now - timedelta(seconds=window_s), QuotaRow.used == 0)
         free = or_(free, over)
         values = {
@@ -67,7 +65,7 @@ def take(
 
 
 def give_back(session: Session, user: int, scope: str, counted_at: datetime | None = None) -> None:
-    """Count one less. With ``counted_at`` only where that is in the present window: what is over is forgotten."""
+    """Count one less. With ``counted_at``, only if that is within the present window."""
     conditions = [QuotaRow.used > 0]
     if counted_at is not None:
         conditions.append(QuotaRow.since <= counted_at)
@@ -80,15 +78,15 @@ def give_back(session: Session, user: int, scope: str, counted_at: datetime | No
 
 
 def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
-    """Set the counter of what waits (or, ``RUNNING``, of runs that do) by the record itself: what a restored backup or
-    a hand put wrong heals here."""
+    """Recompute the counter of waiting submissions (or with ``RUNNING`` of runs) from the submissions: repairs it after
+    a restored backup or manual changes."""
     counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
-    session.execute(counter)  # the count below is of a moment at which nobody else moves the counter
-    row = SubmissionRow
-    counted = row.kind == JudgingReason.RUN if scope == RUNNING else row.kind != JudgingReason.RUN
+    session.execute(counter)  # locks the counter, so nobody changes it before the count below
+    table = SubmissionRow
+    counted = table.kind == JudgingReason.RUN if scope == RUNNING else table.kind != JudgingReason.RUN
     waiting = session.scalar(
         select(func.count()).where(
-            row.user_id == user, row.finished_at.is_(None), row.rejudge_of.is_(None), counted
+            table.user_id == user, table.finished_at.is_(None), table.rejudge_of.is_(None), counted
         )
     )
     session.execute(
@@ -100,7 +98,6 @@ def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
 
 
 def read(session: Session, user: int, scope: str, now: datetime, window_s: float | None = None) -> Use:
-    """What is used now."""
     row = session.execute(select(QuotaRow.used, QuotaRow.since).where(*_is(user, scope))).one_or_none()
     if row is None or row.used == 0:
         return Use(0)

@@ -1,5 +1,5 @@
-"""The one ranking, which web, API and CLI all show: the entries of a board in order, its records over time, and how a
-board that is known already takes in what came since.
+"""The one ranking for web, API and CLI: a board's entries in order, its records over time, and incremental updates of a
+board that was read before.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
 from grader.schemas.leaderboard import LeaderboardEntry
 
-# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
 @dataclass(frozen=True)
 class Board:
-    """One board: entries of one challenge version on one device, in one language or in all. ``until``: of what was
-    received until then."""
+    """A board: one challenge version on one device, in one language or all. ``until``: only what was received until
+    then."""
 
     challenge: str
     version: int
@@ -38,8 +38,8 @@ class Board:
 
 
 class BoardEntry(NamedTuple):
-    """An accepted submission as boards read it; ``submission`` and ``user`` are ids of rows. ``at`` is only compared,
-    so it is as the database says it."""
+    """An accepted submission on a board; ``submission`` and ``user`` are row ids. ``at`` stays in the database's form,
+    as it is only compared."""
 
     submission: int
     user: int
@@ -50,12 +50,12 @@ class BoardEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[float, Any, int]:
-        """The first of a user's submissions by this is the user's entry: see ``entry_query``."""
+        """A user's first submission in this order is the user's entry: see ``entry_query``."""
         return self.time_us, self.at, self.submission
 
 
 class Place(NamedTuple):
-    """Where one entry stands; ``submission`` and ``user`` are ids of rows."""
+    """The rank of an entry; ``submission`` and ``user`` are row ids."""
 
     rank: int
     submission: int
@@ -66,65 +66,72 @@ class Place(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """What else is shown of a submission on a board."""
-
     public_id: str
     language: Language
     speedup: float | None
     submitted_at: datetime
 
 
-# What a board is made of, in few numbers: where they are the same, so is the ranking.
+# A few numbers that summarise a board's content: if they are equal, so is the ranking.
 Stamp = tuple[float, ...]
 EMPTY: Stamp = (0, 0, 0)
-# Of a sum of times: its last digits depend on the order in which the database comes upon them.
+# Of a sum of times: the last digits depend on the database's order of summation.
 _DIGITS = 12
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
-    """What stands on ``board``, in words that its index is found by."""
-    row = SubmissionRow
-    which = [row.challenge == board.challenge, row.version == board.version, row.device == board.device]
-    in_language = [row.language == board.language] if board.language else []
-    in_time = [row.created_at <= board.until] if board.until is not None else []
+    """Conditions for entries of ``board``, worded for its index."""
+    table = SubmissionRow
+    which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
+    in_language = [table.language == board.language] if board.language else []
+    in_time = [table.created_at <= board.until] if board.until is not None else []
     return [*which, text(RANKED), *in_language, *in_time]
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
-    """One entry per user; those of users ``without`` a rank are left out.
+    """One entry per user, without users ``without`` a rank.
 
-    A user's entry is the fastest accepted submission, and of those that took the same time the first.
+    A user's entry is the fastest accepted submission; of equal times, the first.
     """
-    row = SubmissionRow
-    # By an index that holds all of this (``ix_submissions_board``): sources make the rows wide.
-    order = (row.time_us, row.created_at, row.id)
+    table = SubmissionRow
+    # From the index ``ix_submissions_board`` alone: sources make the rows wide.
+    order = (table.time_us, table.created_at, table.id)
     accepted = (
-        select(*_columns(), func.row_number().over(partition_by=row.user_id, order_by=order).label("of_user"))
-        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
+        select(
+            *_columns(), func.row_number().over(partition_by=table.user_id, order_by=order).label("of_user")
+        )
+        .where(*conditions(board), *([table.user_id.not_in(without)] if without else []))
         .cte("accepted")
     )
-    it = accepted.c
-    return select(it.id, it.user_id, it.time_us, it.ci_lo_us, it.ci_hi_us, it.at).where(it.of_user == 1)
+    best = accepted.c
+    return select(best.id, best.user_id, best.time_us, best.ci_lo_us, best.ci_hi_us, best.at).where(
+        best.of_user == 1
+    )
 
 
 def _columns() -> list[ColumnElement[Any]]:
-    """Those of ``BoardEntry``."""
-    row = SubmissionRow
-    # Ten thousand moments take a while to understand.
-    at = type_coerce(row.created_at, _Raw()).label("at")
-    return [*(it.expression for it in (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)), at]
+    table = SubmissionRow
+    # Unconverted: parsing ten thousand times takes long.
+    at = type_coerce(table.created_at, _Raw()).label("at")
+    return [
+        *(
+            column.expression
+            for column in (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)
+        ),
+        at,
+    ]
 
 
 def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[BoardEntry]:
-    """Everyone's, in no order. Out of the index alone: no row is read."""
-    return [BoardEntry(*it) for it in session.execute(entry_query(board, without))]
+    """Everyone's entries, unordered. Read from the index alone."""
+    return [BoardEntry(*row) for row in session.execute(entry_query(board, without))]
 
 
 def accepted_after(session: Session, board: Board, submission: int) -> list[BoardEntry]:
     """Every accepted submission with a larger id than ``submission``, entry or not."""
     return [
-        BoardEntry(*it)
-        for it in session.execute(
+        BoardEntry(*row)
+        for row in session.execute(
             select(*_columns()).where(*conditions(board), SubmissionRow.id > submission)
         )
     ]
@@ -136,13 +143,12 @@ def last_id(session: Session) -> int:
 
 
 def places(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """See ``in_order``."""
     return in_order(entries(session, board, without), resolution_of(board.device))
 
 
 def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
-    """Ranked by ``scoring.ranks``, then by who was first."""
-    ranked = scoring.ranks([it.time_us for it in found], resolution)
+    """Ranked by ``scoring.ranks``, then by time of submission."""
+    ranked = scoring.ranks([entry.time_us for entry in found], resolution)
     ordered = sorted(
         (rank, at, own, user, time_us, low, high)
         for rank, (own, user, time_us, low, high, at) in zip(ranked, found, strict=True)
@@ -151,36 +157,35 @@ def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
 
 
 def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
-    """What is shown of each of these rows."""
-    row = SubmissionRow
+    table = SubmissionRow
     found: dict[int, Detail] = {}
     for start in range(0, len(submissions), _IDS):
-        wanted = select(row.id, row.public_id, row.language, row.speedup, row.created_at).where(
-            row.id.in_(submissions[start : start + _IDS])
+        wanted = select(table.id, table.public_id, table.language, table.speedup, table.created_at).where(
+            table.id.in_(submissions[start : start + _IDS])
         )
-        found.update({it.id: Detail(*it[1:]) for it in session.execute(wanted)})
+        found.update({row.id: Detail(*row[1:]) for row in session.execute(wanted)})
     return found
 
 
 def stamp(session: Session, board: Board) -> Stamp:
-    """It changes with every submission that comes to the board, leaves it, or is measured otherwise."""
+    """A value that changes with every submission that joins the board, leaves it, or gets another time."""
     return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
 
 
 def stamps(session: Session, device: str) -> dict[Board, Stamp]:
-    """Of every board of ``device`` that has entries, for all languages together, in one pass."""
-    row = SubmissionRow
+    """For every board of ``device`` that has entries, over all languages, in one pass."""
+    table = SubmissionRow
     found = session.execute(
-        select(row.challenge, row.version, *_stamp())
-        # An expression, which SQLite looks up in no index: it would take that of all that ended, and read the rows.
-        .where(row.device.concat("") == device, text(RANKED))
-        .group_by(row.challenge, row.version)
+        select(table.challenge, table.version, *_stamp())
+        # An expression, so SQLite uses no index on device: it would pick that of ended submissions, and read the rows.
+        .where(table.device.concat("") == device, text(RANKED))
+        .group_by(table.challenge, table.version)
     )
-    return {Board(challenge, version, device): _rounded(*it) for challenge, version, *it in found}
+    return {Board(challenge, version, device): _rounded(*numbers) for challenge, version, *numbers in found}
 
 
 def _stamp() -> list[ColumnElement[Any]]:
-    # Times, too: what is judged again keeps its id, and one may come while another goes.
+    # Including times: a submission that is judged again keeps its id, and one may come while another goes.
     return [
         func.count(),
         func.sum(SubmissionRow.id),
@@ -195,15 +200,14 @@ def _rounded(*found: float | None) -> Stamp:
 
 
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
-    """The best entry among those of ``users``; its rank is 0."""
-    row = SubmissionRow
+    """The best entry of ``users``; its rank is 0."""
+    table = SubmissionRow
     found = session.execute(
-        select(row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us)
-        .where(*conditions(board), row.user_id.in_(users))
-        .order_by(row.time_us, row.created_at, row.id)
+        select(table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)
+        .where(*conditions(board), table.user_id.in_(users))
+        .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
-    # What is RANKED has all of these, though the columns may be empty.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
@@ -217,8 +221,7 @@ def ranked(
     offset: int = 0,
     without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """Entries of all but the users ``without`` a rank, by their real names: for staff. Others get
-    ``service.leaderboard``."""
+    """Entries with real names, for staff, without users ``without`` a rank. Others use ``service.leaderboard``."""
     last = None if limit is None else offset + limit
     found = places(session, Board(challenge, version, device, language), without)[offset:last]
     known = details(session, [place.submission for place in found])
@@ -235,7 +238,6 @@ def ranked(
 
 
 def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEntry:
-    """As it is shown; ``more`` are further fields."""
     return LeaderboardEntry(
         rank=place.rank,
         user=user,
@@ -250,34 +252,34 @@ def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEn
 
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
-    """Devices that hold an entry of this challenge version."""
-    row = SubmissionRow
-    of_version = (row.challenge == challenge, row.version == version, text(RANKED))
+    """Devices with an entry for this challenge version."""
+    table = SubmissionRow
+    of_version = (table.challenge == challenge, table.version == version, text(RANKED))
     found: list[str] = []
-    # From one to the next: there are few, and each holds thousands of entries.
-    wanted = select(func.min(row.device)).where(*of_version)
-    while (device := session.scalar(wanted.where(row.device > (found[-1] if found else "")))) is not None:
+    # Skips from one device to the next: there are few, each with thousands of entries.
+    wanted = select(func.min(table.device)).where(*of_version)
+    while (device := session.scalar(wanted.where(table.device > (found[-1] if found else "")))) is not None:
         found.append(device)
     return set(found)
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Submissions that were faster than the record before them by more than the board's resolution, the oldest first;
-    their rank is 0. Out of the board's index alone, in one pass.
+    """Submissions that beat the record before them by more than the board's resolution, oldest first, with rank 0. Read
+    from the board's index alone, in one pass.
     """
-    row = SubmissionRow
-    before = func.min(row.time_us).over(order_by=(row.created_at, row.id), rows=(None, -1))
-    columns = (row.id, row.user_id, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+    table = SubmissionRow
+    before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
+    columns = (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us, table.created_at)
     ended = (
         select(*columns, before.label("before"))
-        .where(*conditions(board), *([row.user_id.not_in(without)] if without else []))
+        .where(*conditions(board), *([table.user_id.not_in(without)] if without else []))
         .subquery()
     )
-    it = ended.c
+    step = ended.c
     lower = session.execute(
-        select(it.id, it.user_id, it.time_us, it.ci_lo_us, it.ci_hi_us)
-        .where(or_(it.before.is_(None), it.time_us < it.before))
-        .order_by(it.created_at, it.id)
+        select(step.id, step.user_id, step.time_us, step.ci_lo_us, step.ci_hi_us)
+        .where(or_(step.before.is_(None), step.time_us < step.before))
+        .order_by(step.created_at, step.id)
     )
     steps: list[Place] = []
     resolution = resolution_of(board.device)
@@ -288,18 +290,18 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
     return steps
 
 
-# A submission with this many newer ones is most likely judged. Where it is not, the board is read again.
+# A submission with this many newer ones is almost surely judged. If not, the board is read again.
 _WINDOW = 2_000
-# With more new ones than this the board is read again, too.
+# Also if there are more new ones than this.
 _MOST = 5_000
-# A sum of times that the database made and one that we made may differ so much, relatively.
+# Largest relative difference between the database's sum of times and ours.
 _SUMS_DIFFER = 1e-11
 
 
 @dataclass(frozen=True)
 class BoardSnapshot:
-    """A board at one moment. ``entries`` are by their users; ``late`` are ids of all its accepted submissions (entries
-    or not, ranked or not) above ``floor``.
+    """A board at one moment. ``entries`` by user; ``late``: ids above ``floor`` of all its accepted submissions
+    (entries or not, ranked or not).
     """
 
     stamp: Stamp
@@ -309,43 +311,43 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """All of it. ``stamp`` was read before; what changes in between is found by the next call."""
+    """A complete snapshot. ``stamp`` was read before; the next call finds any change in between."""
     floor = max(0, last_id(session) - _WINDOW)
-    late = frozenset(it.submission for it in accepted_after(session, board, floor))
-    by_user = {it.user: it for it in entries(session, board, without)}
+    late = frozenset(entry.submission for entry in accepted_after(session, board, floor))
+    by_user = {entry.user: entry for entry in entries(session, board, without)}
     return BoardSnapshot(stamp, by_user, floor, late)
 
 
 def snapshot_after(
     session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
 ) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
-    """The board now, as ``stamp`` says that it is, and what came to it, also from users ``without`` a rank. None where
-    something else happened than that some came: then it has to be read.
+    """The board as of ``stamp``, and its new submissions, including those of users ``without`` a rank. None if anything
+    changed other than new submissions: then it must be read again.
     """
     late = accepted_after(session, board, before.floor)
-    came = [it for it in late if it.submission not in before.late]
+    came = [entry for entry in late if entry.submission not in before.late]
     stayed = len(late) - len(came) == len(before.late)
     if not stayed or len(late) > _MOST or not _accounts_for(came, before.stamp, stamp):
         return None
     by_user = dict(before.entries)
-    for it in (it for it in came if it.user not in without):
-        own = by_user.get(it.user)
-        if own is None or it.order < own.order:
-            by_user[it.user] = it
+    for entry in (entry for entry in came if entry.user not in without):
+        own = by_user.get(entry.user)
+        if own is None or entry.order < own.order:
+            by_user[entry.user] = entry
     floor = max(before.floor, last_id(session) - _WINDOW)
-    kept = frozenset(it.submission for it in late if it.submission > floor)
+    kept = frozenset(entry.submission for entry in late if entry.submission > floor)
     return replace(before, stamp=stamp, entries=by_user, floor=floor, late=kept), came
 
 
 def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> bool:
-    """Whether nothing but these came."""
+    """True if these submissions explain the whole difference."""
     count, ids, times = (now - then for now, then in zip(stamp, before, strict=True))
     return (
         count == len(came)
-        and ids == sum(it.submission for it in came)
+        and ids == sum(entry.submission for entry in came)
         and math.isclose(
             times,
-            math.fsum(it.time_us + it.high_us for it in came),
+            math.fsum(entry.time_us + entry.high_us for entry in came),
             rel_tol=0.0,
             abs_tol=_SUMS_DIFFER * stamp[-1],
         )
@@ -353,22 +355,29 @@ def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> 
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
-    """What the owner of ``like`` has accepted with a time for the same challenge, version and device: the ``limit``
-    newest, the oldest of them first."""
-    row = SubmissionRow
+    """Accepted times of the owner of ``like`` for the same challenge, version and device: the ``limit`` newest, oldest
+    first."""
+    table = SubmissionRow
     found = session.scalars(
-        select(row)
+        select(table)
         .where(
             text(RANKED),
-            row.challenge == like.challenge,
-            row.version == like.version,
-            row.device == like.device,
-            row.user_id == like.user_id,
+            table.challenge == like.challenge,
+            table.version == like.version,
+            table.device == like.device,
+            table.user_id == like.user_id,
         )
         .options(
-            load_only(row.public_id, row.language, row.time_us, row.ci_lo_us, row.ci_hi_us, row.created_at)
+            load_only(
+                table.public_id,
+                table.language,
+                table.time_us,
+                table.ci_lo_us,
+                table.ci_hi_us,
+                table.created_at,
+            )
         )
-        .order_by(row.created_at.desc(), row.id.desc())
+        .order_by(table.created_at.desc(), table.id.desc())
         .limit(limit)
     ).all()
     return found[::-1]

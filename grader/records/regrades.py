@@ -1,4 +1,4 @@
-"""What regrades are of, what they replace, and what they are replaced by."""
+"""Regrades: their submissions, the judgements that they replace, and the new ones."""
 
 from __future__ import annotations
 
@@ -16,74 +16,73 @@ from grader.schemas.regrade import RegradeState
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Ids in one statement: both databases limit its parameters, SQLite to 32,766.
+# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
 def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[SubmissionRow]:
-    """What was submitted and has a verdict, the oldest first, without what staff voided."""
-    row = SubmissionRow
+    """Submissions with a verdict, oldest first, without voided ones."""
+    table = SubmissionRow
     return session.scalars(
-        select(row)
-        .where(row.rejudge_of.is_(None), row.kind != JudgingReason.RUN, row.state == State.DONE)
-        .where(row.set_aside.is_distinct_from(SetAside.VOID), *conditions)
-        .order_by(row.created_at, row.id)
+        select(table)
+        .where(table.rejudge_of.is_(None), table.kind != JudgingReason.RUN, table.state == State.DONE)
+        .where(table.set_aside.is_distinct_from(SetAside.VOID), *conditions)
+        .order_by(table.created_at, table.id)
     ).all()
 
 
 def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, SubmissionRow]:
-    """Id of what was submitted -> the judgement of it that counts now: under the version that is shown, else under its
-    own."""
-    by_id = {it.id: it for it in firsts}
+    """Submission (id) -> the judgement that counts now: that under the shown version, or else under its own."""
+    by_id = {first.id: first for first in firsts}
     found = dict(by_id)
     shown: dict[str, int | None] = {
-        slug: versions.shown(session, slug) for slug in {it.challenge for it in firsts}
+        slug: versions.shown(session, slug) for slug in {first.challenge for first in firsts}
     }
-    row = SubmissionRow
+    table = SubmissionRow
     for ids in _pieces(list(by_id)):
         again = session.scalars(
-            select(row)
-            .where(row.rejudge_of.in_(ids), row.kind == JudgingReason.REJUDGE, row.state == State.DONE)
+            select(table)
+            .where(table.rejudge_of.in_(ids), table.kind == JudgingReason.REJUDGE, table.state == State.DONE)
             .where(rejudges.counting())
-            .options(defer(row.source))
-            .order_by(row.id)
+            .options(defer(table.source))
+            .order_by(table.id)
         )
-        for it in again:
-            first = by_id[it.rejudge_of or 0]
-            if it.version == shown[it.challenge] or (
-                it.version == first.version and found[first.id] is first
+        for judgement in again:
+            first = by_id[judgement.rejudge_of or 0]
+            if judgement.version == shown[judgement.challenge] or (
+                judgement.version == first.version and found[first.id] is first
             ):
-                found[first.id] = it
+                found[first.id] = judgement
     return found
 
 
 def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
-    """Id of what was submitted -> the open regrade that has it."""
-    row = RegradeItemRow
+    """Submission (id) -> the open regrade that includes it."""
+    table = RegradeItemRow
     found: dict[int, int] = {}
     for ids in _pieces(list(firsts)):
-        for it in session.execute(select(row.held_id, row.regrade_id).where(row.held_id.in_(ids))):
-            found[it.held_id] = it.regrade_id
+        for row in session.execute(select(table.held_id, table.regrade_id).where(table.held_id.in_(ids))):
+            found[row.held_id] = row.regrade_id
     return found
 
 
 def open_like(session: Session, like: RegradeRow, version: int | None) -> RegradeRow | None:
-    """The open regrade of the same, which nobody else decides of meanwhile; of a challenge under the same version."""
-    row = RegradeRow
+    """The open regrade of the same scope, locked against other decisions; of a challenge under the same version."""
+    table = RegradeRow
     same = [
-        getattr(row, name).is_not_distinct_from(getattr(like, name))
+        getattr(table, name).is_not_distinct_from(getattr(like, name))
         for name in ("scope", "course_id", "assignment_id", "user_id", "submission_id", "challenge")
     ]
-    query = select(row).where(row.state == RegradeState.OPEN, *same)
+    query = select(table).where(table.state == RegradeState.OPEN, *same)
     if version is not None:
         item = RegradeItemRow
         under = (
             select(item.id)
             .join(SubmissionRow, SubmissionRow.id == item.after_id)
-            .where(item.regrade_id == row.id, SubmissionRow.version == version)
+            .where(item.regrade_id == table.id, SubmissionRow.version == version)
         )
         query = query.where(under.exists())
-    return session.scalar(query.order_by(row.id.desc()).limit(1).with_for_update())
+    return session.scalar(query.order_by(table.id.desc()).limit(1).with_for_update())
 
 
 class Item(NamedTuple):
@@ -94,23 +93,23 @@ class Item(NamedTuple):
 
 
 def items(session: Session, regrade: int) -> list[Item]:
-    """In the order in which they were handed in; sources stay where they are."""
-    row = RegradeItemRow
+    """In the order received, without sources."""
+    table = RegradeItemRow
     first, before, after = (aliased(SubmissionRow, name=name) for name in ("first", "earlier", "later"))
     found = session.execute(
-        select(row, first, before, after)
-        .join(first, first.id == row.first_id)
-        .join(before, before.id == row.before_id)
-        .join(after, after.id == row.after_id)
-        .where(row.regrade_id == regrade)
-        .options(joinedload(first.user), *(defer(it.source) for it in (first, before, after)))
+        select(table, first, before, after)
+        .join(first, first.id == table.first_id)
+        .join(before, before.id == table.before_id)
+        .join(after, after.id == table.after_id)
+        .where(table.regrade_id == regrade)
+        .options(joinedload(first.user), *(defer(side.source) for side in (first, before, after)))
         .order_by(first.created_at, first.id)
     )
-    return [Item(*it) for it in found]
+    return [Item(*row) for row in found]
 
 
 class Side(NamedTuple):
-    """What of a judgement says whether another one is better. ``time_us`` in microseconds."""
+    """The parts of a judgement that decide whether another one is better. ``time_us`` in microseconds."""
 
     accepted: bool
     time_us: float | None
@@ -133,7 +132,7 @@ class Compared(NamedTuple):
 
 
 def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
-    """All that these regrades compare, in no order: of many at once, and so of each no more than is needed."""
+    """All comparisons of these regrades, unordered, reading only the needed columns as there may be many."""
     if not numbers:
         return
     item = RegradeItemRow
@@ -154,18 +153,17 @@ def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
 
 
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, Counter[str]]:
-    """Regrade -> how many of it wait on each device."""
-    row, item = SubmissionRow, RegradeItemRow
+    table, item = SubmissionRow, RegradeItemRow
     found: dict[int, Counter[str]] = {number: Counter() for number in numbers}
     if not numbers:
         return found
-    for it in session.execute(
-        select(item.regrade_id, row.device, func.count().label("number"))
-        .join(row, row.id == item.after_id)
-        .where(item.regrade_id.in_(numbers), row.finished_at.is_(None))
-        .group_by(item.regrade_id, row.device)
+    for row in session.execute(
+        select(item.regrade_id, table.device, func.count().label("number"))
+        .join(table, table.id == item.after_id)
+        .where(item.regrade_id.in_(numbers), table.finished_at.is_(None))
+        .group_by(item.regrade_id, table.device)
     ):
-        found[it.regrade_id][it.device] = it.number
+        found[row.regrade_id][row.device] = row.number
     return found
 
 
@@ -175,14 +173,14 @@ class Counts(NamedTuple):
 
 
 def counts(session: Session, regrade: int) -> Counts:
-    row, item = SubmissionRow, RegradeItemRow
+    table, item = SubmissionRow, RegradeItemRow
     found: dict[State, int] = {
-        it.state: it.number
-        for it in session.execute(
-            select(row.state, func.count().label("number"))
-            .join(item, item.after_id == row.id)
+        row.state: row.number
+        for row in session.execute(
+            select(table.state, func.count().label("number"))
+            .join(item, item.after_id == table.id)
             .where(item.regrade_id == regrade)
-            .group_by(row.state)
+            .group_by(table.state)
         )
     }
     failed = found.get(State.FAILED, 0) + found.get(State.CANCELLED, 0)
@@ -190,60 +188,61 @@ def counts(session: Session, regrade: int) -> Counts:
 
 
 def publish(session: Session, regrade: RegradeRow) -> None:
-    """What is judged counts from now on, in place of what counted under the same version."""
+    """Judgements that are done count from now on, and replace those that counted under the same version."""
     after, item = aliased(SubmissionRow, name="later"), RegradeItemRow
-    row = SubmissionRow
+    table = SubmissionRow
     mine = and_(item.after_id == after.id, item.regrade_id == regrade.id, after.state == State.DONE)
     other = (
         select(after.id)
         .join(item, mine)
         .where(
-            func.coalesce(row.rejudge_of, row.id) == item.first_id,
-            row.version == after.version,
-            row.id != after.id,
+            func.coalesce(table.rejudge_of, table.id) == item.first_id,
+            table.version == after.version,
+            table.id != after.id,
         )
-        .correlate(row)
+        .correlate(table)
         .exists()
     )
-    # By what was handed in: without it the whole table would be looked through.
+    # By the first judgement: otherwise the whole table would be read.
     firsts = select(item.first_id).where(item.regrade_id == regrade.id)
-    for family in (row.id.in_(firsts), row.rejudge_of.in_(firsts)):
-        replaced = update(row).where(family, rejudges.counting(), row.kind != JudgingReason.FINAL, other)
+    for family in (table.id.in_(firsts), table.rejudge_of.in_(firsts)):
+        replaced = update(table).where(family, rejudges.counting(), table.kind != JudgingReason.FINAL, other)
         _run(session, replaced.values(set_aside=SetAside.REPLACED))
     void = select(item.after_id).join(VoidRow, VoidRow.submission_id == item.first_id)
     done = (
-        row.id.in_(select(item.after_id).where(item.regrade_id == regrade.id)),
-        row.set_aside == SetAside.REGRADE,
-        row.state == State.DONE,
+        table.id.in_(select(item.after_id).where(item.regrade_id == regrade.id)),
+        table.set_aside == SetAside.REGRADE,
+        table.state == State.DONE,
     )
-    _run(session, update(row).where(*done, row.id.in_(void)).values(set_aside=SetAside.VOID))
-    _run(session, update(row).where(*done).values(set_aside=None))
+    _run(session, update(table).where(*done, table.id.in_(void)).values(set_aside=SetAside.VOID))
+    _run(session, update(table).where(*done).values(set_aside=None))
     _release(session, regrade)
 
 
 def discard(session: Session, regrade: RegradeRow) -> None:
-    """Nothing of it counts, now or later."""
-    row, item = SubmissionRow, RegradeItemRow
-    mine = row.id.in_(select(item.after_id).where(item.regrade_id == regrade.id))
-    _run(session, update(row).where(mine).values(set_aside=SetAside.REGRADE))
+    table, item = SubmissionRow, RegradeItemRow
+    mine = table.id.in_(select(item.after_id).where(item.regrade_id == regrade.id))
+    _run(session, update(table).where(mine).values(set_aside=SetAside.REGRADE))
     _release(session, regrade)
 
 
 def published_with(session: Session, challenge: str, version: int, by: int, now: datetime) -> None:
-    """The regrades of a challenge that were ordered for a version which is shown from now on. What of them is not
-    judged yet counts as soon as it is."""
-    row, item = RegradeRow, RegradeItemRow
+    """Publish a challenge's regrades that were ordered for a version which is shown from now on. Their unfinished
+    judgements count once they are done."""
+    table, item = RegradeRow, RegradeItemRow
     under = (
         select(item.id)
         .join(SubmissionRow, SubmissionRow.id == item.after_id)
-        .where(item.regrade_id == row.id, SubmissionRow.version == version, SubmissionRow.set_aside.is_(None))
+        .where(
+            item.regrade_id == table.id, SubmissionRow.version == version, SubmissionRow.set_aside.is_(None)
+        )
     )
     found = session.scalars(
-        select(row).where(row.challenge == challenge, row.state == RegradeState.OPEN, under.exists())
+        select(table).where(table.challenge == challenge, table.state == RegradeState.OPEN, under.exists())
     )
-    for it in found:
-        it.state, it.decided_by, it.decided_at = RegradeState.PUBLISHED, by, now
-        _release(session, it)
+    for regrade in found:
+        regrade.state, regrade.decided_by, regrade.decided_at = RegradeState.PUBLISHED, by, now
+        _release(session, regrade)
 
 
 def _release(session: Session, regrade: RegradeRow) -> None:
@@ -262,37 +261,35 @@ class Published(NamedTuple):
 
 
 def published(session: Session, judgements: Collection[int]) -> dict[int, Published]:
-    """Id of a judgement -> when and why the regrade that it is of was published."""
-    row, item = RegradeRow, RegradeItemRow
+    table, item = RegradeRow, RegradeItemRow
     if not judgements:
         return {}
     found = session.execute(
-        select(item.after_id, row.decided_at, row.reason)
-        .join(row, row.id == item.regrade_id)
-        .where(item.after_id.in_(judgements), row.state == RegradeState.PUBLISHED)
+        select(item.after_id, table.decided_at, table.reason)
+        .join(table, table.id == item.regrade_id)
+        .where(item.after_id.in_(judgements), table.state == RegradeState.PUBLISHED)
     )
-    return {it.after_id: Published(it.decided_at, it.reason) for it in found}
+    return {row.after_id: Published(row.decided_at, row.reason) for row in found}
 
 
 def is_published(session: Session, challenge: str, version: int) -> bool:
-    row = VersionRow
-    query = select(row.id).where(row.challenge == challenge, row.version == version)
-    return session.scalar(query.where(row.published_at.is_not(None))) is not None
+    table = VersionRow
+    query = select(table.id).where(table.challenge == challenge, table.version == version)
+    return session.scalar(query.where(table.published_at.is_not(None))) is not None
 
 
 def by_challenge(session: Session, numbers: Collection[int]) -> Mapping[int, dict[str, int]]:
-    """Regrade -> challenge -> the version that it is judged under."""
-    row, item = SubmissionRow, RegradeItemRow
+    table, item = SubmissionRow, RegradeItemRow
     found: dict[int, dict[str, int]] = {}
     if not numbers:
         return found
-    for it in session.execute(
-        select(item.regrade_id, row.challenge, func.max(row.version).label("version"))
-        .join(row, row.id == item.after_id)
+    for row in session.execute(
+        select(item.regrade_id, table.challenge, func.max(table.version).label("version"))
+        .join(table, table.id == item.after_id)
         .where(item.regrade_id.in_(numbers))
-        .group_by(item.regrade_id, row.challenge)
+        .group_by(item.regrade_id, table.challenge)
     ):
-        found.setdefault(it.regrade_id, {})[it.challenge] = it.version
+        found.setdefault(row.regrade_id, {})[row.challenge] = row.version
     return found
 
 

@@ -12,29 +12,29 @@ from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Runs are no judgements of a version, and what a final times is another's sizes.
+# Runs do not judge a version completely, and finals use other sizes.
 _NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
 
 
-def counting(row: type[SubmissionRow] = SubmissionRow) -> ColumnElement[bool]:
-    """Judgements that count, or would if staff had not voided them: one of each submission and version."""
-    return row.set_aside.is_(None) | (row.set_aside == SetAside.VOID)
+def counting(table: type[SubmissionRow] = SubmissionRow) -> ColumnElement[bool]:
+    """Judgements that count, or would if staff had not voided them: one per submission and version."""
+    return table.set_aside.is_(None) | (table.set_aside == SetAside.VOID)
 
 
 def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
-    row = SubmissionRow
-    return (row.challenge == challenge, row.version == version)
+    table = SubmissionRow
+    return (table.challenge == challenge, table.version == version)
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """What students submitted and what was judged under a version below ``below``, the oldest first, without those
-    that are judged, or about to be, under ``below`` already.
+    """Students' submissions judged under a version below ``below``, oldest first, without those that are, or are about
+    to be, judged under ``below``.
     """
-    row, again = SubmissionRow, aliased(SubmissionRow)
+    table, again = SubmissionRow, aliased(SubmissionRow)
     repeated = (
         select(again.id)
         .where(
-            again.rejudge_of == row.id,
+            again.rejudge_of == table.id,
             again.version == below,
             again.kind == JudgingReason.REJUDGE,
             again.state.not_in([State.FAILED, State.CANCELLED]),
@@ -43,23 +43,23 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
         .exists()
     )
     return session.scalars(
-        select(row)
+        select(table)
         .where(
-            row.challenge == challenge,
-            row.version < below,
-            row.rejudge_of.is_(None),
-            row.kind != JudgingReason.RUN,
-            row.state == State.DONE,
-            row.set_aside.is_distinct_from(SetAside.VOID),
+            table.challenge == challenge,
+            table.version < below,
+            table.rejudge_of.is_(None),
+            table.kind != JudgingReason.RUN,
+            table.state == State.DONE,
+            table.set_aside.is_distinct_from(SetAside.VOID),
             ~repeated,
         )
-        .order_by(row.created_at, row.id)
+        .order_by(table.created_at, table.id)
     ).all()
 
 
 def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
-    """A row that has ``first`` judged under ``version``. It keeps the time at which its author handed it in: boards
-    give the older of two equal entries the upper place.
+    """A row that judges ``first`` again under ``version``. It keeps the time of submission, as boards put the older of
+    two equal entries first.
     """
     return SubmissionRow(
         user_id=first.user_id,
@@ -81,71 +81,73 @@ def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None)
 
 
 def unfinished(session: Session, challenge: str, version: int) -> int:
-    """How many are still to be judged again under ``version``."""
-    row = SubmissionRow
+    table = SubmissionRow
     count = session.scalar(
         select(func.count()).where(
-            *_is_of(version, challenge), row.kind == JudgingReason.REJUDGE, row.state.in_(UNFINISHED)
+            *_is_of(version, challenge), table.kind == JudgingReason.REJUDGE, table.state.in_(UNFINISHED)
         )
     )
     return count or 0
 
 
 def judgements(session: Session, challenge: str) -> dict[int, int]:
-    """Version -> how many submissions have a verdict under it."""
-    row = SubmissionRow
+    table = SubmissionRow
     found = session.execute(
-        select(row.version, func.count().label("judged"))
+        select(table.version, func.count().label("judged"))
         .where(
-            row.challenge == challenge, row.state == State.DONE, row.kind.not_in(_NOT_COMPARED), counting()
+            table.challenge == challenge,
+            table.state == State.DONE,
+            table.kind.not_in(_NOT_COMPARED),
+            counting(),
         )
-        .group_by(row.version)
+        .group_by(table.version)
     )
-    return {it.version: it.judged for it in found}
+    return {row.version: row.judged for row in found}
 
 
 def under(session: Session, challenge: str, version: int) -> dict[int, SubmissionRow]:
-    """Id of what was submitted -> its judgement, or what is to become it, under ``version``."""
-    row = SubmissionRow
+    """Submission (id) -> its judgement under ``version``, perhaps unfinished."""
+    table = SubmissionRow
     rows = session.scalars(
-        select(row)
+        select(table)
         .where(
-            *_is_of(version, challenge), row.state.not_in([State.CANCELLED]), row.kind.not_in(_NOT_COMPARED)
+            *_is_of(version, challenge),
+            table.state.not_in([State.CANCELLED]),
+            table.kind.not_in(_NOT_COMPARED),
         )
         .where(counting())
-        .options(joinedload(row.user))
-        .order_by(row.id)
+        .options(joinedload(table.user))
+        .order_by(table.id)
     )
-    # A rejudge that failed may have been ordered again: the later one stands.
-    return {it.rejudge_of or it.id: it for it in rows}
+    # If a failed rejudge was ordered again, the later one counts.
+    return {row.rejudge_of or row.id: row for row in rows}
 
 
 def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
-    """Row id -> the id that people know."""
     if not rows:
         return {}
-    row = SubmissionRow
-    found = session.execute(select(row.id, row.public_id).where(row.id.in_(rows)))
-    return {it.id: it.public_id for it in found}
+    table = SubmissionRow
+    found = session.execute(select(table.id, table.public_id).where(table.id.in_(rows)))
+    return {row.id: row.public_id for row in found}
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Id of what was submitted -> its judgements that staff ordered, in their order, as far as they are published; with
-    ``drafts`` also those under versions that are not.
+    """Submission (id) -> its published judgements that staff ordered, in order; with ``drafts`` also those under
+    unpublished versions.
     """
-    row = SubmissionRow
+    table = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
     if not rows:
         return found
-    for it in session.scalars(
-        select(row)
-        .join(VersionRow, (VersionRow.challenge == row.challenge) & (VersionRow.version == row.version))
-        # Done, as a condition that does not search all that is done.
-        .where(row.rejudge_of.in_(rows), row.verdict.is_not(None), row.state != State.FAILED)
-        .where(row.kind == JudgingReason.REJUDGE, row.set_aside.is_distinct_from(SetAside.REGRADE))
+    for row in session.scalars(
+        select(table)
+        .join(VersionRow, (VersionRow.challenge == table.challenge) & (VersionRow.version == table.version))
+        # This means done, in a condition that does not search everything done.
+        .where(table.rejudge_of.in_(rows), table.verdict.is_not(None), table.state != State.FAILED)
+        .where(table.kind == JudgingReason.REJUDGE, table.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))
-        .order_by(row.version, row.id)
+        .order_by(table.version, table.id)
     ):
-        assert it.rejudge_of is not None
-        found.setdefault(it.rejudge_of, []).append(it)
+        assert row.rejudge_of is not None
+        found.setdefault(row.rejudge_of, []).append(row)
     return found

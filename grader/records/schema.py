@@ -1,4 +1,4 @@
-"""Which tables a database has, which this grader knows, and how it gets them."""
+"""The schema: revisions that a database has and that this grader knows, and upgrades."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.records.postgres import PATIENT
 
 
 class SchemaTooNew(GraderError):
-    """The database was brought up to date by a later grader; this one would break it."""
+    """A later grader upgraded the database; this one would break it."""
 
     code = "schema_too_new"
     status = 503
@@ -26,7 +26,7 @@ class SchemaTooNew(GraderError):
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """A migration: its revision, and what it is about."""
+    """A migration: its revision and its purpose."""
 
     revision: str
     about: str
@@ -41,9 +41,10 @@ def alembic_config() -> Config:
 
 @functools.cache
 def steps() -> tuple[MigrationStep, ...]:
-    """Every migration that this grader knows, the first one first."""
     scripts = ScriptDirectory.from_config(alembic_config()).walk_revisions()
-    return tuple(reversed([MigrationStep(it.revision, (it.doc or "").rstrip(".")) for it in scripts]))
+    return tuple(
+        reversed([MigrationStep(script.revision, (script.doc or "").rstrip(".")) for script in scripts])
+    )
 
 
 def head() -> str:
@@ -51,38 +52,37 @@ def head() -> str:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """The revision of a database; None where it has no tables of ours."""
+    """A database's revision; None if it has no tables of ours."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def missing(revision: str | None) -> list[MigrationStep]:
-    """What an upgrade from there would do. Raises SchemaTooNew."""
+    """Raises SchemaTooNew."""
     known = [step.revision for step in steps()]
     if revision is None:
         return list(steps())
     if revision not in known:
         raise SchemaTooNew(
-            f"The database has tables of revision {revision}; this grader knows none after {known[-1]}.",
-            "Run the grader that brought it there, or a later one; or restore a backup from before.",
+            f"The database has revision {revision}, but the last one that this grader knows is {known[-1]}.",
+            "Run the grader that upgraded it, or a later one; or restore a backup from before the upgrade.",
         )
     return list(steps()[known.index(revision) + 1 :])
 
 
 def missing_of(engine: Engine) -> list[MigrationStep]:
-    """The same of a database. Raises SchemaTooNew."""
+    """Raises SchemaTooNew."""
     with engine.connect() as connection:
         return missing(revision_of(connection))
 
 
-# Any number that nothing else on the server uses: who migrates holds it, so that two starting processes take
-# turns.
+# Any number that nothing else on the server uses. Migrations hold this lock, so two starting processes take turns.
 _POSTGRES_LOCK = 7_205_759_403
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Run every missing migration, up to ``revision``, in one transaction. Safe to call from several processes at once.
+    """Run every missing migration up to ``revision`` in one transaction. Several processes may call it at once.
 
-    Raises SchemaTooNew, and changes nothing then.
+    Raises SchemaTooNew, and then changes nothing.
     """
     with writing_connection(engine) as connection:
         alone(connection)
@@ -91,14 +91,14 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 
 
 def alone(connection: Connection) -> None:
-    """Until its transaction ends, nobody else migrates, and nothing gives up waiting."""
+    """Until the transaction ends, nobody else migrates, and nothing gives up waiting."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(PATIENT))
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """The same within a transaction that writes and is already begun, with nobody else at it."""
+    """The same within a write transaction that ``alone`` has locked."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

@@ -1,4 +1,4 @@
-"""Sources of accounts that were deleted. Most go at once; those that count for a team go once its results are out."""
+"""Sources of deleted accounts. Most are removed at once; those that count for a team, after its results are out."""
 
 from __future__ import annotations
 
@@ -29,21 +29,18 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.competition import FinalState, Mode
 from grader.schemas.submission import State
 
-# What is written into a submission in place of its source.
 BLANK = {"source": "", "filename": "forgotten", "artefact": None}
-# The words of a report that may quote the source.
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
-# Ids in one statement: both databases limit its parameters.
 _IDS = 1_000
 
 
 def present() -> ColumnElement[bool]:
-    """Whether a submission can be judged again: its source is there."""
+    """True if a submission has its source, so it can be judged again."""
     return SubmissionRow.source != ""
 
 
 def held(now: datetime) -> ColumnElement[bool]:
-    """Whether a submission counts for a team whose results are to come: its source outlives its author's account."""
+    """True if a submission counts for a team whose results are not out: its source outlives the account."""
     teams = (
         select(TeamRow.id)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -54,20 +51,20 @@ def held(now: datetime) -> ColumnElement[bool]:
 
 
 def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
-    """Remove the sources and reports of deleted accounts, as far as ``conditions`` hold, without those that are held.
-    What of it waits to be judged is cancelled; how much. What is being judged stays until the next time.
+    """Remove sources and reports of deleted accounts that match ``conditions``, except those that are held. Waiting
+    judgements are cancelled, running ones stay until the next call. Returns the number of cancelled ones.
 
-    Verdicts and times stay. Of what a final judged for a team that others are in, certificates need the digest of the
-    source and the measurements: these stay, too.
+    Verdicts and times stay. For finals of teams with remaining members, the source's digest and the measurements also
+    stay: certificates need them.
     """
-    row = SubmissionRow
-    deleted = row.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
-    left = or_(present(), and_(row.source_sha256.is_not(None), not_(_certified())))
+    table = SubmissionRow
+    deleted = table.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
+    left = or_(present(), and_(table.source_sha256.is_not(None), not_(_certified())))
     found = session.scalars(
-        select(row.id).where(deleted, left, not_(held(now)), row.state.not_in(ACTIVE), *conditions)
+        select(table.id).where(deleted, left, not_(held(now)), table.state.not_in(ACTIVE), *conditions)
     ).all()
     pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
-    # All of them first: what a regrade judges may be in another piece than what it judges again.
+    # Cancel all first: a regrade's judgement may be in another piece than its first judgement.
     cancelled = sum(_cancel(session, now, ids) for ids in pieces)
     for ids in pieces:
         _drop(session, ids)
@@ -75,43 +72,45 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
 
 
 def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
-    row = SubmissionRow
-    waiting = session.execute(select(row.id, row.attempt).where(row.id.in_(ids), row.state.in_(FREE))).all()
+    table = SubmissionRow
+    waiting = session.execute(
+        select(table.id, table.attempt).where(table.id.in_(ids), table.state.in_(FREE))
+    ).all()
     for submission, attempt in waiting:
         leases.end_cancelled(session, submission, attempt, now)
     return len(waiting)
 
 
 def _drop(session: Session, ids: Sequence[int]) -> None:
-    row = SubmissionRow
+    table = SubmissionRow
     _leave_out(session, ids)
-    # Compiled of these sources; another's of the very same source is made again.
-    keys = select(row.artefact).where(row.id.in_(ids), row.artefact.is_not(None))
+    # Compiled from these sources; if somebody else sent the same source, it is compiled again.
+    keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
-    certified = set(session.scalars(select(row.id).where(row.id.in_(ids), _certified())))
+    certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
     _run(session, delete(ReportRow).where(ReportRow.submission_id.in_(set(ids) - certified)))
     for report in session.scalars(select(ReportRow).where(ReportRow.submission_id.in_(certified))):
         report.body = json.dumps({**json.loads(report.body), **_WORDS_OF_REPORT})
-    digest = case((row.id.in_(certified), row.source_sha256), else_=None)
-    _run(session, update(row).where(row.id.in_(ids)).values(**BLANK, source_sha256=digest))
+    digest = case((table.id.in_(certified), table.source_sha256), else_=None)
+    _run(session, update(table).where(table.id.in_(ids)).values(**BLANK, source_sha256=digest))
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
-    """Take what has no verdict out of the open regrades: nothing is left to judge."""
+    """Remove submissions without a verdict from open regrades: there is nothing left to judge."""
     item, after = RegradeItemRow, aliased(SubmissionRow)
     found = session.execute(
         select(item.id, item.regrade_id)
         .join(after, after.id == item.after_id)
         .where(item.held_id.in_(ids), after.state.in_((State.CANCELLED, State.FAILED)))
     ).all()
-    _run(session, delete(item).where(item.id.in_([it.id for it in found])))
-    for regrade, count in Counter(it.regrade_id for it in found).items():
+    _run(session, delete(item).where(item.id.in_([row.id for row in found])))
+    for regrade, count in Counter(row.regrade_id for row in found).items():
         session.get_one(RegradeRow, regrade).left_out += count
 
 
 def _certified() -> ColumnElement[bool]:
-    """What a final judged, and was handed in for it, of teams that somebody with an account is in."""
-    row, judged = SubmissionRow, aliased(SubmissionRow)
+    """Final judgements, and the submissions that they judge, of teams with at least one remaining account."""
+    table, judged = SubmissionRow, aliased(SubmissionRow)
     others = (
         select(RegistrationRow.team_id)
         .join(UserRow, UserRow.id == RegistrationRow.user_id)
@@ -122,7 +121,7 @@ def _certified() -> ColumnElement[bool]:
         .join(FinalRow, FinalRow.id == FinalRunRow.final_id)
         .where(FinalRow.state != FinalState.CANCELLED, FinalRunRow.team_id.in_(others))
     )
-    return or_(row.id.in_(runs), row.id.in_(select(judged.rejudge_of).where(judged.id.in_(runs))))
+    return or_(table.id.in_(runs), table.id.in_(select(judged.rejudge_of).where(judged.id.in_(runs))))
 
 
 def _run(session: Session, statement: object) -> None:

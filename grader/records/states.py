@@ -1,6 +1,4 @@
-"""The life of a submission, written once: which state follows which, and the one fenced UPDATE that changes
-it.
-"""
+"""A submission's state machine: which state follows which, and the one fenced UPDATE that changes it."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ from grader.schemas.submission import JudgingReason, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
-# compiling: a worker took it, which for a compiled language most often is one that compiles and hands it on. waiting:
-# compiled, and held by no worker. queued again: a failure of ours, a worker that was asked to stop, or what it was
-# compiled to is gone. No state follows done and cancelled. Only staff can reopen what failed, see ``move``.
+# compiling: a worker took it; for compiled languages usually one that compiles and hands it on. waiting: compiled, and
+# held by no worker. queued again: after a failure of ours, a stopped worker, or if its artefact is gone. No state
+# follows done and cancelled. Only staff can reopen a failed one, see ``move``.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
@@ -31,18 +29,16 @@ FOLLOWS: dict[State, frozenset[State]] = {
     State.FAILED: frozenset({State.QUEUED}),
 }
 
-# A worker holds it under a lease.
 ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
 # Nobody holds it: a worker may claim it, and a cancellation ends it at once.
 FREE = (State.QUEUED, State.WAITING)
-# Counts against the user's waiting limit.
+# Counts against the user's limit of waiting submissions.
 UNFINISHED = (*FREE, *ACTIVE)
-# Nothing of it has run yet: who cancels it now has used nothing up.
+# It has not run yet: cancelling it now uses nothing up.
 _NOT_RUN = (*FREE, State.COMPILING)
 
 
 def before(state: State) -> list[State]:
-    """The states that ``state`` may follow."""
     return [earlier for earlier, later in FOLLOWS.items() if state in later]
 
 
@@ -55,19 +51,18 @@ def move(
     reopen: bool = False,
     **values: Any,
 ) -> bool:
-    """Change the state of one submission; True where it happened.
+    """Change the state of one submission; True if it happened.
 
-    It does not happen when ``fence`` is no longer the present attempt (a late result of a worker that lost
-    its lease), when ``to`` may not follow the present state (a verdict is never overwritten), or when a
-    condition does not hold. An active state may follow itself: that is progress within it. A final state is left only
-    with ``reopen``: a late worker must not.
+    It does not happen if ``fence`` is no longer the present attempt (a late result of a worker that lost its lease), if
+    ``to`` may not follow the present state (a verdict is never overwritten), or if a condition does not hold. An active
+    state may follow itself, as progress. A final state changes only with ``reopen``, so a late worker cannot change it.
 
-    With its end its user's counters are moved back: one less waits, and where the failure was ours, or it was cancelled
-    before it ran, the attempt is not used up. Of runs only our failures are given back: a user who takes back one after
-    the other keeps the queue busy all the same.
+    At its end the user's counters change: one less waits, and after a failure of ours, or a cancellation before it ran,
+    the attempt is given back. Runs are given back only after our failures: otherwise a user who cancels one after the
+    other could keep the queue busy.
     """
     ending = _counted(session, submission) if to.final else None
-    sources = [it for it in before(to) if it.final == reopen] + ([to] if to in ACTIVE else [])
+    sources = [state for state in before(to) if state.final == reopen] + ([to] if to in ACTIVE else [])
     statement = (
         update(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == fence)
@@ -96,10 +91,12 @@ def _give_back(
 def _counted(
     session: Session, submission: int
 ) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
-    """What its user's counters need of it, as it stands until this transaction changes it; None for a rejudge."""
-    row = SubmissionRow
+    """The values that its user's counters need, as of before this transaction; None for a rejudge."""
+    table = SubmissionRow
     return session.execute(
-        select(row.user_id, row.challenge, row.created_at, row.state, row.kind, row.competition_id)
-        .where(row.id == submission, row.rejudge_of.is_(None))
+        select(
+            table.user_id, table.challenge, table.created_at, table.state, table.kind, table.competition_id
+        )
+        .where(table.id == submission, table.rejudge_of.is_(None))
         .with_for_update()
     ).one_or_none()

@@ -1,8 +1,8 @@
-"""Which submissions are a course's: what a student of it handed in, while they took part, for what a published
-assignment asked for, between its opening and its end.
+"""A course's submissions: made by its students while they took part, for a published assignment that asked for the
+challenge, between its opening and its end.
 
-Everything that shows staff of a course a student's work asks here: ``handed_in`` in a query, ``counts`` of what is read
-already. The two say the same; a test compares them.
+Everything that shows students' work to a course's staff must use this rule: ``handed_in`` in queries, ``counts`` in
+memory. A test compares the two.
 """
 
 from __future__ import annotations
@@ -20,52 +20,71 @@ from grader.records.models import (
     AssignmentRow,
     ExtensionRow,
     MemberRow,
+    SimilarPairRow,
     StayRow,
     SubmissionRow,
 )
 from grader.schemas.course import CourseRole
+from grader.schemas.similarity import Decision
 from grader.schemas.submission import JudgingReason
 
-# From when to when somebody took part in a course; without an end they still do.
+# A period of taking part in a course; without an end it still lasts.
 Stay = tuple[Any, Any | None]
 
 
 def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
-    """Conditions over submissions, members, assignments and their parts together: the member is the student who handed
-    the submission in, and it is for that part of that assignment."""
-    row, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
+    """Conditions that join submissions, members, assignments and their parts: the member is the student who submitted,
+    for that part of that assignment."""
+    table, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
     asked, extension = AskedRow, ExtensionRow
-    at = row.created_at
+    at = table.created_at
     asked_before = exists().where(
         asked.assignment_id == assignment.id, asked.challenge == part.challenge, asked.asked_at <= at
     )
     extended = exists().where(
         extension.assignment_id == assignment.id,
-        or_(extension.user_id == row.user_id, extension.section == member.section),
+        or_(extension.user_id == table.user_id, extension.section == member.section),
         at <= func.coalesce(extension.late_until, extension.due_at),
     )
     return [
-        member.user_id == row.user_id,
+        member.user_id == table.user_id,
         member.role == CourseRole.STUDENT.value,
         _takes_part(member, at),
         assignment.course_id == member.course_id,
         assignment.published_at.is_not(None),
         part.assignment_id == assignment.id,
-        part.challenge == row.challenge,
+        part.challenge == table.challenge,
         at >= assignment.open_at,
-        asked_before.correlate(assignment, part, row),
+        asked_before.correlate(assignment, part, table),
         or_(
             at <= func.coalesce(assignment.late_until, assignment.due_at),
-            extended.correlate(assignment, member, row),
+            extended.correlate(assignment, member, table),
         ),
-        row.competition_id.is_(None),
-        row.kind != JudgingReason.RUN,
+        table.competition_id.is_(None),
+        table.kind != JudgingReason.RUN,
     ]
 
 
 def belongs(*more: ColumnElement[bool], member: Any = MemberRow) -> ColumnElement[bool]:
-    """A condition over submissions: handed in for a course; ``more`` says by which member or for which assignment."""
+    """A condition on submissions: made for a course. ``more`` narrows it to a member or an assignment."""
     return exists().where(*handed_in(member), *more).correlate(SubmissionRow)
+
+
+def is_marked_similar(session: Session, submission: str, staff: bool) -> bool:
+    """True if the report of a submission (public id) shows the flag for similarity: for staff unless the pair was
+    dismissed, for its author once it was confirmed. A course marks only its own submissions."""
+    pair = SimilarPairRow
+    wanted = pair.decision != Decision.DISMISSED if staff else pair.decision == Decision.CONFIRMED
+    courses = session.scalars(
+        select(AssignmentRow.course_id)
+        .join(pair, pair.assignment_id == AssignmentRow.id)
+        .where(or_(pair.submission == submission, pair.other == submission), wanted)
+    ).all()
+    if not courses:
+        return False
+    of_one = belongs(MemberRow.course_id.in_(courses))
+    query = select(SubmissionRow.id).where(SubmissionRow.public_id == submission, of_one)
+    return session.scalar(query) is not None
 
 
 def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
@@ -76,8 +95,8 @@ def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
 
 
 def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, closes: Any) -> bool:
-    """The same of what a student handed in at ``at`` for a challenge of a published assignment whose window for them
-    is ``opens`` to ``closes``. Times are of any one kind that can be compared."""
+    """The same rule for a student's submission at ``at`` for a challenge of a published assignment whose window for
+    them is ``opens`` to ``closes``. All times must be of one comparable type."""
     if asked_at is None or at < asked_at or at < opens or at > closes:
         return False
     return any(since <= at and (until is None or at <= until) for since, until in stays)
@@ -85,28 +104,27 @@ def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, clo
 
 def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
     """By user (id)."""
-    row, member = StayRow, MemberRow
+    table, member = StayRow, MemberRow
     found: dict[int, list[Stay]] = {}
     query = (
-        select(member.user_id, row.accepted_at, row.left_at, member.left_at)
-        .join(member, member.id == row.member_id)
+        select(member.user_id, table.accepted_at, table.left_at, member.left_at)
+        .join(member, member.id == table.member_id)
         .where(member.course_id == course, member.role == CourseRole.STUDENT.value)
-        .order_by(row.id)
+        .order_by(table.id)
     )
     for user, since, until, gone in session.execute(query):
-        ends = [it for it in (until, gone) if it is not None]
+        ends = [end for end in (until, gone) if end is not None]
         found.setdefault(user, []).append((since, min(ends, default=None)))
     return found
 
 
 def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
-    """Whether a present student took their place; staff always have theirs."""
+    """True if a present student accepted their place; always for staff."""
     open_stay = exists().where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     return or_(member.role != CourseRole.STUDENT.value, open_stay.correlate(member))
 
 
 def accept(session: Session, member: MemberRow) -> None:
-    """Note that a present student takes part from now on, unless they do already."""
     query = select(StayRow.id).where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     if session.scalar(query.limit(1)) is None:
         session.add(StayRow(member_id=member.id, accepted_at=clock(session)))
@@ -114,8 +132,8 @@ def accept(session: Session, member: MemberRow) -> None:
 
 
 def let_back_in(session: Session, member: MemberRow) -> None:
-    """End the stay of one whom staff removed, before they are put back: what they hand in next is the course's once
-    they accept again."""
+    """End the stay of a student whom staff removed, before they are put back: their later submissions belong to the
+    course only once they accept again."""
     rows = session.scalars(select(StayRow).where(StayRow.member_id == member.id, StayRow.left_at.is_(None)))
     for row in rows:
         row.left_at = member.left_at

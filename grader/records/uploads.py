@@ -1,4 +1,4 @@
-"""Uploaded challenges: which there are, which are in use, and who checks one."""
+"""Uploaded challenges: which there are, which are in use, and the claims of their checks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from grader.schemas.upload import CheckState
 
 
 def find(session: Session, challenge: str, number: int, whole: bool = False) -> UploadRow | None:
-    """``whole``: with the archive and what came of it."""
+    """``whole``: with the archive and the check's result."""
     query = select(UploadRow).where(UploadRow.challenge == challenge, UploadRow.number == number)
     return session.scalar(query.options(undefer("*")) if whole else query)
 
 
 def of_challenge(session: Session, challenge: str | None = None) -> Sequence[UploadRow]:
-    """The newest first; None: of every challenge."""
+    """Newest first; None: of every challenge."""
     query = select(UploadRow).order_by(UploadRow.id.desc())
     return session.scalars(
         query if challenge is None else query.where(UploadRow.challenge == challenge)
@@ -47,42 +47,42 @@ def in_use(session: Session, challenge: str) -> UploadRow | None:
 
 
 def all_in_use(session: Session) -> list[tuple[str, int, str]]:
-    """Challenge, row and digest of each that is in use."""
-    row = UploadRow
-    return [(it.challenge, it.id, it.digest) for it in session.execute(
-        select(row.challenge, row.id, row.digest).where(row.in_use).order_by(row.challenge)
+    table = UploadRow
+    return [(row.challenge, row.id, row.digest) for row in session.execute(
+        select(table.challenge, table.id, table.digest).where(table.in_use).order_by(table.challenge)
     )]  # fmt: skip
 
 
 def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
-    """Serve this one from now on, and no other; None: none of them."""
-    row = UploadRow
+    """Serve this upload and no other of the challenge; None: serve none of them."""
+    table = UploadRow
     at = {"synchronize_session": False}
     session.execute(
-        update(row).where(row.challenge == challenge, row.in_use).values(in_use=False), execution_options=at
+        update(table).where(table.challenge == challenge, table.in_use).values(in_use=False),
+        execution_options=at,
     )
     if number is not None:
         session.execute(
-            update(row)
-            .where(row.challenge == challenge, row.number == number)
+            update(table)
+            .where(table.challenge == challenge, table.number == number)
             .values(in_use=True, used_at=now),
             execution_options=at,
         )
 
 
 def waiting(session: Session, now: datetime) -> int:
-    """How many checks nobody works on, those whose worker is gone included."""
+    """Number of checks that nobody works on, including those whose worker is gone."""
     return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
 
 
 def _free(now: datetime) -> Any:
-    row = UploadRow
-    lost = (row.check_state == CheckState.RUNNING) & (row.check_lease <= now)
-    return (row.check_state == CheckState.WAITING) | lost
+    table = UploadRow
+    lost = (table.check_state == CheckState.RUNNING) & (table.check_lease <= now)
+    return (table.check_state == CheckState.WAITING) | lost
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
-    """The check that waits longest, for this worker. Call it within ``writing``."""
+    """Claim the check that waits longest. Call it within ``writing``."""
     row = session.scalar(
         select(UploadRow)
         .where(_free(now))
@@ -103,12 +103,12 @@ def claim(session: Session, worker: str, now: datetime, lease_s: float) -> Uploa
 
 
 def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> bool:
-    """Lengthen the claim and write ``values``; False where it was lost."""
-    row = UploadRow
+    """Extend the claim and write ``values``; False if it was lost."""
+    table = UploadRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.check_attempt == held.check_attempt)
-        .where(row.check_state == CheckState.RUNNING)
+        update(table)
+        .where(table.id == held.id, table.check_attempt == held.check_attempt)
+        .where(table.check_state == CheckState.RUNNING)
         .values(check_lease=until, **values)
         .execution_options(synchronize_session=False)
     )
@@ -116,13 +116,13 @@ def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> b
 
 
 def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, **values: Any) -> bool:
-    """End the check; False where it was lost."""
+    """End the check; False if the claim was lost."""
     ended = {"check_state": state, "check_ended_at": now, "check_lease": None}
-    row = UploadRow
+    table = UploadRow
     statement = (
-        update(row)
-        .where(row.id == held.id, row.check_attempt == held.check_attempt)
-        .where(row.check_state == CheckState.RUNNING)
+        update(table)
+        .where(table.id == held.id, table.check_attempt == held.check_attempt)
+        .where(table.check_state == CheckState.RUNNING)
         .values(**ended, **values)
         .execution_options(synchronize_session=False)
     )
@@ -130,7 +130,6 @@ def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, 
 
 
 def order_check(session: Session, row: UploadRow) -> None:
-    """Have it checked, once more where it was."""
     row.check_state, row.check_attempt = CheckState.WAITING, row.check_attempt + 1
     row.check_worker = row.check_lease = row.check_progress = row.check_result = None
     row.check_began_at = row.check_ended_at = None

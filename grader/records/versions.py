@@ -1,4 +1,4 @@
-"""Which versions of a challenge were served, and which one's board is shown."""
+"""Versions of a challenge that were served, and the one whose board is shown."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ def find(session: Session, challenge: str, version: int, lock: bool = False) -> 
 
 
 def history(session: Session, challenge: str) -> Sequence[VersionRow]:
-    """Every version that was served, the oldest first."""
+    """Every version that was served, oldest first."""
     return session.scalars(
         select(VersionRow).where(VersionRow.challenge == challenge).order_by(VersionRow.version)
     ).all()
 
 
 def shown(session: Session, challenge: str) -> int | None:
-    """The version that was published last; None where none was."""
+    """The version published last; None if none was."""
     return shown_versions(session, VersionRow.challenge == challenge).get(challenge)
 
 
 def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
-    """Challenge -> the version that was published last."""
-    row = VersionRow
+    table = VersionRow
     latest = func.row_number().over(
-        partition_by=row.challenge, order_by=(row.published_at.desc(), row.version.desc())
+        partition_by=table.challenge, order_by=(table.published_at.desc(), table.version.desc())
     )
     ordered = (
-        select(row.challenge, row.version, latest.label("place"))
-        .where(row.published_at.is_not(None), *conditions)
+        select(table.challenge, table.version, latest.label("place"))
+        .where(table.published_at.is_not(None), *conditions)
         .subquery()
     )
     found = session.execute(select(ordered.c.challenge, ordered.c.version).where(ordered.c.place == 1))
@@ -48,7 +47,7 @@ def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[s
 
 
 def drafts(session: Session) -> list[VersionRow]:
-    """Versions that were served and not published, unless a later one is shown already."""
+    """Served, unpublished versions, unless a later one is already shown."""
     published = shown_versions(session)
     rows = session.scalars(
         select(VersionRow)
@@ -59,19 +58,18 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
-    """Whether anything has a verdict under this version. What was only run holds nothing fast."""
-    row = SubmissionRow
+    """True if a submission has a verdict under this version. Runs do not count."""
+    table = SubmissionRow
     found = session.scalar(
-        select(row.id)
-        .where(row.challenge == challenge, row.version == version, row.state == State.DONE)
-        .where(row.kind != JudgingReason.RUN)
+        select(table.id)
+        .where(table.challenge == challenge, table.version == version, table.state == State.DONE)
+        .where(table.kind != JudgingReason.RUN)
         .limit(1)
     )
     return found is not None
 
 
 def publish(session: Session, challenge: str, version: int, now: datetime) -> None:
-    """Show this version's board from now on."""
     session.execute(
         update(VersionRow)
         .where(VersionRow.challenge == challenge, VersionRow.version == version)

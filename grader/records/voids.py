@@ -1,5 +1,5 @@
-"""Results that staff voided: everywhere, or in one course. What is void everywhere is set aside with all judgements of
-it, and comes back with them."""
+"""Results that staff voided, everywhere or in one course. If voided everywhere, all judgements of a submission are set
+aside, and restored together."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """By the id of what was submitted, what counts nowhere."""
+    """Submission (id) -> its void, if it counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
-    return {it.submission_id: it for it in found}
+    return {row.submission_id: row for row in found}
 
 
 def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
-    """By the id of what was submitted, the courses (slugs) whose staff voided it."""
+    """Submission (id) -> the courses (slugs) whose staff voided it."""
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found
-    row = CourseVoidRow
+    table = CourseVoidRow
     query = (
-        select(CourseRow.slug, row)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .where(row.submission_id.in_(submissions))
+        select(CourseRow.slug, table)
+        .join(CourseRow, CourseRow.id == table.course_id)
+        .where(table.submission_id.in_(submissions))
         .order_by(CourseRow.id)
     )
-    for slug, it in session.execute(query):
-        found.setdefault(it.submission_id, []).append((slug, it))
+    for slug, void in session.execute(query):
+        found.setdefault(void.submission_id, []).append((slug, void))
     return found
 
 
 def in_course(session: Session, course: int) -> dict[int, str]:
-    """Id of what its staff voided in a course -> why."""
-    row = CourseVoidRow
-    query = select(row.submission_id, row.reason).where(row.course_id == course)
+    """Submission (id) -> the reason of this course's staff."""
+    table = CourseVoidRow
+    query = select(table.submission_id, table.reason).where(table.course_id == course)
     return dict(session.execute(query).all())
 
 
 def set_aside(session: Session, submission: int) -> None:
-    """Whatever counted of a submission does not any more."""
+    """Stop counting all judgements of a submission."""
     _move(session, submission, None, SetAside.VOID)
 
 
 def restore(session: Session, submission: int) -> None:
-    """What counted before counts again."""
+    """Count again what counted before."""
     _move(session, submission, SetAside.VOID, None)
 
 
 def _move(session: Session, submission: int, before: SetAside | None, after: SetAside | None) -> None:
-    row = SubmissionRow
+    table = SubmissionRow
     session.execute(
-        update(row)
-        .where(or_(row.id == submission, row.rejudge_of == submission))
-        .where(row.set_aside.is_(None) if before is None else row.set_aside == before)
+        update(table)
+        .where(or_(table.id == submission, table.rejudge_of == submission))
+        .where(table.set_aside.is_(None) if before is None else table.set_aside == before)
         .values(set_aside=after)
         .execution_options(synchronize_session=False)
     )

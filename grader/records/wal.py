@@ -1,11 +1,11 @@
-"""Whether SQLite's write-ahead log can be read to its end.
+"""Checks whether SQLite's write-ahead log can be read to its end.
 
-SQLite takes a frame with a wrong checksum for the end of the log: what was committed behind it is dropped without a
-word. So the log is read before the first process opens the database. This module is run as a program of its own, since
-a process that closes SQLite's index file loses the locks that it has on it.
+SQLite takes a frame with a wrong checksum for the end of the log, and silently drops all later commits. So the log is
+checked before the first process opens the database. This module runs as a separate program, because a process that
+closes SQLite's index file loses its locks on that file.
 
-The format is that of https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html (its
-index, which says how many frames were committed when the last process ended).
+The format is defined in https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html
+(its index, which has the number of frames committed when the last process ended).
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_MAGIC = 0x377F0682  # its last bit says that checksums are made of big-endian words
+_MAGIC = 0x377F0682  # the last bit means that checksums use big-endian words
 _HEADER, _FRAME = 32, 24
 _INDEX = 136
-# Every process that has the database open holds this byte of the index locked.
+# Every process that has the database open holds a lock on this byte of the index.
 _IN_USE = 128
 # The kernel's struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi"
-# Enough for some 500 MiB; a log has 4 MiB as a rule.
+# Enough for some 500 MiB; a log usually has 4 MiB.
 _SECONDS = 20.0
 _PAUSE_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
 class _Index:
-    """What the index says: the frames that were committed, how many of them are in the database, which log it is of."""
-
+    # Frames committed, and those of them already copied into the database.
     committed: int
     copied: int
+    # Identifies the log.
     salts: bytes
 
 
 @dataclass(frozen=True)
 class _Log:
-    """``readable``: frames up to the last commit before the first wrong one; ``beyond``: commits from there on."""
-
     salts: bytes
+    # Frames up to the last commit before the first wrong one.
     readable: int
+    # Commits after it.
     beyond: int
     frames: int
 
 
 def damage(database: Path) -> str:
-    """What is wrong with the log of a database that nobody has open; empty where nothing is, or somebody has."""
+    """The damage to the log of a database that nobody has open; empty if there is none, or if it is open."""
     log = database.with_name(f"{database.name}-wal")
     index = database.with_name(f"{database.name}-shm")
     try:
@@ -65,10 +65,10 @@ def damage(database: Path) -> str:
 
 
 def _alone(file: BinaryIO) -> bool:
-    """Lock the index where nobody has the database open; False where somebody has.
+    """Lock the index if nobody has the database open; False if somebody has.
 
-    Of programs that start at once one looks, and the others wait for it: whoever took that for use would go on and let
-    SQLite drop what the first one is about to refuse.
+    If several programs start at once, one checks and the others wait. If they took the first one's lock for use, they
+    would go on and let SQLite drop what the first one is about to report.
     """
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -77,7 +77,7 @@ def _alone(file: BinaryIO) -> bool:
         except OSError:
             asked = struct.pack(_FLOCK, fcntl.F_WRLCK, 0, _IN_USE, 1, 0)
             held = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))[0]
-            if held == fcntl.F_RDLCK:  # as SQLite holds it
+            if held == fcntl.F_RDLCK:  # SQLite's kind of lock
                 return False
             time.sleep(_PAUSE_SECONDS)
         else:
@@ -94,21 +94,21 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
         log = _read_log(file, size)
     if log is None:
         if index is not None and not missing:
-            return ""  # all of it is in the database
+            return ""  # everything is in the database
         return f"the header of {path.name} is damaged: none of its {size} bytes can be read"
     where = f"frame {log.readable + 1} of {log.frames} in {path.name} cannot be read"
     if index is not None and index.salts == log.salts and index.committed > log.readable:
-        # Also where all was copied: what can be read is older, and would be taken for newer.
+        # Even if everything was copied: the readable part is older, and would be taken for newer.
         return f"{where}, and {index.committed} were committed" if missing or log.readable else ""
-    # Committing writes a transaction, waits for the disk, and only then lets the next one write: of what a power cut
-    # tore, one commit at most can be seen from the tear on. A log without an index is a copy, and was not torn.
+    # A commit writes a transaction, waits for the disk, and only then lets the next one write: after a power cut, at
+    # most one commit can be visible beyond the torn frame. A log without an index is a copy, and was not torn.
     if log.beyond > (1 if has_index else 0):
         return f"{where}, and {log.beyond} transactions end there or after it"
     return ""
 
 
 def _read_index(data: bytes) -> _Index | None:
-    """None where it is none, or was not written in full."""
+    """None if it is not an index, or is incomplete."""
     if len(data) < _INDEX or data[:48] != data[48:96] or not data[12]:
         return None
     (committed,) = struct.unpack_from("=I", data, 16)
@@ -117,7 +117,7 @@ def _read_index(data: bytes) -> _Index | None:
 
 
 def _read_log(file: BinaryIO, size: int) -> _Log | None:
-    """None where its header is damaged."""
+    """None if its header is damaged."""
     header = file.read(_HEADER)
     magic, _, page, _ = struct.unpack_from(">4I", header)
     swapped = (magic & 1 == 1) != (sys.byteorder == "big")
@@ -141,7 +141,7 @@ def _read_log(file: BinaryIO, size: int) -> _Log | None:
         elif broken and commits and frame[8:16] == salts:
             beyond += 1
         if time.monotonic() > until:
-            return _Log(salts, frames, 0, frames)  # nothing wrong so far, and there is no time for the rest
+            return _Log(salts, frames, 0, frames)  # no damage so far, and no time for the rest
     return _Log(salts, readable, beyond, frames)
 
 

@@ -1,4 +1,4 @@
-"""Which workers there are, which of them are alive, and whose GPU is out of service."""
+"""Workers: which exist, which are alive, and whose GPU is out of service."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def register(
     gpu: str | None = None,
     compiles: bool = False,
 ) -> None:
-    """Enter this process as a worker, of the GPU with that UUID if any. ``device`` is empty where it only compiles.
+    """Register this process as a worker, for the GPU with that UUID if any. ``device`` is empty if it only compiles.
 
-    A row of the same name (an earlier life) is taken over. Out of service it stays until ``back_in_service``, and
-    drained until it is resumed.
+    It takes over a row of the same name (an earlier process), which stays out of service until ``back_in_service``, and
+    drained until ``resume``.
     """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
@@ -44,7 +44,7 @@ def register(
 
 
 def beat(session: Session, name: str, now: datetime, reading: dict[str, Any] | None = None) -> None:
-    """Say that the worker is alive, and how its GPU is; one that was given up for dead is alive again."""
+    """Record a heartbeat and the GPU's state; a worker that was presumed dead is alive again."""
     _set(session, name, heartbeat=now, ended_at=None, reading=reading)
 
 
@@ -53,17 +53,16 @@ def leave(session: Session, name: str, now: datetime) -> None:
 
 
 def set_sandbox_fault(session: Session, name: str, reason: str) -> None:
-    """Say why this worker's host starts no sandboxes now; empty: it starts them again."""
+    """Record why this worker's host starts no sandboxes; empty: it does again."""
     _set(session, name, sandbox_fault=reason)
 
 
 def without_sandboxes(session: Session, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Living workers whose host starts no sandboxes."""
     return _serving(session, now, silent_s, WorkerRow.sandbox_fault != "")
 
 
 def take_out_of_service(session: Session, name: str, gpu: str, reason: str) -> None:
-    """Say why this GPU judges nothing any more; what an earlier worker said of it is replaced."""
+    """Record why this GPU must not judge; replaces an earlier worker's reason."""
     back_in_service(session, gpu)
     _set(session, name, out_of_service=reason)
 
@@ -74,38 +73,39 @@ def back_in_service(session: Session, gpu: str) -> None:
 
 
 def out_of_service(session: Session) -> list[WorkerRow]:
-    """Workers whose GPU was found bad, whether or not their processes still run."""
-    row = WorkerRow
-    return list(session.scalars(select(row).where(row.out_of_service != "").order_by(row.host, row.name)))
+    table = WorkerRow
+    return list(
+        session.scalars(select(table).where(table.out_of_service != "").order_by(table.host, table.name))
+    )
 
 
 def draining(session: Session, name: str) -> bool:
-    """Whether staff want this worker to take nothing more."""
-    row = WorkerRow
-    return session.scalar(select(row.id).where(row.name == name, row.drained_at.is_not(None))) is not None
+    table = WorkerRow
+    return (
+        session.scalar(select(table.id).where(table.name == name, table.drained_at.is_not(None))) is not None
+    )
 
 
 def drain(session: Session, name: str, now: datetime) -> bool:
-    """Have it take nothing more; False where there is no worker of that name. Since when it is drained stays."""
+    """Make it take nothing more; False if there is no such worker. A drained worker keeps its time."""
     return _set(session, name, drained_at=func.coalesce(WorkerRow.drained_at, now)) == 1
 
 
 def resume(session: Session, name: str) -> bool:
-    """Let it take submissions again, now or when it is started; False where there is no worker of that name."""
+    """Let it take submissions again, now or after its next start; False if there is no such worker."""
     return _set(session, name, drained_at=None) == 1
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """Those that have not ended, may come back drained or out of service, or reported since then; by name."""
-    row = WorkerRow
-    # Only that of a GPU comes back under its name.
-    drained = and_(row.drained_at.is_not(None), row.gpu.is_not(None))
-    worth = or_(row.ended_at.is_(None), drained, row.out_of_service != "", row.heartbeat >= since)
-    return list(session.scalars(select(row).where(worth).order_by(row.name)))
+    """Workers that have not ended, may return drained or out of service, or reported since then; by name."""
+    table = WorkerRow
+    # Only the worker of a GPU returns under its name.
+    drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
+    worth = or_(table.ended_at.is_(None), drained, table.out_of_service != "", table.heartbeat >= since)
+    return list(session.scalars(select(table).where(worth).order_by(table.name)))
 
 
 def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
-    """When the last of these workers reported."""
     return session.scalar(select(func.max(WorkerRow.heartbeat)).where(*conditions))
 
 
@@ -115,11 +115,11 @@ def _set(session: Session, name: str, **values: Any) -> int:
 
 
 def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
-    """Mark workers that were silent for ``silent_s`` seconds; how many."""
-    row = WorkerRow
+    """Mark workers that were silent for ``silent_s`` seconds; returns their number."""
+    table = WorkerRow
     statement = (
-        update(row)
-        .where(row.ended_at.is_(None), row.heartbeat < now - timedelta(seconds=silent_s))
+        update(table)
+        .where(table.ended_at.is_(None), table.heartbeat < now - timedelta(seconds=silent_s))
         .values(ended_at=now)
         .execution_options(synchronize_session=False)
     )
@@ -127,17 +127,17 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime | ColumnElement[datetime], silent_s: float) -> list[WorkerRow]:
-    """Workers that judge submissions: their hearts beat, and their GPUs are in service."""
+    """Workers that judge: with a recent heartbeat, and a GPU in service."""
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
 
 def serving(session: Session, device: str, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Workers that take what waits for ``device``: those of them that are not being drained."""
+    """Those of them that take submissions for ``device`` and are not draining."""
     return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
 
 
 def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
-    """Workers that serve what is to be compiled, beside a device or alone; or those that staff ``drained``."""
+    """Workers that serve the queue ``compile``, alone or next to a device; or those that staff ``drained``."""
     state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
     return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 
@@ -148,7 +148,7 @@ def _serving(
     silent_s: float,
     *conditions: ColumnElement[bool],
 ) -> list[WorkerRow]:
-    row = WorkerRow
-    fresh = row.heartbeat > now - timedelta(seconds=silent_s)
-    serving = (row.ended_at.is_(None), row.out_of_service == "", fresh)
-    return list(session.scalars(select(row).where(*serving, *conditions).order_by(row.name)))
+    table = WorkerRow
+    fresh = table.heartbeat > now - timedelta(seconds=silent_s)
+    serving = (table.ended_at.is_(None), table.out_of_service == "", fresh)
+    return list(session.scalars(select(table).where(*serving, *conditions).order_by(table.name)))

@@ -1,4 +1,4 @@
-"""Whether the database takes writes, asked again and again by load balancers at little cost."""
+"""Whether the database accepts writes, at little cost, as load balancers ask often."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader import limits
 from grader.records.engine import hurried_connection
 from grader.records.integrity import sqlite_file
 
-# The smallest write there is: a row, which stays what it is.
+# The smallest possible write: a row that stays unchanged.
 _WRITE = text("UPDATE alembic_version SET version_num = version_num")
 _PATIENCE_MS = 2_000
 # lock_not_available, query_canceled
@@ -23,7 +23,7 @@ _POSTGRES_BUSY = ("55P03", "57014")
 
 
 class Writability:
-    """Of one process. Free space is looked at each time; whether a write works is tried now and then."""
+    """The state of one process. Free space is checked each time, a write is tried at intervals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,10 +31,10 @@ class Writability:
         self._trouble = ""
 
     def trouble(self, engine: Engine) -> str:
-        """Why writes fail; empty where they work, or where the database is merely busy."""
+        """Why writes fail; empty if they work, or if the database is only busy."""
         if fault := _full(engine):
             return fault
-        # Who comes while another one tries takes its last answer.
+        # If another thread is trying, its last result is used.
         if time.monotonic() >= self._next and self._lock.acquire(blocking=False):
             try:
                 self._trouble = _try(engine)
@@ -65,7 +65,8 @@ def _try(engine: Engine) -> str:
 
 
 def _busy(error: SQLAlchemyError) -> bool:
-    """Somebody else writes for long. That is no reason to send requests elsewhere: all would wait there, too."""
+    """True if another transaction writes for long. Requests should not go elsewhere then: they would wait there,
+    too."""
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:

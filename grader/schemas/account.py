@@ -1,4 +1,4 @@
-"""Accounts and invitations, as API, pages and command line see them."""
+"""Accounts and invitations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.schemas.strict import Strict
 
 
 class Role(StrEnum):
-    """``staff`` teach: they see every submission. ``admin`` are staff who also say who is staff."""
+    """``staff`` teach and see every submission; ``admin`` are staff who also appoint staff."""
 
     STUDENT = "student"
     STAFF = "staff"
@@ -21,8 +21,8 @@ class Role(StrEnum):
 
 
 class EmailBy(StrEnum):
-    """Where an account's address comes from: an admin, a course's roster, its owner (who proved it), or a site that
-    signed its owner in. Only the first two let another site link itself to the account by that address."""
+    """Who set an account's address: an admin, a course's roster, its owner (who verified it), or a site that signed the
+    owner in. Only addresses of the first two let another site link itself to the account."""
 
     ADMIN = "admin"
     ROSTER = "roster"
@@ -37,23 +37,23 @@ RoleName = Literal["student", "staff", "admin"]
 
 
 class IdentityView(Strict):
-    """Another site's account that opens one here: ``authority`` calls its owner ``subject``."""
+    """An account at another site that signs in here."""
 
     id: int
     label: str
     authority: str
-    subject: str
+    subject: str = Field(description="the other site's id of the person")
     came_by: str
     created_at: datetime
     used_at: datetime | None = None
 
 
 class PersonView(Strict):
-    """Somebody's account. ``email`` is one that was proven, or set by who runs the platform."""
+    """An account."""
 
     name: str
     role: RoleName
-    email: str | None = None
+    email: str | None = Field(default=None, description="verified, or set by the platform's operator")
     created_at: datetime
 
 
@@ -69,8 +69,10 @@ class InvitationBody(Strict):
     """Body of POST /api/v1/invitations."""
 
     label: str = Field(default="", max_length=limits.NAME_CHARS, description="for whom: a course, a group")
-    role: RoleName = Field(default="student", description="other than student: admins only")
-    uses: StrictInt = Field(default=1, ge=1, le=limits.INVITATION_USES, description="accounts it is good for")
+    role: RoleName = Field(default="student", description="roles other than student: admins only")
+    uses: StrictInt = Field(
+        default=1, ge=1, le=limits.INVITATION_USES, description="accounts that it can make"
+    )
     days: StrictInt = Field(default=14, ge=1, le=limits.INVITATION_DAYS)
 
 
@@ -80,15 +82,15 @@ class InvitationView(Strict):
     role: RoleName
     uses: int
     used: int
-    made_by: str | None = Field(default=None, description="none: who runs the platform")
+    made_by: str | None = Field(default=None, description="null: the platform's operator")
     created_at: datetime
     expires_at: datetime
 
 
 class NewInvitation(InvitationView):
-    """``link`` is shown this once."""
+    """An invitation that was just made."""
 
-    link: str
+    link: str = Field(description="shown only this once")
 
 
 class InvitationList(Strict):
@@ -96,30 +98,30 @@ class InvitationList(Strict):
 
 
 class LinkView(Strict):
-    """A link that works once; it is shown this once, too."""
+    """A link that works once, and is shown only this once."""
 
     link: str
     expires_at: datetime
 
 
 class SignUpBody(Strict):
-    """Body of POST /api/v1/accounts. ``key`` is that of an invitation or of a mailed link."""
+    """Body of POST /api/v1/accounts."""
 
     name: str
     password: str
-    key: str = Field(default="", max_length=128)
+    key: str = Field(default="", max_length=128, description="of an invitation or of a mailed link")
 
 
 class AddressBody(Strict):
-    """Body of POST /api/v1/accounts/address: where to mail the link that makes an account."""
+    """Body of POST /api/v1/accounts/address."""
 
-    email: str = Field(max_length=limits.EMAIL_CHARS)
+    email: str = Field(max_length=limits.EMAIL_CHARS, description="receives the link that makes an account")
 
 
 class ForgottenBody(Strict):
-    """Body of POST /api/v1/password-resets: name or e-mail address of the account."""
+    """Body of POST /api/v1/password-resets."""
 
-    name: str = Field(max_length=limits.EMAIL_CHARS)
+    name: str = Field(max_length=limits.EMAIL_CHARS, description="name or e-mail address of the account")
 
 
 class ResetBody(Strict):
@@ -130,6 +132,6 @@ class ResetBody(Strict):
 
 
 class MessageSent(Strict):
-    """The same for every caller and every name."""
+    """The answer is the same for every caller and every name."""
 
     message: str

@@ -1,4 +1,4 @@
-"""What staff tell everybody, and what participants ask: of a course, an assignment or a competition."""
+"""Announcements by staff and questions by participants, in a course, an assignment or a competition."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from grader.schemas.strict import Moment, Strict
 
 
 class AnnouncementBody(Strict):
-    """Markdown. ``assignment``: of the course, where it is about one. ``seen``, where it is sent, is the ``edited_at``
-    that one read: where somebody else changed the announcement since, nothing is done."""
+    """The body that makes or changes an announcement."""
 
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
-    text: str = Field(default="", max_length=limits.ANNOUNCEMENT_CHARS)
-    assignment: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
-    seen: Moment | None = None
+    text: str = Field(default="", max_length=limits.ANNOUNCEMENT_CHARS, description="Markdown")
+    assignment: str | None = Field(
+        default=None, max_length=limits.SLUG_CHARS, description="of the course, if it is about one"
+    )
+    seen: Moment | None = Field(
+        default=None,
+        description="the `edited_at` that was read: nothing is changed if somebody edited it since; omit it to skip "
+        "this check",
+    )
 
 
 class AnnouncementView(Strict):
@@ -37,28 +42,37 @@ class AnnouncementList(Strict):
 
 
 class QuestionBody(Strict):
-    """``about``: an assignment of the course, or a challenge of the competition."""
+    """The body that asks a question."""
 
     text: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
-    about: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
+    about: str | None = Field(
+        default=None,
+        max_length=limits.SLUG_CHARS,
+        description="an assignment of the course, or a challenge of the competition",
+    )
 
 
 class QuestionAnswer(Strict):
-    """``to_all``: everybody reads question and answer, but not who asked. ``seen``, where it is sent, is the
-    ``answered_at`` that one read: where somebody else answered since, nothing is done."""
+    """The body that answers a question."""
 
     answer: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
-    to_all: StrictBool = False
-    seen: Moment | None = None
+    to_all: StrictBool = Field(
+        default=False, description="everybody may read question and answer, but not who asked"
+    )
+    seen: Moment | None = Field(
+        default=None,
+        description="the `answered_at` that was read: nothing is changed if somebody answered since; omit it to skip "
+        "this check",
+    )
 
 
 class QuestionView(Strict):
-    """``asked_by`` is for staff and who asked."""
+    """A question, perhaps answered."""
 
     number: int
     about: str | None
     text: str
-    asked_by: str | None
+    asked_by: str | None = Field(description="for staff and the person who asked")
     own: bool
     created_at: datetime
     answer: str
@@ -68,6 +82,6 @@ class QuestionView(Strict):
 
 
 class QuestionList(Strict):
-    """What is not answered first; of the rest the newest."""
+    """Unanswered questions first, then the newest."""
 
     questions: list[QuestionView]

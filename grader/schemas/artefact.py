@@ -1,4 +1,4 @@
-"""What compiling a CUDA submission gave, as it travels from who compiled it to who runs it."""
+"""A compiled CUDA submission, on its way from the compiler to the worker that runs it."""
 
 from __future__ import annotations
 
@@ -30,18 +30,22 @@ Library = Annotated[
 
 
 class Artefact(Strict):
-    """A compiled library. ``key`` is a hash of everything that it was made from, ``sha256`` that of the library itself,
-    ``arch`` such as sm_90a, ``toolkit`` the compiler's version, ``log`` what it printed."""
+    """A compiled library."""
 
+    # A hash of everything that it was made from.
     key: str
+    # Such as sm_90a.
     arch: str
+    # The compiler's version.
     toolkit: str
     library: Library
+    # Of the library.
     sha256: str
+    # The compiler's output.
     log: str = ""
     kernels: list[KernelUsage] = Field(default_factory=list)
 
     @property
     def intact(self) -> bool:
-        """Whether the library is still what was stored."""
+        """True if the library is still the one that was stored."""
         return hashlib.sha256(self.library).hexdigest() == self.sha256

@@ -1,4 +1,4 @@
-"""Assignments, their times and what is left of their limits, as API, pages and command line see them."""
+"""Assignments, their times and remaining limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from grader.languages import Language
 from grader.schemas.course import CourseSlug, Revision
 from grader.schemas.strict import Strict
 
-_TIME = "in the course's time zone, or with an offset; a day alone is its {}"
+_TIME = "in the course's time zone, or with an offset; a day alone means its {}"
 
 
 class Counts(StrEnum):
-    """Which submission for a challenge counts: the one with the most points, or the last."""
+    """The submission that counts for a challenge: the one with the most points, or the last."""
 
     BEST = "best"
     LAST = "last"
@@ -26,42 +26,47 @@ class Counts(StrEnum):
 class PartBody(Strict):
     challenge: str = Field(max_length=limits.SLUG_CHARS)
     weight: StrictFloat | StrictInt = Field(
-        default=1.0, gt=0, le=1000, description="the challenge's points are multiplied by it"
+        default=1.0, gt=0, le=1000, description="factor of the challenge's points"
     )
 
 
 class AttemptLimits(Strict):
-    """For each challenge of the assignment while it is open; none: as many as the platform allows. ``day`` is one of
-    the course's time zone."""
+    """Limits for each challenge of the assignment while it is open. Null: only those of the platform."""
 
-    day: StrictInt | None = Field(default=None, ge=1, le=1000)
+    day: StrictInt | None = Field(
+        default=None, ge=1, le=1000, description="submissions per day of the course's time zone"
+    )
     total: StrictInt | None = Field(default=None, ge=1, le=10_000)
-    pending: StrictInt | None = Field(default=None, ge=1, le=1000, description="that wait or run at once")
+    pending: StrictInt | None = Field(
+        default=None, ge=1, le=1000, description="submissions waiting or running at once"
+    )
 
 
 class AssignmentBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>: all of it. A new one is a draft."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>: the whole assignment. A new one is a draft."""
 
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
     parts: list[PartBody] = Field(min_length=1, max_length=50)
     open_at: str = Field(max_length=40, description=_TIME.format("beginning"))
     due_at: str = Field(max_length=40, description=_TIME.format("end"))
     late_until: str | None = Field(
-        default=None, max_length=40, description="none: nothing counts after `due_at`"
+        default=None, max_length=40, description="null: nothing counts after `due_at`"
     )
     late_percent: StrictFloat | StrictInt = Field(
-        default=0.0, ge=0, le=100, description="of the points, for each day begun after `due_at`"
+        default=0.0, ge=0, le=100, description="percent of the points lost per day begun after `due_at`"
     )
     grace_days: StrictInt = Field(
-        default=0, ge=0, le=365, description="late days here that a student's own grace days may pay"
+        default=0, ge=0, le=365, description="late days that a student's grace days may cover here"
     )
     attempts: AttemptLimits = AttemptLimits()
-    languages: list[Language] = Field(default_factory=list, description="empty: all that a challenge takes")
+    languages: list[Language] = Field(
+        default_factory=list, description="empty: all that the challenge accepts"
+    )
     devices: list[str] = Field(default_factory=list, max_length=50, description="empty: all that are served")
     counts: Counts = Counts.BEST
     reveal_hidden: StrictBool = Field(
         default=False,
-        description="students read their hidden cases once nobody can submit for points any more",
+        description="students see their hidden cases once nobody can submit for points any more",
     )
     revision: Revision = None
 
@@ -76,11 +81,11 @@ class PartView(Strict):
     challenge: str
     title: str
     weight: float
-    points: float | None = Field(description="the most that it can give; none while its folder is broken")
+    points: float | None = Field(description="the maximum; null while its folder is broken")
 
 
 class AttemptsLeft(Strict):
-    """What a student has left for one challenge now; none: no limit of the assignment."""
+    """What a student has left for one challenge now; null: the assignment sets no limit."""
 
     challenge: str
     day: int | None
@@ -89,7 +94,7 @@ class AttemptsLeft(Strict):
 
 
 class AssignmentView(Strict):
-    """``due_at`` and ``late_until`` are those that hold for who asks: with an extension, the extended ones."""
+    """An assignment. Times are the caller's: with an extension, the extended ones."""
 
     course: str
     slug: str
@@ -105,13 +110,13 @@ class AssignmentView(Strict):
     grace_days: int
     attempts: AttemptLimits
     left: list[AttemptsLeft] = Field(
-        default_factory=list, description="of a student who asks, while it is open"
+        default_factory=list, description="the calling student's, while it is open"
     )
     languages: list[Language]
     devices: list[str]
     counts: Counts
     reveal_hidden: bool
-    published_at: datetime | None = Field(description="none: a draft, which students do not see")
+    published_at: datetime | None = Field(description="null: a draft, which students do not see")
     revision: int
 
 
@@ -121,8 +126,8 @@ class AssignmentList(Strict):
 
 
 class ExtensionBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for one student or one section, also
-    after the deadline. What was handed in meanwhile counts as if it had always been so."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for one student or one section, even
+    after the deadline. It also applies to earlier submissions."""
 
     student: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     section: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)

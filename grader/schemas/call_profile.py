@@ -1,7 +1,7 @@
-"""What a call asked of a GPU, counted on the emulated one: by kernel, by line of the source, and in all.
+"""Counts of one call on the emulated GPU: by kernel, by line of the source, and in total.
 
-This is where each count is defined. Where Nsight Compute has the same, its metric is named; it counts machine code,
-and this counts PTX, in which addresses take more instructions and short branches are not yet predicates.
+Each count is defined here, with the name of the same metric of Nsight Compute if there is one. That counts machine
+code, this counts PTX, in which addresses take more instructions and short branches are not yet predicates.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, mo
 
 from grader.schemas.strict import Strict
 
-# As ``sandbox/emulator/profile.py`` cuts it: what is longer nobody reads, and it is stored with every report.
+# ``sandbox/emulator/profile.py`` cuts at these: nobody reads more, and it is stored with every report.
 MOST_KERNELS, MOST_LINES = 32, 200
 SECTOR_BYTES = 32
-# Of the modelled card, and of a multiprocessor of its.
+# Multiprocessors of the modelled card, and warps of each.
 MULTIPROCESSORS, MOST_WARPS = 132, 64
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -28,7 +28,7 @@ Term = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z0-9 ]+$
 
 
 class Counts(Strict):
-    """Of some instructions. What is 0 is left out where it is stored or sent."""
+    """Counts of some instructions. Zeros are omitted when stored or sent."""
 
     instructions: Count = Field(
         default=0,
@@ -40,7 +40,7 @@ class Counts(Strict):
     )
     threads_on: Count = Field(
         default=0,
-        description="those whose predicate was true, too (smsp__thread_inst_executed_pred_on)",
+        description="those whose predicate was true (smsp__thread_inst_executed_pred_on)",
     )
     divergent_branches: Count = Field(
         default=0,
@@ -48,7 +48,7 @@ class Counts(Strict):
     )
     stall_cycles: Count = Field(
         default=0,
-        description="cycles that warps waited for an operand, or for others at a barrier, if nothing else held them up",
+        description="cycles that warps waited for an operand, or for others at a barrier, if nothing else delayed them",
     )
     load_requests: Count = Field(
         default=0,
@@ -57,11 +57,11 @@ class Counts(Strict):
     )
     load_sectors: Count = Field(
         default=0,
-        description="sectors of 32 bytes that they touch (l1tex__t_sectors_pipe_lsu_mem_global_op_ld)",
+        description="sectors of 32 bytes that these touch (l1tex__t_sectors_pipe_lsu_mem_global_op_ld)",
     )
     load_ideal_sectors: Count = Field(
         default=0,
-        description="sectors that would do if the bytes lay side by side",
+        description="sectors needed if the bytes were contiguous",
     )
     store_requests: Count = Field(
         default=0,
@@ -70,7 +70,7 @@ class Counts(Strict):
     store_sectors: Count = Field(
         default=0, description="their sectors (l1tex__t_sectors_pipe_lsu_mem_global_op_st)"
     )
-    store_ideal_sectors: Count = Field(default=0, description="as of loads")
+    store_ideal_sectors: Count = Field(default=0, description="as for loads")
     atomic_requests: Count = Field(
         default=0,
         description="atomic operations on global memory by warps",
@@ -78,15 +78,15 @@ class Counts(Strict):
     atomic_sectors: Count = Field(default=0, description="their sectors")
     atomic_turns: Count = Field(
         default=0,
-        description="turns that their threads take: as many as change one address, request by request",
+        description="turns of their threads: the largest number that change one address, summed over requests",
     )
     l2_sectors: Count = Field(
         default=0,
-        description="sectors that the modelled second-level cache was asked for (lts__t_sectors)",
+        description="sectors requested from the modelled L2 cache (lts__t_sectors)",
     )
     dram_sectors: Count = Field(
         default=0,
-        description="sectors that it did not have, read or written (dram__sectors)",
+        description="sectors that missed it, read or written (dram__sectors)",
     )
     shared_requests: Count = Field(
         default=0,
@@ -102,14 +102,14 @@ class Counts(Strict):
         "(l1tex__data_bank_conflicts_pipe_lsu_mem_shared)",
     )
     constant_requests: Count = Field(default=0, description="loads from constant memory by warps")
-    constant_passes: Count = Field(default=0, description="different addresses in them")
+    constant_passes: Count = Field(default=0, description="distinct addresses in them")
     local_requests: Count = Field(
         default=0,
         description="accesses to local memory: arrays of a thread, and calls",
     )
     local_sectors: Count = Field(default=0, description="their sectors")
 
-    # What it returns is not said: that would replace the fields in the OpenAPI document.
+    # Without a return type: it would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _without_zeros(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         kept = serialize(self).items()
@@ -117,12 +117,12 @@ class Counts(Strict):
 
     @property
     def threads_per_instruction(self) -> float:
-        """Active threads of a warp's 32, on average."""
+        """Active threads per warp of 32, on average."""
         return self.threads / self.instructions if self.instructions else 0.0
 
     @property
     def requests(self) -> int:
-        """Of warps to global memory."""
+        """Requests of warps to global memory."""
         return self.load_requests + self.store_requests + self.atomic_requests
 
     @property
@@ -152,51 +152,49 @@ class Counts(Strict):
 
 
 class LineCounts(Counts):
-    """Of one line, in all launches of a kernel. A step is the bytes from one thread's address to the next one's, where
-    that is the same throughout."""
+    """Counts of one line, over all launches of a kernel. A step is the distance in bytes between the addresses of
+    neighbouring threads, if it is constant."""
 
-    line: int = Field(ge=0, lt=2**31, description="of the source, from 1; 0: not known")
+    line: int = Field(ge=0, lt=2**31, description="of the source, from 1; 0: unknown")
     load_step: Step | None = None
     store_step: Step | None = None
     shared_step: Step | None = None
 
 
 class KernelProfile(Strict):
-    """All launches of one kernel that have the same shape. Times are microseconds, of all of them."""
+    """All launches of one kernel that have the same shape. Times are their sum in microseconds."""
 
     name: KernelName
     launches: Size
     grid: tuple[Size, Size, Size]
     block: tuple[Size, Size, Size]
     registers: int | None = Field(
-        ge=0, lt=2**16, description="of a thread, by the assembler; none where there was none"
+        ge=0, lt=2**16, description="per thread, from the assembler; null if it was not run"
     )
-    shared_bytes: Count = Field(description="of a block")
-    resident_blocks: Size = Field(description="blocks that a multiprocessor has at a time")
+    shared_bytes: Count = Field(description="per block")
+    resident_blocks: Size = Field(description="blocks per multiprocessor at a time")
     resident_warps: Size
-    limiter: Term = Field(
-        description="what keeps it from having more: registers, shared memory, threads, blocks"
-    )
+    limiter: Term = Field(description="what prevents more of them: registers, shared memory, threads, blocks")
     time_us: Microseconds
-    launch_us: Microseconds = Field(description="of that time: what launches cost that do nothing")
+    launch_us: Microseconds = Field(description="part of that time: the cost of empty launches")
     terms_us: dict[Term, Microseconds] = Field(
         max_length=32,
-        description="how long each would take if it alone held launches up; one takes a little more than its longest",
+        description="the time of each resource if it were the only limit; the total is a little above the longest",
     )
     lines: list[LineCounts] = Field(
-        max_length=MOST_LINES, description="in the source's order; those with most work"
+        max_length=MOST_LINES, description="the lines with most work, in the source's order"
     )
-    rest: Counts = Field(default_factory=Counts, description="of the lines that are left out")
+    rest: Counts = Field(default_factory=Counts, description="of the omitted lines")
 
     @property
     def occupancy(self) -> float:
-        """The share of a multiprocessor's warps that can be there at a time."""
+        """Share of a multiprocessor's warps that can be resident."""
         return min(self.resident_warps / MOST_WARPS, 1.0)
 
     @property
     def bound(self) -> str:
-        """What decides its time; empty where it does nothing."""
-        return max(self.terms_us, key=lambda it: self.terms_us[it], default="")
+        """The resource that limits it; empty if it does nothing."""
+        return max(self.terms_us, key=lambda term: self.terms_us[term], default="")
 
     @property
     def total(self) -> Counts:
@@ -204,16 +202,18 @@ class KernelProfile(Strict):
 
 
 class CallProfile(Strict):
-    """Of one call. ``time_us`` is the model's: the sum of the kernels' and of what ``copies`` (and memsets) take."""
+    """The profile of one call."""
 
-    card: str = Field(max_length=64, description="which card's time the model makes of it")
-    model: int = Field(ge=1, description="times and counts of two versions are not comparable")
-    time_us: Microseconds
+    card: str = Field(max_length=64, description="the card that the model describes")
+    model: int = Field(ge=1, description="version; times and counts of two versions are not comparable")
+    time_us: Microseconds = Field(
+        description="by the model: the kernels' times and that of copies and memsets"
+    )
     copies: Count
     copied_bytes: Count
     copies_us: Microseconds
     kernels: list[KernelProfile] = Field(max_length=MOST_KERNELS, description="the longest first")
-    left_out: Count = Field(default=0, description="launches of further kernels")
+    left_out: Count = Field(default=0, description="launches of omitted kernels")
 
     @property
     def total(self) -> Counts:
@@ -221,22 +221,22 @@ class CallProfile(Strict):
 
     @property
     def terms_us(self) -> dict[str, float]:
-        """Of all kernels, the longest first; what launches and copies cost comes with them."""
+        """Sums over all kernels, longest first."""
         sums: dict[str, float] = {}
         for kernel in self.kernels:
             for name, us in kernel.terms_us.items():
                 sums[name] = sums.get(name, 0.0) + us
-        return dict(sorted(sums.items(), key=lambda it: -it[1]))
+        return dict(sorted(sums.items(), key=lambda term: -term[1]))
 
     @property
     def parts_us(self) -> dict[str, float]:
-        """What ``time_us`` consists of: for each bound the time of the kernels that it decides, then launches and
-        copies, and what is left out."""
+        """The parts of ``time_us``: for each bound the time of the kernels that it limits, then launches, copies and
+        omitted kernels."""
         parts: dict[str, float] = {}
         for kernel in self.kernels:
             if kernel.bound:
                 parts[kernel.bound] = parts.get(kernel.bound, 0.0) + kernel.time_us - kernel.launch_us
-        parts = dict(sorted(parts.items(), key=lambda it: -it[1]))
+        parts = dict(sorted(parts.items(), key=lambda part: -part[1]))
         parts["launches"] = sum(kernel.launch_us for kernel in self.kernels)
         parts["copies"] = self.copies_us
         parts["other kernels"] = self.time_us - sum(parts.values())
@@ -244,7 +244,7 @@ class CallProfile(Strict):
 
     @property
     def by_line(self) -> dict[int, LineCounts]:
-        """Of all kernels together."""
+        """Line -> counts over all kernels."""
         found: dict[int, list[LineCounts]] = {}
         for kernel in self.kernels:
             for each in kernel.lines:

@@ -1,4 +1,4 @@
-"""What the platform signs certificates with, as everyone may see it."""
+"""Signing keys and signed certificates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grader.schemas.strict import Strict
 
 
 class SigningKey(Strict):
-    """The public key of the platform. ``id`` names it: the beginning of its SHA-256."""
+    """The platform's public key."""
 
     algorithm: str
-    key: str = Field(description="the 32 bytes of the key, in base64")
-    id: str
+    key: str = Field(description="its 32 bytes, in base64")
+    id: str = Field(description="its name: the beginning of its SHA-256")
     pem: str
 
 
@@ -30,12 +30,14 @@ class Verified(Strict):
     """What ``grader verify --json`` prints."""
 
     genuine: bool
-    intact: bool = Field(description="it is as it was signed, by whatever key")
+    intact: bool = Field(description="it is unchanged since it was signed, with whatever key")
     key_id: str
-    key_known: bool = Field(description="it was signed by the key that was given with --key")
+    key_known: bool = Field(description="it was signed with the key given with --key")
     problems: list[str]
     stands: bool | None = Field(
         default=None,
-        description="with --online: the platform's results still say it; null where it was not asked",
+        description="with --online: the platform's results are still the same; null if it was not asked",
     )
-    changes: list[str] = Field(default_factory=list, description="what the platform says otherwise now")
+    changes: list[str] = Field(
+        default_factory=list, description="differences to the platform's present results"
+    )

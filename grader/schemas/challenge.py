@@ -1,4 +1,4 @@
-"""A challenge as API, CLI and pages see it."""
+"""A challenge as API, CLI and pages show it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ class CaseView(Strict):
     name: str
     category: str
     sizes: Sizes
-    inputs: dict[str, str] = Field(
-        default_factory=dict, description="argument -> what it is filled with, in words"
-    )
+    inputs: dict[str, str] = Field(default_factory=dict, description="argument -> description of its values")
     note: str = ""
-    on: str | None = Field(default=None, description="gpu: no other board runs it; none: every board does")
+    on: str | None = Field(default=None, description="gpu: only GPU boards run it; null: every board does")
 
 
 class WorkloadView(Strict):
@@ -34,10 +32,10 @@ class WorkloadView(Strict):
 
 
 class AllowedView(Strict):
-    """Wrong answers that may pass where a workload is timed; ``workloads``: where, everywhere if empty."""
+    """Wrong answers that may pass in timed workloads."""
 
     names: list[str]
-    workloads: list[str] = Field(default_factory=list)
+    workloads: list[str] = Field(default_factory=list, description="the workloads; empty: all of them")
     reason: str
 
 
@@ -46,7 +44,7 @@ class ChallengeSummary(Strict):
     title: str
     track: str
     prerequisites: list[str] = Field(
-        default_factory=list, description="slugs of what it builds on: advice, nothing is locked"
+        default_factory=list, description="slugs of challenges to do first; only advice, nothing is locked"
     )
     difficulty: str
     tags: list[str]
@@ -62,7 +60,7 @@ class TrackView(Strict):
 class ChallengeList(Strict):
     challenges: list[ChallengeSummary]
     tracks: list[TrackView] = Field(
-        default_factory=list, description="those that hold a challenge, in the order of the curriculum"
+        default_factory=list, description="tracks that hold a challenge, in the curriculum's order"
     )
 
 
@@ -74,39 +72,40 @@ class ChallengeDetail(ChallengeSummary):
     cases: list[CaseView]
     hidden_cases: int
     hidden_categories_named: bool = Field(
-        default=False, description="whether a report names the categories in which hidden cases failed"
+        default=False, description="reports name the categories of failed hidden cases"
     )
     library_kernels: str = Field(
         default="flag",
-        description="what becomes of an accepted submission that calls a library's kernels: flag or unranked",
+        description="the consequence for an accepted submission that calls a library's kernels: flag or unranked",
     )
     workloads: list[WorkloadView]
     approximations: list[AllowedView] = Field(
-        default_factory=list, description="wrong answers that may pass where a workload is timed, and why"
+        default_factory=list, description="wrong answers that may pass in timed workloads, and why"
     )
     reference: str
     tolerance: dict[str, float]
     limits: dict[str, float]
     board_version: int | None = Field(
-        default=None, description="whose board is shown: an earlier one until staff publish the present"
+        default=None,
+        description="the version whose board is shown; older than `version` until staff publish that",
     )
     served: list[Language] = Field(
         default_factory=list, description="languages that this server's devices can run"
     )
     judged_with: dict[str, str] = Field(
         default_factory=dict,
-        description="versions of python, torch and triton that judged last here; before that, those of this machine",
+        description="versions of python, torch and triton of the last judge; this machine's if nothing was judged yet",
     )
 
     @property
     def hidden_told(self) -> str:
-        """What a student learns of hidden cases, a sentence."""
-        more = ", and the categories in which others failed" if self.hidden_categories_named else ""
-        return f"A report tells how many of them passed{more}."
+        """What students see of hidden cases, as a sentence."""
+        more = " and the categories of those that failed" if self.hidden_categories_named else ""
+        return f"A report shows how many of them passed{more}."
 
     @property
     def library_told(self) -> str:
-        """What it means to call a library's kernels here, a sentence."""
+        """The consequence of calling a library's kernels, as a sentence."""
         if self.library_kernels == "unranked":
             return "An accepted submission that calls a library's kernels (such as torch.add) gets no rank."
         return "A submission that calls a library's kernels (such as torch.add) is flagged for staff."

@@ -1,4 +1,4 @@
-"""Competitions as API, CLI and pages see them: rules, teams, boards, finals."""
+"""Competitions: rules, teams, boards, finals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.schemas.submission import State
 
 Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Title = Annotated[str, Field(min_length=1, max_length=limits.TITLE_CHARS)]
-# Workload rows are named after their sizes; the column that baselines are kept by has this many characters.
+# Workloads are named after their sizes; the column of baselines' workloads has this many characters.
 WORKLOAD_CHARS = 40
 
 
 class Scoring(StrEnum):
-    """What ranks teams: the time (of several challenges the geometric mean, after how many were solved), points for
-    each challenge, or the sum of speedups."""
+    """What ranks teams: the time (for several challenges, the number solved and then the geometric mean), points per
+    challenge, or the sum of speedups."""
 
     TIME = "time"
     POINTS = "points"
@@ -36,7 +36,7 @@ class Registration(StrEnum):
 
 
 class Mode(StrEnum):
-    """``official`` counts; ``virtual`` has a window of its own, as long, after the end; ``practice`` has none."""
+    """``official`` counts; ``virtual`` has its own window, as long, after the end; ``practice`` has no window."""
 
     OFFICIAL = "official"
     VIRTUAL = "virtual"
@@ -44,8 +44,7 @@ class Mode(StrEnum):
 
 
 class Phase(StrEnum):
-    """Where a competition is. ``frozen``: it runs, and participants no longer see how the board changes; ``ended``: its
-    results are not out yet."""
+    """``frozen``: it runs, but participants no longer see changes of the board. ``ended``: results are not out yet."""
 
     DRAFT = "draft"
     UPCOMING = "upcoming"
@@ -61,7 +60,7 @@ class FinalState(StrEnum):
 
 
 class BoardKind(StrEnum):
-    """``live``: all that was received; ``frozen``: what was received before the freeze; ``final``: the results."""
+    """``live``: everything received; ``frozen``: everything received before the freeze; ``final``: the results."""
 
     LIVE = "live"
     FROZEN = "frozen"
@@ -69,7 +68,7 @@ class BoardKind(StrEnum):
 
 
 class HiddenWorkload(Strict):
-    """Sizes that only the final times."""
+    """Sizes that are timed only in the final."""
 
     sizes: Sizes
 
@@ -79,14 +78,14 @@ class HiddenWorkload(Strict):
 
 
 class ChallengeBody(Strict):
-    """A challenge of a competition, as staff say it."""
+    """A challenge of a competition, in a request of staff."""
 
     challenge: Slug
-    points: float = Field(default=100.0, gt=0, le=1e6, description="what it is worth where points are scored")
+    points: float = Field(default=100.0, gt=0, le=1e6, description="its worth if points are scored")
     hidden_workloads: list[HiddenWorkload] = Field(
         default_factory=list,
         max_length=16,
-        description="sizes that only the final times; none: the challenge's own",
+        description="sizes that are timed only in the final; empty: the challenge's own",
     )
 
 
@@ -97,37 +96,42 @@ class CompetitionBody(Strict):
     title: Title
     rules: str = Field(default="", max_length=limits.RULES_CHARS, description="Markdown")
     challenges: list[ChallengeBody] = Field(min_length=1, max_length=limits.COMPETITION_CHALLENGES)
-    starts_at: Moment = Field(description="with an offset, whatever the time zone")
-    ends_at: Moment = Field(description="with an offset, whatever the time zone")
+    starts_at: Moment = Field(description="with an offset, whatever the time zone is")
+    ends_at: Moment = Field(description="with an offset, whatever the time zone is")
     time_zone: str = Field(
         default="UTC",
         max_length=64,
-        description="of the IANA database, such as Europe/Berlin; the pages take and name times in it",
+        description="of the IANA database, such as Europe/Berlin; pages read and show times in it",
     )
     freeze_minutes: StrictInt = Field(
-        default=0, ge=0, le=100_000, description="how long before the end participants' board stops; 0: never"
+        default=0,
+        ge=0,
+        le=100_000,
+        description="minutes before the end when participants' board stops; 0: never",
     )
     devices: list[str] = Field(
-        default_factory=list, max_length=16, description="the platform's, first the default; all where empty"
+        default_factory=list,
+        max_length=16,
+        description="devices of the platform, the default first; empty: all",
     )
-    languages: list[str] = Field(default_factory=list, description="all where empty")
+    languages: list[str] = Field(default_factory=list, description="empty: all")
     scoring: Scoring = Scoring.TIME
     registration: Registration = Registration.OPEN
     team_size: StrictInt = Field(default=1, ge=1, le=limits.TEAM_SIZE)
     cap_day: StrictInt | None = Field(
-        default=None, ge=1, le=10_000, description="submissions of a team for one challenge in a day of UTC"
+        default=None, ge=1, le=10_000, description="submissions per team, challenge and day (UTC)"
     )
     cap_total: StrictInt | None = Field(
-        default=None, ge=1, le=100_000, description="submissions of a team for one challenge"
+        default=None, ge=1, le=100_000, description="submissions per team and challenge"
     )
     code_shown: StrictBool = Field(
-        default=False, description="whether the sources that count are shown with the results"
+        default=False, description="the sources that count are shown with the results"
     )
     open_afterwards: StrictBool = Field(
-        default=True, description="whether it can be practised, and taken part in virtually, after the end"
+        default=True, description="practice and virtual participation are possible after the end"
     )
     revision: StrictInt | None = Field(
-        default=None, description="of what was edited; 409 where somebody changed it since"
+        default=None, description="the revision that was edited; 409 if somebody changed it since"
     )
 
     @model_validator(mode="after")
@@ -140,24 +144,25 @@ class CompetitionBody(Strict):
             raise ValueError("it must end after it starts")
         if self.freeze_minutes * 60 > (self.ends_at - self.starts_at).total_seconds():
             raise ValueError("the freeze must not begin before the start")
-        names = [it.challenge for it in self.challenges]
+        names = [challenge.challenge for challenge in self.challenges]
         if len(names) != len(set(names)):
-            raise ValueError("a challenge stands there twice")
+            raise ValueError("a challenge is listed twice")
         return self
 
 
 class ChallengeView(Strict):
-    """A challenge of a competition, as everyone may see it. ``hidden_workloads`` is for staff, and for all once the
-    results are out."""
+    """A challenge of a competition."""
 
     challenge: str
     title: str
     points: float
-    hidden_workloads: list[HiddenWorkload] | None = None
+    hidden_workloads: list[HiddenWorkload] | None = Field(
+        default=None, description="for staff; for everyone once the results are out"
+    )
 
 
 class Cap(Strict):
-    """What a team has used of its submissions for one challenge; none where there is no cap."""
+    """A team's used submissions for one challenge; the limit is null if there is none."""
 
     challenge: str
     day_used: int
@@ -172,38 +177,38 @@ class MemberView(Strict):
 
 
 class TeamView(Strict):
-    """A team, as its members and staff see it."""
+    """A team, for its members and staff."""
 
     name: str
     mode: Mode
     members: list[MemberView]
-    join_code: str = Field(default="", description="for those who may join; empty where it takes nobody")
+    join_code: str = Field(default="", description="for people who may share it; empty if the team is closed")
     starts_at: datetime
-    ends_at: datetime | None = Field(default=None, description="none in practice, which has no end")
+    ends_at: datetime | None = Field(default=None, description="null in practice, which has no end")
     caps: list[Cap] = Field(default_factory=list)
-    disqualified: str = Field(default="", description="why; empty where it is not")
+    disqualified: str = Field(default="", description="the reason; empty if it is not")
 
 
 class TeamList(Strict):
-    """All official teams of a competition, in the order in which they were made, for staff; caps are left out."""
+    """All official teams of a competition in the order of their creation, for staff. Caps are omitted."""
 
     teams: list[TeamView]
 
 
 class CompetitionView(Strict):
-    """A competition. ``now`` is the server's clock, which all of its times go by."""
+    """A competition."""
 
     slug: str
     title: str
     phase: Phase
-    now: datetime
+    now: datetime = Field(description="the server's clock, which decides all times")
     starts_at: datetime
     ends_at: datetime
-    time_zone: str = Field(description="what staff type its times in; all times here are in UTC")
+    time_zone: str = Field(description="the zone in which staff type times; all times here are in UTC")
     freeze_at: datetime | None = None
     results_at: datetime | None = None
     rules: str
-    challenges: list[ChallengeView] = Field(description="none before the start, except for staff")
+    challenges: list[ChallengeView] = Field(description="empty before the start, except for staff")
     devices: list[str]
     languages: list[Language]
     scoring: Scoring
@@ -213,15 +218,15 @@ class CompetitionView(Strict):
     cap_total: int | None = None
     code_shown: bool
     open_afterwards: bool
-    teams: int = Field(description="how many take part")
-    public_seed: str = Field(description="hex; what the data of the window is drawn from")
+    teams: int = Field(description="number of teams")
+    public_seed: str = Field(description="hex; the seed of the data while the competition runs")
     hidden_seed_sha256: str = Field(
-        description="of the bytes of the final's seed, which was drawn when it was made"
+        description="of the bytes of the final's seed, which was drawn when the competition was made"
     )
     hidden_seed: str | None = Field(default=None, description="hex; once the results are out")
     invite_code: str | None = Field(default=None, description="for staff")
     revision: int
-    own: list[TeamView] = Field(default_factory=list, description="the teams that one is in")
+    own: list[TeamView] = Field(default_factory=list, description="the caller's teams")
 
 
 class CompetitionList(Strict):
@@ -229,12 +234,12 @@ class CompetitionList(Strict):
 
 
 class RegisterBody(Strict):
-    """The body of POST /api/v1/competitions/SLUG/register. With ``join_code`` one joins a team; else one makes one."""
+    """The body of POST /api/v1/competitions/SLUG/register."""
 
     team: str | None = Field(
-        default=None, max_length=limits.NAME_CHARS, description="one's own name if absent"
+        default=None, max_length=limits.NAME_CHARS, description="name of a new team; null: the caller's name"
     )
-    join_code: str | None = Field(default=None, max_length=32)
+    join_code: str | None = Field(default=None, max_length=32, description="joins that team; null: makes one")
     invite_code: str | None = Field(default=None, max_length=32)
     mode: Mode = Mode.OFFICIAL
 
@@ -244,22 +249,22 @@ class ModeBody(Strict):
 
 
 class ChallengeScore(Strict):
-    """What a team has of one challenge. ``submission`` is named only to those who may read it."""
+    """A team's result for one challenge."""
 
     challenge: str
     solved: bool = False
     time_us: float | None = None
     speedup: float | None = None
     points: float | None = None
-    at: datetime | None = Field(default=None, description="when what counts was received")
+    at: datetime | None = Field(default=None, description="when the submission that counts was received")
     tries: int = 0
-    pending: int = Field(default=0, description="received and not shown: after the freeze, or not judged yet")
-    submission: str | None = None
-    failed: str = Field(default="", description="of a final: why it has no time")
+    pending: int = Field(default=0, description="received, but not shown (frozen board) or not yet judged")
+    submission: str | None = Field(default=None, description="for people who may read it")
+    failed: str = Field(default="", description="in a final: why it has no time")
 
 
 class BoardRow(Strict):
-    """``score`` is what ranks: microseconds, points or a sum of speedups; none: nothing solved, so no rank."""
+    """A team on a board."""
 
     rank: int | None
     team: str
@@ -267,15 +272,19 @@ class BoardRow(Strict):
     own: bool = False
     mode: Mode = Mode.OFFICIAL
     solved: int
-    score: float | None
-    at: datetime | None = Field(default=None, description="when its score was reached; earlier stands higher")
+    score: float | None = Field(
+        description="microseconds, points or a sum of speedups; null: nothing solved, so no rank"
+    )
+    at: datetime | None = Field(default=None, description="when the score was reached; earlier is better")
     challenges: list[ChallengeScore]
-    provisional_rank: int | None = Field(default=None, description="of a final board: the rank before it")
-    sort: tuple[float, float] = Field(description="what orders the board; smaller stands higher")
+    provisional_rank: int | None = Field(
+        default=None, description="on a final board: the rank before the final"
+    )
+    sort: tuple[float, float] = Field(description="orders the board; smaller is better")
 
 
 class CompetitionBoard(Strict):
-    """``elapsed_s``: of a virtual participation, how far into its window it is; the others stand as they stood then."""
+    """A board of a competition."""
 
     competition: str
     title: str
@@ -286,32 +295,44 @@ class CompetitionBoard(Strict):
     device: str
     devices: list[str]
     scoring: Scoring
-    resolution: float = Field(description="times that differ by no larger share are not told apart")
+    resolution: float = Field(description="times that differ by at most this share are not told apart")
     challenges: list[str]
     rows: list[BoardRow]
-    elapsed_s: float | None = None
+    elapsed_s: float | None = Field(
+        default=None,
+        description="in a virtual participation: seconds since its start; the other teams are shown as of that time",
+    )
 
 
 class FinalistsBody(Strict):
-    """``top``: the best so many teams of the live board, and those that share the last rank; or ``teams`` by name."""
+    """Finalists: the best of the live board, or teams by name."""
 
-    top: StrictInt | None = Field(default=None, ge=1, le=limits.FINALISTS)
+    top: StrictInt | None = Field(
+        default=None,
+        ge=1,
+        le=limits.FINALISTS,
+        description="number of teams, plus those that share the last rank",
+    )
     teams: list[str] = Field(default_factory=list, max_length=limits.FINALISTS)
     device: str | None = None
 
 
 class FinalBody(Strict):
-    """``machine``: the UUID of a GPU, or the name of a host on a board without one."""
+    """Body of the request that starts a final."""
 
-    machine: str = Field(min_length=1, max_length=255)
+    machine: str = Field(
+        min_length=1, max_length=255, description="UUID of a GPU, or a host's name for a board without a GPU"
+    )
     repeats: StrictInt = Field(default=5, ge=1, le=limits.FINAL_REPEATS)
 
 
 class DisqualifyBody(Strict):
-    """An empty reason takes it back."""
+    """Body of the request that disqualifies a team."""
 
     team: str = Field(min_length=1, max_length=limits.NAME_CHARS)
-    reason: str = Field(default="", max_length=limits.REASON_CHARS)
+    reason: str = Field(
+        default="", max_length=limits.REASON_CHARS, description="empty: undo the disqualification"
+    )
 
 
 class FinalTime(Strict):
@@ -327,24 +348,23 @@ class FinalTime(Strict):
 
 
 class FinalEntry(Strict):
-    """All judgements of one finalist at one challenge; ``time_us`` is their median."""
+    """All judgements of one finalist at one challenge."""
 
     team: str
     challenge: str
     source: str = Field(description="the submission that is judged again")
-    time_us: float | None = None
+    time_us: float | None = Field(default=None, description="median of the repeats")
     spread: float | None = Field(default=None, description="(slowest - fastest) / median of the repeats")
     failed: str = ""
     untimed: list[int] = Field(
         default_factory=list,
-        description="repeats that were accepted, but whose time could not be known: the median leaves them out",
+        description="repeats that were accepted but have no known time; the median omits them",
     )
     runs: list[FinalTime]
 
 
 class RankChange(Strict):
-    """A team's rank in each repeat by itself. Where the time of a repeat is unknown, the team stands there by the
-    median of its others."""
+    """A team's rank in each repeat. If the time of a repeat is unknown, the median of the team's others replaces it."""
 
     team: str
     final: int | None
@@ -356,17 +376,16 @@ class RankChange(Strict):
 
 
 class RankChanges(Strict):
-    """How much the ranking depends on the repeat. ``swaps``: pairs of teams that two repeats in a row put into another
-    order, of ``pairs`` such comparisons."""
+    """How much the ranking depends on the repeat."""
 
     teams: list[RankChange]
     changed: int
-    swaps: int
-    pairs: int
+    swaps: int = Field(description="pairs of teams whose order differs between two consecutive repeats")
+    pairs: int = Field(description="number of such comparisons")
 
 
 class Machine(Strict):
-    """Where a final can run."""
+    """A machine that can run a final."""
 
     name: str
     device: str
@@ -375,21 +394,19 @@ class Machine(Strict):
 
 
 class FinalView(Strict):
-    """A final, for staff; for all once the results are out."""
+    """A final: for staff, and for everyone once the results are out."""
 
     competition: str
-    state: FinalState | None = Field(default=None, description="none where none was started")
+    state: FinalState | None = Field(default=None, description="null if none was started")
     done: bool = False
     device: str | None = None
     machine: str | None = None
     repeats: int | None = None
     judged: int = 0
-    failed: int = Field(
-        default=0, description="of the platform's own failures; starting again queues them again"
-    )
+    failed: int = Field(default=0, description="failures of the platform; starting again queues them again")
     total: int = 0
     left_out: int = Field(
-        default=0, description="entries of finalists that are not judged: their sources were deleted"
+        default=0, description="finalists' entries that are not judged because their sources were deleted"
     )
     started_at: datetime | None = None
     finalists: list[str]

@@ -1,4 +1,4 @@
-"""Courses, their members and rosters, as API, pages and command line see them."""
+"""Courses, their members and rosters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from grader.schemas.strict import Strict
 
 
 class CourseRole(StrEnum):
-    """``assistant`` reads and comments, ``instructor`` also sets what is due and what counts, ``owner`` also says who
-    teaches."""
+    """``assistant`` reads and comments, ``instructor`` also sets deadlines and grades, ``owner`` appoints staff."""
 
     OWNER = "owner"
     INSTRUCTOR = "instructor"
@@ -26,25 +25,25 @@ STAFF_OF_COURSE = (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT
 
 
 class Visibility(StrEnum):
-    """Who learns that there is a course: its members, or everyone who is signed in (its name, term and staff)."""
+    """Who sees that a course exists (name, term and staff): its members, or everyone signed in."""
 
     MEMBERS = "members"
     LISTED = "listed"
 
 
-# As one stands in an address; the database is asked for nothing longer.
+# A slug in a URL; longer texts never reach the database.
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]*$"
 CourseSlug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Revision = Annotated[
     StrictInt | None,
     Field(
-        description="the revision that was read: 409 where it has been changed since; left out, nothing is compared"
+        description="the revision that was read: 409 if the course changed since; omit it to skip this check"
     ),
 ]
 
 
 class CourseBody(Strict):
-    """Body of POST /api/v1/courses. Who makes a course owns it."""
+    """Body of POST /api/v1/courses. The caller becomes its owner."""
 
     slug: CourseSlug
     name: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
@@ -57,19 +56,19 @@ class CourseBody(Strict):
         default=0,
         ge=0,
         le=365,
-        description="late days of each student that cost nothing, in the whole course",
+        description="late days per student in the whole course that cost nothing",
     )
 
 
 class CourseChange(Strict):
-    """Body of PATCH /api/v1/courses/<course>: what is left out stays."""
+    """Body of PATCH /api/v1/courses/<course>; omitted fields stay unchanged."""
 
     name: str | None = Field(default=None, min_length=1, max_length=limits.TITLE_CHARS)
     term: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     time_zone: str | None = Field(default=None, max_length=64)
     visibility: Visibility | None = None
     grace_days: StrictInt | None = Field(default=None, ge=0, le=365)
-    archived: StrictBool | None = Field(default=None, description="an archived course is read, not changed")
+    archived: StrictBool | None = Field(default=None, description="an archived course is read-only")
     revision: Revision = None
 
 
@@ -83,10 +82,12 @@ class CourseView(Strict):
     archived: bool
     revision: int
     created_at: datetime
-    role: CourseRole | None = Field(default=None, description="of who asks")
-    staff: dict[str, CourseRole] = Field(default_factory=dict, description="who teaches, by name")
+    role: CourseRole | None = Field(default=None, description="the caller's")
+    staff: dict[str, CourseRole] = Field(default_factory=dict, description="by name")
     students: int | None = Field(default=None, description="for staff")
-    invited: int | None = Field(default=None, description="of the roster, without an account yet; for staff")
+    invited: int | None = Field(
+        default=None, description="people on the roster without an account; for staff"
+    )
 
 
 class CourseList(Strict):
@@ -94,9 +95,9 @@ class CourseList(Strict):
 
 
 class StaffBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/staff/<name>; ``role`` none takes it away."""
+    """Body of PUT /api/v1/courses/<course>/staff/<name>."""
 
-    role: Literal["owner", "instructor", "assistant"] | None
+    role: Literal["owner", "instructor", "assistant"] | None = Field(description="null removes the role")
 
 
 class MemberView(Strict):
@@ -111,12 +112,12 @@ class MemberView(Strict):
     joined_at: datetime
     accepted: bool = Field(
         default=True,
-        description="whether they took their place, by a link, a code or a visit; until then nothing of theirs is read",
+        description="the student joined, by a link, a code or a visit; before that, staff see none of their work",
     )
 
 
 class InvitedView(Strict):
-    """Somebody of the roster who has not come yet."""
+    """A person on the roster who has not joined yet."""
 
     id: int
     full_name: str
@@ -129,7 +130,7 @@ class InvitedView(Strict):
 
 
 class RemovedView(Strict):
-    """Somebody whom staff took off the roster. Only staff bring them back."""
+    """A person whom staff removed from the roster. Only staff can bring them back."""
 
     name: str
     full_name: str
@@ -148,35 +149,34 @@ class Roster(Strict):
 
 
 class RosterBody(Strict):
-    """Body of POST /api/v1/courses/<course>/roster: the text of a CSV file whose first line names its columns."""
+    """Body of POST /api/v1/courses/<course>/roster."""
 
-    text: str
-    dry_run: StrictBool = Field(default=True, description="say what would change, and change nothing")
+    text: str = Field(description="a CSV file whose first line names its columns")
+    dry_run: StrictBool = Field(default=True, description="only show what would change")
     drop_missing: StrictBool = Field(
-        default=False, description="students and invitations that the file does not name leave the roster"
+        default=False, description="remove students and invitations that the file does not name"
     )
     skip_bad: StrictBool = Field(
         default=False,
-        description="import the good rows where there are bad ones; else nothing is changed then",
+        description="import the good rows even if there are bad ones; otherwise nothing changes then",
     )
     let_back_in: StrictBool = Field(
-        default=False, description="students of the file whom staff removed return; else they stay out"
+        default=False, description="let students of the file back in whom staff removed"
     )
 
 
-# "removed": the file has somebody whom staff removed, and who stays out.
+# "removed": the file names somebody whom staff removed; they stay out.
 RosterKind = Literal["add", "invite", "change", "return", "removed", "drop", "withdraw"]
 
 
 class RosterChange(Strict):
-    """``line`` is of the file, none if it is missing there; ``full_name`` as the file has it. ``what`` names fields as
-    ``section: A -> B``."""
+    """A change by a roster."""
 
-    line: int | None
+    line: int | None = Field(description="of the file; null if the person is not in it")
     person: str
-    full_name: str = ""
+    full_name: str = Field(default="", description="as in the file")
     kind: RosterKind
-    what: list[str] = Field(default_factory=list)
+    what: list[str] = Field(default_factory=list, description="changed fields, as `section: A -> B`")
 
 
 class RosterProblem(Strict):
@@ -186,16 +186,16 @@ class RosterProblem(Strict):
 
 
 class RosterResult(Strict):
-    """``applied``: it was done. ``unused`` are columns that mean nothing here."""
+    """The result of an import."""
 
     dry_run: bool
-    applied: bool
+    applied: bool = Field(description="the changes were made")
     rows: int
     unchanged: int
     counts: dict[RosterKind, int]
     changes: list[RosterChange]
     problems: list[RosterProblem]
-    unused: list[str]
+    unused: list[str] = Field(description="columns of the file with no meaning here")
 
 
 class MemberChange(Strict):
@@ -211,14 +211,14 @@ class MemberChange(Strict):
 
 
 class InvitationOrder(Strict):
-    """Body of POST /api/v1/courses/<course>/invitations: new links for those who have not come. Links that were made
-    for them before stop working."""
+    """Body of POST /api/v1/courses/<course>/invitations: new links for people who have not joined. Their earlier links
+    stop working."""
 
     mail: StrictBool = Field(
-        default=False, description="mail each link; else they are in the answer, to be printed"
+        default=False, description="mail the links; otherwise the answer holds them, for printing"
     )
     days: StrictInt = Field(default=30, ge=1, le=limits.INVITATION_DAYS)
-    section: str | None = Field(default=None, description="only those of this section")
+    section: str | None = Field(default=None, description="only people of this section")
 
 
 class PersonalLink(Strict):
@@ -230,19 +230,19 @@ class PersonalLink(Strict):
 
 
 class InvitationSheet(Strict):
-    """``links`` are shown this once; none where they were mailed. ``unmailed``: who has no address."""
+    """New links."""
 
     course: str
     name: str
     expires_at: datetime
     mailed: int
-    unmailed: list[str]
-    links: list[PersonalLink]
+    unmailed: list[str] = Field(description="people without an address")
+    links: list[PersonalLink] = Field(description="shown only this once; empty if they were mailed")
 
 
 class JoinCodeBody(Strict):
     section: str = Field(default="", max_length=limits.NAME_CHARS)
-    uses: StrictInt | None = Field(default=None, ge=1, le=100_000, description="none: any number")
+    uses: StrictInt | None = Field(default=None, ge=1, le=100_000, description="null: any number")
     days: StrictInt = Field(default=30, ge=1, le=limits.INVITATION_DAYS)
 
 
@@ -253,7 +253,7 @@ class JoinCodeView(Strict):
     uses: int | None
     used: int
     expires_at: datetime
-    link: str = Field(description="opens the page that joins")
+    link: str = Field(description="a page for joining")
 
 
 class JoinCodeList(Strict):
@@ -261,13 +261,13 @@ class JoinCodeList(Strict):
 
 
 class JoinBody(Strict):
-    """Body of POST /api/v1/courses/join: a join code, or the key of a personal link."""
+    """Body of POST /api/v1/courses/join."""
 
-    key: str = Field(max_length=128)
+    key: str = Field(max_length=128, description="a join code, or the key of a personal link")
 
 
 class JoinOffer(Strict):
-    """What a code or key leads to."""
+    """The course that a code or key opens."""
 
     course: str
     name: str

@@ -1,4 +1,4 @@
-"""What a compiler or Python said of a line of a source."""
+"""Messages of compilers and Python about lines of a source."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Severity(StrEnum):
 
 
 class Diagnostic(Strict):
-    """``line`` and ``column`` count from 1. ``text`` is the line as it was submitted: a client that shows the message
-    beside another text than that can tell whether the line is still the same.
-    """
+    """A message about one line."""
 
     line: int = Field(ge=1)
     column: int | None = Field(default=None, ge=1)
     severity: Severity
     message: str
-    text: str
+    text: str = Field(
+        description="the line as it was submitted, so an editor can tell whether its text is still the same"
+    )
 
 
 class DiagnosticList(Strict):
-    """Of one submission, in the order of its lines."""
+    """Diagnostics of one submission, in the order of lines."""
 
     submission: str
     language: str

@@ -1,4 +1,4 @@
-"""The code that a user has in the editor, as the API shows it."""
+"""Drafts: the code in a user's editor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DraftBody(Strict):
     based_on: Moment | None = Field(
         default=None,
         description="`updated_at` of the draft that this one was made from, null if there was none: 409 if the draft "
-        "is another one by now. Without this field the draft is replaced, whatever it is",
+        "has changed since. Without this field the draft is replaced in any case",
     )
 
 
@@ -33,6 +33,6 @@ class DraftView(DraftLine):
 
 
 class DraftList(Strict):
-    """The one that was changed last comes first."""
+    """Most recently changed first."""
 
     drafts: list[DraftLine]

@@ -1,4 +1,4 @@
-"""Feedback on what students hand in: comments on lines, a rubric, and requests to look again."""
+"""Feedback on students' work: comments on lines, a rubric, and regrade requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.schemas.strict import Strict
 
 
 class Shown(StrEnum):
-    """When students read the staff's comments and rubric points."""
+    """When students see comments and rubric points of the staff."""
 
     AT_ONCE = "at_once"
     ON_RELEASE = "on_release"
@@ -23,35 +23,35 @@ class Shown(StrEnum):
 
 
 class CommentBody(Strict):
-    """Body of POST /api/v1/submissions/<id>/comments. Without lines it is on the whole source; ``thread`` makes it a
-    reply. A ``draft`` is for the course's staff until it is sent."""
+    """Body of POST /api/v1/submissions/<id>/comments."""
 
     text: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
-    first_line: StrictInt | None = Field(default=None, ge=1, le=limits.LISTED_LINES)
+    first_line: StrictInt | None = Field(
+        default=None, ge=1, le=limits.LISTED_LINES, description="null: about the whole source"
+    )
     last_line: StrictInt | None = Field(default=None, ge=1, le=limits.LISTED_LINES)
-    thread: StrictInt | None = Field(default=None, ge=1, le=2**31 - 1)
-    draft: StrictBool = False
+    thread: StrictInt | None = Field(default=None, ge=1, le=2**31 - 1, description="replies to this thread")
+    draft: StrictBool = Field(default=False, description="only the course's staff see it until it is sent")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.thread is not None and self.first_line is not None:
-            raise ValueError("a reply is on the lines of its thread")
+            raise ValueError("a reply takes the lines of its thread: omit `first_line`")
         if self.last_line is not None and (self.first_line is None or self.last_line < self.first_line):
-            raise ValueError("`last_line` comes after `first_line`")
+            raise ValueError("`last_line` must not come before `first_line`, and needs one")
         return self
 
 
 class CommentChange(Strict):
-    """Body of PATCH /api/v1/submissions/<id>/comments/<number>: what is left out stays. ``send`` shows a draft to the
-    student; ``resolved`` is of a whole thread."""
+    """Body of PATCH /api/v1/submissions/<id>/comments/<number>; omitted fields stay unchanged."""
 
     text: str | None = Field(default=None, min_length=1, max_length=limits.COMMENT_CHARS)
-    send: StrictBool | None = None
-    resolved: StrictBool | None = None
+    send: StrictBool | None = Field(default=None, description="shows a draft to the student")
+    resolved: StrictBool | None = Field(default=None, description="of the whole thread")
 
 
 class EditView(Strict):
-    """What a comment said before; for staff."""
+    """An earlier text of a comment, for staff."""
 
     text: str
     until: datetime
@@ -59,24 +59,24 @@ class EditView(Strict):
 
 
 class CommentView(Strict):
-    """``staff``: written as one of the staff. The text of one that was deleted is empty; ``edits`` are for staff."""
+    """A comment."""
 
     number: int
     author: str | None
-    staff: bool
-    text: str
+    staff: bool = Field(description="its author wrote as staff")
+    text: str = Field(description="empty if it was deleted")
     draft: bool
     created_at: datetime
     edited_at: datetime | None = None
     deleted_at: datetime | None = None
-    edits: list[EditView] = Field(default_factory=list)
+    edits: list[EditView] = Field(default_factory=list, description="for staff")
 
 
 class ThreadView(Strict):
-    """A comment with its replies. ``number`` is that of its first comment; without lines it is on the whole source."""
+    """A comment with its replies."""
 
-    number: int
-    first_line: int | None
+    number: int = Field(description="of its first comment")
+    first_line: int | None = Field(description="null: about the whole source")
     last_line: int | None
     resolved_at: datetime | None
     resolved_by: str | None
@@ -84,38 +84,47 @@ class ThreadView(Strict):
 
 
 class CommentList(Strict):
-    """By their lines. ``held``: the student reads none of the staff's before the assignment's feedback is released."""
+    """Comments of a submission, in the order of lines."""
 
     submission: str
     threads: list[ThreadView]
     may_comment: bool
     may_reply: bool
-    held: bool
+    held: bool = Field(
+        description="the student sees no comments of staff until the assignment's feedback is released"
+    )
 
 
 # ------------------------------------------------------------------------------------- rubric and settings
 
 
 class CriterionBody(Strict):
-    """``id`` keeps the points that were given for it; without one it is new."""
+    """A criterion of a rubric."""
 
-    id: StrictInt | None = Field(default=None, ge=1, le=2**31 - 1)
+    id: StrictInt | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="keeps the points given for it; null: a new criterion"
+    )
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
     about: str = Field(default="", max_length=limits.REASON_CHARS)
     points: StrictFloat | StrictInt = Field(gt=0, le=1_000_000, allow_inf_nan=False)
 
 
 class FeedbackBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/feedback. ``rubric``: the criteria of each
-    challenge; what is left out is removed. ``regrade_limit`` requests of each student, none: as many as they like, 0:
-    none at all; until ``regrade_until``, as deadlines are written. ``revision`` is the one that was read: where
-    somebody else changed it meanwhile, nothing is done."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/feedback."""
 
     shown: Shown = Shown.AT_ONCE
-    regrade_limit: StrictInt | None = Field(default=3, ge=0, le=1000)
-    regrade_until: str | None = Field(default=None, max_length=40)
-    rubric: dict[str, list[CriterionBody]] = Field(default_factory=dict, max_length=100)
-    revision: str | None = Field(default=None, max_length=64)
+    regrade_limit: StrictInt | None = Field(
+        default=3, ge=0, le=1000, description="regrade requests per student; null: any number"
+    )
+    regrade_until: str | None = Field(default=None, max_length=40, description="written like a deadline")
+    rubric: dict[str, list[CriterionBody]] = Field(
+        default_factory=dict, max_length=100, description="criteria by challenge; omitted ones are removed"
+    )
+    revision: str | None = Field(
+        default=None,
+        max_length=64,
+        description="the revision that was read: nothing changes if it is outdated",
+    )
 
 
 class CriterionView(Strict):
@@ -126,8 +135,7 @@ class CriterionView(Strict):
 
 
 class FeedbackView(Strict):
-    """``requests_left``: how many regrades the caller, a student, may still ask for; none: no limit. ``revision`` is
-    another whenever settings or rubric changed."""
+    """Settings and rubric of an assignment's feedback."""
 
     course: str
     assignment: str
@@ -135,19 +143,29 @@ class FeedbackView(Strict):
     released_at: datetime | None
     regrade_limit: int | None
     regrade_until: datetime | None
-    requests_left: int | None = None
+    requests_left: int | None = Field(
+        default=None, description="regrades that the caller, a student, may still request; null: no limit"
+    )
     rubric: dict[str, list[CriterionView]]
-    revision: str
+    revision: str = Field(description="changes with settings and rubric")
 
 
 class ScoreBody(Strict):
-    """Points for a criterion, and why; ``points`` none takes them back. ``seen``, where it is sent, are the points that
-    one read there (none: nobody had given any): where there are others by now, nothing is done."""
+    """Points for a criterion."""
 
     criterion: StrictInt = Field(ge=1, le=2**31 - 1)
-    points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
+    points: StrictFloat | StrictInt | None = Field(
+        ge=0, le=1_000_000, allow_inf_nan=False, description="null removes them"
+    )
     reason: str = Field(default="", max_length=limits.REASON_CHARS)
-    seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    seen: StrictFloat | StrictInt | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+        description="the points that were read, null if there were none: nothing changes if there are others by now; "
+        "omit it to skip this check",
+    )
 
 
 class ScoresBody(Strict):
@@ -158,11 +176,11 @@ class ScoresBody(Strict):
 
 
 class ScoreView(Strict):
-    """``points`` none: nobody graded it yet, or it is not released."""
+    """Points of a student for a criterion."""
 
     criterion: CriterionView
     challenge: str
-    points: float | None = None
+    points: float | None = Field(default=None, description="null: not graded yet, or not released")
     reason: str = ""
     made_by: str | None = None
     made_at: datetime | None = None
@@ -184,20 +202,21 @@ class RequestState(StrEnum):
 
 
 class RequestBody(Strict):
-    """Body of POST /api/v1/courses/<course>/regrade-requests: what to look at again, and why."""
+    """Body of POST /api/v1/courses/<course>/regrade-requests."""
 
     assignment: str = Field(max_length=limits.SLUG_CHARS)
     challenge: str = Field(max_length=limits.SLUG_CHARS)
     submission: str | None = Field(default=None, max_length=32)
-    text: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
+    text: str = Field(
+        min_length=1, max_length=limits.COMMENT_CHARS, description="what to look at again, and why"
+    )
 
 
 class AnswerBody(Strict):
-    """Body of PATCH /api/v1/courses/<course>/regrade-requests/<number>: ``withdrawn`` by the student, ``granted`` or
-    ``declined`` with a reason by staff."""
+    """Body of PATCH /api/v1/courses/<course>/regrade-requests/<number>."""
 
-    state: RequestState
-    reason: str = Field(default="", max_length=limits.COMMENT_CHARS)
+    state: RequestState = Field(description="withdrawn by the student; granted or declined by staff")
+    reason: str = Field(default="", max_length=limits.COMMENT_CHARS, description="required of staff")
 
 
 class RequestView(Strict):
@@ -216,7 +235,7 @@ class RequestView(Strict):
 
 
 class RequestList(Strict):
-    """The oldest open one first, then what is answered, the newest first."""
+    """Open requests, oldest first, then answered ones, newest first."""
 
     course: str
     requests: list[RequestView]

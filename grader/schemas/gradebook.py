@@ -1,4 +1,4 @@
-"""Grades, as API, pages and command line see them."""
+"""Grades."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.schemas.strict import Strict
 
 
 class PartProgress(StrEnum):
-    """How far a student is with a part while it counts: nothing submitted, nothing right yet, or right."""
+    """A student's progress with a part: nothing submitted, nothing accepted yet, or accepted."""
 
     NOT_STARTED = "not_started"
     STUCK = "stuck"
@@ -20,7 +20,7 @@ class PartProgress(StrEnum):
 
 
 class GradeLine(Strict):
-    """A line of the explanation. The points of all lines add up to those of the part."""
+    """A line of the explanation. The points of all lines add up to the part's."""
 
     text: str
     points: float
@@ -28,19 +28,20 @@ class GradeLine(Strict):
 
 
 class PartGrade(Strict):
-    """The points of a student for one challenge of an assignment. ``submission`` is the one that counts;
-    ``judged_again`` holds its judgement where staff had it judged again, which counts then."""
+    """A student's points for one challenge of an assignment."""
 
     challenge: str
     points: float
     most: float
     progress: PartProgress
-    rubric: float = Field(default=0.0, description="of the points: those that staff gave by the rubric")
-    ungraded: float = Field(default=0.0, description="of what is to be had: criteria that nobody graded yet")
-    attempts: int = Field(description="submissions that were judged while the assignment was open")
-    voided: int = Field(default=0, description="how many of them staff voided")
-    submission: str | None = None
-    judged_again: str | None = None
+    rubric: float = Field(default=0.0, description="the part of the points that staff gave by the rubric")
+    ungraded: float = Field(default=0.0, description="the part of `most` in criteria that nobody graded yet")
+    attempts: int = Field(description="submissions judged while the assignment was open")
+    voided: int = Field(default=0, description="submissions voided by staff")
+    submission: str | None = Field(default=None, description="the one that counts")
+    judged_again: str | None = Field(
+        default=None, description="the later judgement that counts, if staff had it judged again"
+    )
     received_at: datetime | None = None
     late_days: int = 0
     grace_days: int = 0
@@ -49,7 +50,9 @@ class PartGrade(Strict):
     device: str | None = None
     overridden: bool = False
     reason: str = Field(default="", description="of the override")
-    lines: list[GradeLine] = Field(default_factory=list, description="only where one student is asked for")
+    lines: list[GradeLine] = Field(
+        default_factory=list, description="only in the answer for a single student"
+    )
 
 
 class AssignmentGrade(Strict):
@@ -64,9 +67,9 @@ class AssignmentGrade(Strict):
 
 
 class StudentGrades(Strict):
-    """``id`` is the account's number, which stays the same when its name changes."""
+    """A student's grades."""
 
-    id: int
+    id: int = Field(description="the account's number, which survives a change of its name")
     name: str
     full_name: str
     student_number: str
@@ -79,7 +82,7 @@ class StudentGrades(Strict):
 
 
 class PartStatistics(Strict):
-    """``speedups`` are the best of each student who has it right, in order."""
+    """Progress of all students with a part."""
 
     assignment: str
     challenge: str
@@ -89,11 +92,11 @@ class PartStatistics(Strict):
     done: int
     mean_points: float | None
     most: float
-    speedups: list[float]
+    speedups: list[float] = Field(description="best of each student who solved it, in order")
 
 
 class AtRisk(Strict):
-    """Somebody who may need help, and why."""
+    """A student who may need help, and why."""
 
     id: int
     name: str
@@ -110,32 +113,40 @@ class Gradebook(Strict):
     at_risk: list[AtRisk]
     broken: list[str] = Field(
         default_factory=list,
-        description="challenges whose folder cannot be read: their points are missing until it is mended",
+        description="challenges whose folder cannot be read: their points are missing until it is repaired",
     )
 
 
 class OverrideBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/overrides: points in place of the computed ones;
-    ``points`` none takes an override away. ``seen``, where it is sent, is the override that one read (none: there was
-    none): where there is another by now, nothing is done. More points than the part has are refused without
-    ``extra``."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/overrides."""
 
     student: str = Field(max_length=limits.NAME_CHARS)
     challenge: str = Field(max_length=limits.SLUG_CHARS)
-    points: StrictFloat | StrictInt | None = Field(ge=0, le=1_000_000, allow_inf_nan=False)
+    points: StrictFloat | StrictInt | None = Field(
+        ge=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+        description="replace the computed points; null removes the override",
+    )
     reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
-    seen: StrictFloat | StrictInt | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
-    extra: StrictBool = Field(default=False, description="the points may be more than the part has")
+    seen: StrictFloat | StrictInt | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+        description="the override that was read, null if there was none: nothing changes if it is another by now; "
+        "omit it to skip this check",
+    )
+    extra: StrictBool = Field(default=False, description="allows more points than the part has")
 
 
 class ExportRow(Strict):
-    """One student and part. ``student_id`` is the account's number and ``submission`` the id of what was submitted:
-    both stay the same for ever. ``judged_again`` is the later judgement of the same submission that counts for it."""
+    """One student's points for one part."""
 
     course: str
     assignment: str
     challenge: str
-    student_id: int
+    student_id: int = Field(description="the account's number; never changes")
     student: str
     full_name: str
     student_number: str
@@ -148,19 +159,19 @@ class ExportRow(Strict):
     verdict: str | None
     speedup: float | None
     device: str | None
-    submission: str | None
-    judged_again: str | None
+    submission: str | None = Field(description="id of the submission that counts; never changes")
+    judged_again: str | None = Field(description="the later judgement of it that counts")
     received_at: datetime | None
     late_days: int
     grace_days: int
     overridden: bool
     reason: str
     voided: int
-    rubric: float = Field(description="of the points: those that staff gave by the rubric")
-    ungraded: float = Field(description="of what is to be had: criteria that nobody graded yet")
+    rubric: float = Field(description="the part of the points that staff gave by the rubric")
+    ungraded: float = Field(description="the part of `most` in criteria that nobody graded yet")
 
 
-# The columns of an ExportRow that are points: a table for people has them rounded.
+# Columns of an ExportRow with points, which tables for people show rounded.
 POINT_COLUMNS = ("points", "most", "rubric", "ungraded")
 
 

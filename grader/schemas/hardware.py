@@ -1,4 +1,4 @@
-"""What a report says of the hardware: what each kernel takes of it, and how the GPU was while it was timed."""
+"""The hardware in a report: resources of each kernel, and the state of the GPU while it was timed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Bytes = Annotated[int, Field(ge=0)]
 
 
 class Witness(StrEnum):
-    """Who says what a kernel takes."""
+    """The source of a kernel's figures."""
 
     ASSEMBLER = "assembler"
     RUNNER = "runner"
 
 
 class KernelUsage(Strict):
-    """One kernel: registers, bytes spilled and bytes of stack per thread; bytes of static shared memory per block.
+    """One kernel: registers, spilled bytes and stack bytes per thread; static shared memory per block.
 
-    What the assembler said while the source was compiled is the compiler's word; what the runner says of a Triton
-    kernel comes from the process that runs the submission, and is believed by nobody.
+    The assembler's figures are the compiler's word. The runner's figures of a Triton kernel come from the process that
+    runs the submission, so nothing trusts them.
     """
 
     name: str
     registers: int = Field(ge=0)
     shared_bytes: Bytes = 0
-    constant_bytes: Bytes | None = Field(default=None, description="none where the assembler does not tell")
+    constant_bytes: Bytes | None = Field(default=None, description="null if the assembler does not tell")
     stack_bytes: Bytes = 0
     spill_stores: Bytes = 0
     spill_loads: Bytes = 0
@@ -41,8 +41,8 @@ class KernelUsage(Strict):
 
 
 class ClockEvent(StrEnum):
-    """Why a GPU's clocks were below its highest, in the driver's terms. That it was idle is none of them: it is looked
-    at between rounds."""
+    """Why a GPU's clocks were below its highest, in the driver's terms. Idleness is not among them: the GPU is read
+    between rounds."""
 
     APPLICATION_CLOCKS = "application_clocks"
     POWER_CAP = "power_cap"
@@ -55,8 +55,8 @@ class ClockEvent(StrEnum):
 
     @property
     def slows(self) -> bool:
-        """Whether a round made in it is made again: heat or hardware held the GPU back. A power cap does not count,
-        because it is the normal state of a large matrix product."""
+        """True if the round must be repeated: heat or hardware slowed the GPU. A power cap does not count: it is normal
+        during a large matrix product."""
         return self in _SLOWING
 
 
@@ -71,7 +71,7 @@ _SLOWING = frozenset(
 
 
 class Spread(Strict):
-    """Least, middle and largest of a few samples."""
+    """Minimum, median and maximum of a few samples."""
 
     low: float
     median: float
@@ -84,14 +84,14 @@ class Spread(Strict):
         return self
 
     def words(self, unit: str) -> str:
-        """``1,755 MHz (1,200 to 1,980)``, or without the brackets where nothing varies."""
+        """``1,755 MHz (1,200 to 1,980)``; without the range if nothing varies."""
         middle, low, high = (f"{value:,.0f}" for value in (self.median, self.low, self.high))
         return f"{middle} {unit}" + ("" if low == high else f" ({low} to {high})")
 
 
 class GpuState(Strict):
-    """How the GPU was around the rounds of one workload, by NVML on the judge's side. What a GPU or its driver does not
-    tell is none. ``repeated``: rounds that were made again because heat or hardware slowed the GPU."""
+    """The GPU around the rounds of one workload, read with NVML by the judge. Null: the GPU or its driver does not
+    tell."""
 
     samples: int = Field(ge=1)
     sm_mhz: Spread | None = None
@@ -99,7 +99,9 @@ class GpuState(Strict):
     power_w: Spread | None = None
     temperature_c: int | None = Field(default=None, description="the highest, degrees Celsius")
     events: list[ClockEvent] = Field(default_factory=list, description="why clocks were below the highest")
-    repeated: int = Field(default=0, ge=0)
+    repeated: int = Field(
+        default=0, ge=0, description="rounds repeated because heat or hardware slowed the GPU"
+    )
 
     @property
     def slowed(self) -> bool:
@@ -107,32 +109,32 @@ class GpuState(Strict):
 
     @property
     def sentence(self) -> str:
-        """All of it in one line: ``SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W, up to 70 °C``."""
+        """All values in one line: ``SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W, up to 70 °C``."""
         parts = [
             f"SM {self.sm_mhz.words('MHz')}" if self.sm_mhz else "",
             f"memory {self.memory_mhz.words('MHz')}" if self.memory_mhz else "",
             self.power_w.words("W") if self.power_w else "",
             f"up to {self.temperature_c} °C" if self.temperature_c is not None else "",
         ]
-        said = ", ".join(part for part in parts if part) or "it tells nothing of its clocks"
+        said = ", ".join(part for part in parts if part) or "it does not report its clocks"
         if self.events:
-            said += "; held below its highest clocks by " + ", ".join(
+            said += "; clocks were limited by " + ", ".join(
                 event.value.replace("_", " ") for event in self.events
             )
         if self.repeated:
             rounds = "1 round" if self.repeated == 1 else f"{self.repeated} rounds"
-            said += f"; {rounds} made again, because heat or hardware slowed it"
+            said += f"; {rounds} repeated because heat or hardware slowed it"
         return said
 
 
 class GpuReading(Strict):
-    """How a GPU is at the moment, as its worker reads it at each heartbeat; none where the driver does not say."""
+    """A GPU's present state, read by its worker at each heartbeat. Null: the driver does not tell."""
 
-    use: int | None = Field(default=None, description="percent of the last moments in which a kernel ran")
+    use: int | None = Field(default=None, description="percent of recent time in which a kernel ran")
     memory_used: int | None = Field(default=None, description="bytes")
     memory_total: int | None = Field(default=None, description="bytes")
     temperature_c: int | None = None
     power_w: float | None = None
     sm_mhz: int | None = None
     events: list[ClockEvent] = Field(default_factory=list)
-    slowed: bool = Field(default=False, description="heat or hardware holds it back")
+    slowed: bool = Field(default=False, description="heat or hardware slows it")

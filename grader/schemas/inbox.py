@@ -1,4 +1,4 @@
-"""The inbox of staff: marks of submissions, similar pairs and requests that somebody has to look at."""
+"""The inbox of staff: flagged submissions, similar pairs and requests that need a look."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.schemas.strict import Strict
 
 
 class Subject(StrEnum):
-    """What an item is: a mark of a report, a pair of similar submissions, or a student's request for a regrade."""
+    """The kind of an item: a report's flag, a pair of similar submissions, or a regrade request."""
 
     FLAG = "flag"
     PAIR = "pair"
@@ -20,7 +20,7 @@ class Subject(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What staff made of it: nothing yet; it is fine; the result is void; or somebody talks with the student."""
+    """The decision of staff: none yet; it is fine; the result is void; somebody talks to the student."""
 
     OPEN = "open"
     FINE = "fine"
@@ -29,20 +29,19 @@ class Outcome(StrEnum):
 
 
 class InboxItem(Strict):
-    """``key`` names it in decisions. ``mark`` is a flag's word, ``similar`` or ``regrade_request``; ``path`` is the
-    page with the evidence; ``other`` is the other submission of a pair, and whose it is."""
+    """An item of the inbox."""
 
-    key: str
+    key: str = Field(description="its name in decisions")
     subject: Subject
-    mark: str
+    mark: str = Field(description="a flag's word, `similar` or `regrade_request`")
     user: str
     submission: str | None
-    other: str | None = None
-    other_user: str | None = None
+    other: str | None = Field(default=None, description="the other submission of a pair")
+    other_user: str | None = Field(default=None, description="the other submission's author")
     challenge: str
-    course: str | None = Field(description="none: it belongs to no course")
+    course: str | None = Field(description="null: it belongs to no course")
     about: str = ""
-    path: str
+    path: str = Field(description="the page with the evidence")
     received_at: datetime
     reviewer: str | None = None
     outcome: Outcome
@@ -52,36 +51,42 @@ class InboxItem(Strict):
 
 
 class InboxList(Strict):
-    """Newest first. ``more``: there are further ones, which filters find. ``open``: how many wait, whatever the
-    filters."""
+    """Items, newest first."""
 
     items: list[InboxItem]
-    more: bool
-    open: int
+    more: bool = Field(description="there are more, which filters can find")
+    open: int = Field(description="number of open items, whatever the filters")
 
 
 _KEY = Field(min_length=1, max_length=limits.INBOX_DECIDED)
 
 
 class InboxAssignment(Strict):
-    """Body of POST /api/v1/inbox/assign: who looks at these; none: nobody in particular."""
+    """Body of POST /api/v1/inbox/assign."""
 
     keys: list[str] = _KEY
-    reviewer: str | None = Field(max_length=limits.NAME_CHARS)
+    reviewer: str | None = Field(max_length=limits.NAME_CHARS, description="null: nobody")
 
 
 class InboxDecision(Strict):
-    """Body of POST /api/v1/inbox/decide. ``submissions``: of pairs, whose results are void. A reason is needed unless
-    it is fine or open again; of a void result its author reads it."""
+    """Body of POST /api/v1/inbox/decide."""
 
     keys: list[str] = _KEY
     outcome: Outcome
-    reason: str = Field(default="", max_length=limits.REASON_CHARS)
-    submissions: list[str] = Field(default_factory=list, max_length=limits.INBOX_DECIDED)
+    reason: str = Field(
+        default="",
+        max_length=limits.REASON_CHARS,
+        description="required unless the outcome is fine or open; the author of a void result reads it",
+    )
+    submissions: list[str] = Field(
+        default_factory=list,
+        max_length=limits.INBOX_DECIDED,
+        description="submissions of pairs whose results are void",
+    )
 
 
 class InboxDone(Strict):
-    """How many items were changed."""
+    """Number of changed items."""
 
     changed: int
     open: int

@@ -1,4 +1,4 @@
-"""Leaderboards as API, CLI and pages see them: of a challenge, of a track, and who leads where."""
+"""Leaderboards: of a challenge, of a track, and an overview."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from grader.schemas.strict import Strict
 
 
 class LeaderboardEntry(Strict):
-    """``rank`` is 1 + the entries that are faster by more than the board's resolution, so that it may be shared; none
-    where the caller may see no ranks, or of the caller's own that is newer than a frozen board."""
+    """An entry of a board."""
 
-    rank: int | None
-    user: str = Field(description="a made-up name where anonymous is true")
+    rank: int | None = Field(
+        description="1 + the entries faster by more than the board's resolution, so ranks may be shared; null if the "
+        "caller may not see ranks, or for the caller's own entry if it is newer than a frozen board"
+    )
+    user: str = Field(description="a made-up name if anonymous is true")
     submission: str
     language: Language
     time_us: float
     ci_us: tuple[float, float]
     speedup: float | None
     speedup_ci: tuple[float, float] | None = Field(
-        default=None, description="the baseline over the ends of the interval"
+        default=None, description="the baseline divided by the ends of the interval"
     )
     sol: float | None = Field(
-        default=None, description="time at the speed of light / time; none where no ceiling is known"
+        default=None, description="time at the speed of light / time; null if no ceiling is known"
     )
     submitted_at: datetime
     anonymous: bool = False
@@ -35,21 +37,21 @@ class LeaderboardEntry(Strict):
 
 
 class ReferenceKind(StrEnum):
-    """What an unranked row stands for."""
+    """The kind of an unranked row."""
 
     BASELINE = "baseline"
     """PyTorch's own implementation, timed by the same judge."""
     STAFF = "staff"
     """The best accepted submission of staff."""
     ROOFLINE = "roofline"
-    """The least that memory and arithmetic allow: speed of light."""
+    """The lower bound from memory and arithmetic: speed of light."""
 
 
 class Reference(Strict):
-    """What entries are compared with. ``name`` of a baseline is ``eager``, ``compile``, or what the judge calls it."""
+    """A time to compare entries with."""
 
     kind: ReferenceKind
-    name: str
+    name: str = Field(description="of a baseline: `eager`, `compile`, or the judge's name for it")
     time_us: float
     ci_us: tuple[float, float] | None = None
     speedup: float | None = None
@@ -57,8 +59,7 @@ class Reference(Strict):
 
 
 class Leaderboard(Strict):
-    """``entries`` are those that were asked for, ``total`` all there are; ``own`` is the caller's, wherever it is.
-    Where ``open`` is false the caller sees nobody else's: both are empty."""
+    """A board. If ``open`` is false, the caller sees only the own entry: ``entries`` is empty and ``total`` 0."""
 
     challenge: str
     version: int
@@ -66,32 +67,31 @@ class Leaderboard(Strict):
     language: Language | None = None
     representative: bool
     resolution: float = Field(
-        default=0.0, description="entries whose times differ by no larger share of them are not told apart"
+        default=0.0, description="entries whose times differ by at most this share are not told apart"
     )
-    entries: list[LeaderboardEntry]
-    total: int = 0
-    own: LeaderboardEntry | None = None
-    own_place: int | None = Field(default=None, description="how many entries stand before the caller's")
-    references: list[Reference] = Field(default_factory=list, description="unranked, the fastest first")
+    entries: list[LeaderboardEntry] = Field(description="the requested ones")
+    total: int = Field(default=0, description="number of all entries")
+    own: LeaderboardEntry | None = Field(default=None, description="the caller's, wherever it is")
+    own_place: int | None = Field(default=None, description="number of entries before the caller's")
+    references: list[Reference] = Field(default_factory=list, description="unranked, fastest first")
     left_out: list[str] = Field(
         default_factory=list,
-        description="cases that were left out where the best entries were judged: that GPU lacks memory for them",
+        description="cases skipped when the best entries were judged, because the GPU lacked memory for them",
     )
-    devices: list[str] = Field(
-        default_factory=list, description="devices that have a board for this challenge"
-    )
+    devices: list[str] = Field(default_factory=list, description="devices with a board for this challenge")
     versions: list[int] = Field(
         default_factory=list, description="versions of the challenge whose boards the caller may see"
     )
     audience: BoardAudience = BoardAudience.PUBLIC
-    open: bool = Field(default=True, description="whether the caller sees the entries of others")
+    open: bool = Field(default=True, description="the caller sees the entries of others")
     frozen_at: datetime | None = Field(
-        default=None, description="the board of what was received until then; the caller's own may be newer"
+        default=None,
+        description="the board shows what was received until then; the caller's own may be newer",
     )
 
 
 class Record(Strict):
-    """The best time of a board from ``submitted_at`` on."""
+    """The best time of a board since ``submitted_at``."""
 
     user: str
     submission: str
@@ -104,8 +104,7 @@ class Record(Strict):
 
 
 class RecordHistory(Strict):
-    """Records of one board, the oldest first. Each was the fastest until the next one, and is slower by more than the
-    board's resolution."""
+    """Records of one board, oldest first. Each is faster than the one before by more than the board's resolution."""
 
     challenge: str
     version: int
@@ -116,18 +115,20 @@ class RecordHistory(Strict):
 
 
 class TrackEntry(Strict):
-    """``relative`` is the geometric mean, over what is solved, of the board's best time / the user's."""
+    """A user's place on a track's board."""
 
     rank: int
     user: str
     solved: int
-    relative: float
+    relative: float = Field(
+        description="geometric mean, over solved challenges, of the board's best time / the user's"
+    )
     anonymous: bool = False
     own: bool = False
 
 
 class TrackBoard(Strict):
-    """Everyone who solved something in a track on one device: ranked by ``solved``, then by ``relative``."""
+    """Everyone who solved a challenge of a track on one device, ranked by ``solved``, then by ``relative``."""
 
     track: str
     description: str = ""
@@ -142,7 +143,7 @@ class TrackBoard(Strict):
 
 
 class Leader(Strict):
-    """The first entry of a board; ``entries`` counts all of them."""
+    """The first entry of a board."""
 
     user: str
     time_us: float
@@ -155,9 +156,9 @@ class BoardSummary(Strict):
     challenge: str
     title: str
     version: int
-    entries: int
+    entries: int = Field(description="number of all entries")
     leader: Leader | None = None
-    open: bool = Field(default=True, description="whether the caller sees the entries of others")
+    open: bool = Field(default=True, description="the caller sees the entries of others")
 
 
 class TrackSummary(Strict):
@@ -167,7 +168,7 @@ class TrackSummary(Strict):
 
 
 class LeaderboardList(Strict):
-    """Who leads where, on one device."""
+    """The leaders of all boards on one device."""
 
     device: str
     representative: bool

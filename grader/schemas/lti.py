@@ -1,4 +1,4 @@
-"""Learning platforms, their courses, and the grades that they are sent, as API, pages and command line see them."""
+"""Learning platforms, their courses, and the grades sent to them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from grader.schemas.strict import Strict
 _ID = Annotated[str, Field(min_length=1, max_length=limits.SUBJECT_CHARS)]
 _HOST = Annotated[str, Field(min_length=1, max_length=limits.EMAIL_CHARS, pattern=r"^[a-zA-Z0-9.:\-\[\]]+$")]
 _URL = Annotated[str, Field(max_length=limits.URL_CHARS)]
-# With the client's id it names people's identities.
+# Issuer and client id together name people's identities.
 _ISSUER_CHARS = 250
 
 
 class PlatformKind(StrEnum):
-    """Of which a site's address tells all others."""
+    """For Canvas and Moodle, the site's URL determines all others."""
 
     CANVAS = "canvas"
     MOODLE = "moodle"
@@ -28,7 +28,7 @@ class PlatformKind(StrEnum):
 
 
 class Teachers(StrEnum):
-    """What a platform's instructors of a linked course become here."""
+    """The role here of a platform's instructors of a linked course."""
 
     INSTRUCTOR = "instructor"
     ASSISTANT = "assistant"
@@ -36,8 +36,7 @@ class Teachers(StrEnum):
 
 
 class LtiScoreState(StrEnum):
-    """``pending``: to be sent, perhaps again; ``sent``: the platform has it; ``failed``: it will not be tried again by
-    itself."""
+    """``pending``: to be sent, perhaps again; ``sent``: the platform has it; ``failed``: not retried automatically."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -45,8 +44,7 @@ class LtiScoreState(StrEnum):
 
 
 class LtiPlatformBody(Strict):
-    """A learning platform. Of Canvas and Moodle ``site`` is enough; of others name issuer and addresses. ``accounts``
-    says who gets an account: nobody, those on a roster (with ``trust_email``), or everyone of a linked course."""
+    """A learning platform. For Canvas and Moodle ``site`` is enough; others need issuer and URLs."""
 
     name: str = Field(min_length=1, max_length=limits.NAME_CHARS)
     kind: PlatformKind = PlatformKind.OTHER
@@ -59,7 +57,10 @@ class LtiPlatformBody(Strict):
     jwks_url: _URL = ""
     token_audience: _URL = ""
     hosts: list[_HOST] = Field(default_factory=list, max_length=limits.LTI_ENTRIES)
-    accounts: Literal["none", "roster", "anyone"] = "anyone"
+    accounts: Literal["none", "roster", "anyone"] = Field(
+        default="anyone",
+        description="who gets an account: nobody, people on a roster (with trust_email), or all of a linked course",
+    )
     trust_email: StrictBool = False
 
     @field_validator("site", "issuer", "auth_url", "token_url", "jwks_url")
@@ -69,7 +70,7 @@ class LtiPlatformBody(Strict):
 
 
 class LtiPlatformChange(Strict):
-    """What is named is changed."""
+    """Changes of a platform; omitted fields stay unchanged."""
 
     name: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)
     deployments: list[_ID] | None = Field(default=None, max_length=limits.LTI_ENTRIES)
@@ -96,7 +97,7 @@ class LtiPlatformView(Strict):
 
 
 class LtiTool(Strict):
-    """What a learning platform is told of this one."""
+    """This platform's URLs, for the learning platform."""
 
     login_url: str
     launch_url: str
@@ -111,7 +112,7 @@ class LtiPlatformList(Strict):
 
 
 class LtiScoreView(Strict):
-    """A student's grade for a link. ``error`` says why it was not taken, ``next_at`` when it is tried again."""
+    """A student's grade for a link."""
 
     student: str
     full_name: str
@@ -119,16 +120,15 @@ class LtiScoreView(Strict):
     most: float
     state: LtiScoreState
     tries: int
-    error: str
+    error: str = Field(description="why the platform refused it")
     changed_at: datetime
-    next_at: datetime | None = None
+    next_at: datetime | None = Field(default=None, description="when it is tried again")
     sent_points: float | None = None
     sent_at: datetime | None = None
 
 
 class LtiLinkView(Strict):
-    """A link in the platform's course to an assignment. ``unknown`` are students whom the platform never signed in
-    here, so that it cannot be told of them."""
+    """A link from the platform's course to an assignment."""
 
     id: int
     assignment: str
@@ -137,7 +137,10 @@ class LtiLinkView(Strict):
     why_not: str
     released_at: datetime | None = None
     scores: list[LtiScoreView] = Field(default_factory=list)
-    unknown: list[str] = Field(default_factory=list)
+    unknown: list[str] = Field(
+        default_factory=list,
+        description="students whom the platform never signed in here, so it cannot get their grades",
+    )
 
 
 class LtiContextView(Strict):
@@ -151,19 +154,21 @@ class LtiContextView(Strict):
 
 
 class LtiCourse(Strict):
-    """What learning platforms have to do with a course."""
+    """A course's links with learning platforms."""
 
     course: str
     contexts: list[LtiContextView]
 
 
 class LtiReleaseBody(Strict):
-    """Whether grades of a link are sent: from now on each change, or no more."""
+    """Starts or stops sending the grades of a link."""
 
-    released: StrictBool
+    released: StrictBool = Field(description="true: send each change from now on")
 
 
 class LtiSendBody(Strict):
-    """Send again what failed: of one student, or of all."""
+    """Sends failed grades again."""
 
-    student: str | None = Field(default=None, max_length=limits.NAME_CHARS)
+    student: str | None = Field(
+        default=None, max_length=limits.NAME_CHARS, description="null: of all students"
+    )

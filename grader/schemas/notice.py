@@ -1,4 +1,4 @@
-"""Notices: what happened that somebody wants to know of, and which of it they are told, where."""
+"""Notices: events that a person may want to know, and the choice of those that reach them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.schemas.strict import Strict
 
 
 class NoticeKind(StrEnum):
-    """What a notice is about. Each kind can be turned off, on the site and by mail."""
+    """The subject of a notice. Each kind can be turned off, on the site and by mail."""
 
     COMMENT = "comment"
     GRADE = "grade"
@@ -34,28 +34,28 @@ WORDS = {
 
 
 class NoticeView(Strict):
-    """``path`` is the page that shows it; ``count``: so many of the same since it was read last."""
+    """A notice."""
 
     id: int
     kind: NoticeKind
     text: str
-    path: str
-    count: int
+    path: str = Field(description="the page that shows it")
+    count: int = Field(description="equal events since it was last read")
     created_at: datetime
     read_at: datetime | None
 
 
 class NoticeList(Strict):
-    """The newest first. ``unread`` is of all, not of these alone."""
+    """Notices, newest first."""
 
     notices: list[NoticeView]
-    unread: int
+    unread: int = Field(description="of all notices, not only of these")
 
 
 class NoticesRead(Strict):
-    """Body of POST /api/v1/notices/read. Without ``ids``: all of them."""
+    """Body of POST /api/v1/notices/read."""
 
-    ids: list[int] | None = Field(default=None, max_length=200)
+    ids: list[int] | None = Field(default=None, max_length=200, description="null: all")
 
 
 class NoticeChoice(Strict):
@@ -65,21 +65,22 @@ class NoticeChoice(Strict):
 
 
 class NoticeChoices(Strict):
-    """What somebody is told of: on the site, and by a mail that collects several. ``mailed``: whether this platform
-    sends mail, and has an address of theirs."""
+    """A person's choice of notices: on the site, and in mails that collect several."""
 
     choices: list[NoticeChoice]
-    mailed: bool = False
+    mailed: bool = Field(
+        default=False, description="this platform sends mail, and knows an address of the person"
+    )
 
 
 class NoticeChoicesBody(Strict):
-    """Body of PUT /api/v1/notices/choices; kinds that are left out stay as they are."""
+    """Body of PUT /api/v1/notices/choices; omitted kinds stay unchanged."""
 
     choices: list[NoticeChoice] = Field(max_length=20)
 
 
 class Unsubscribed(Strict):
-    """Whose mail was turned off: notices of that kind, or all where there is none."""
+    """Mail that was turned off."""
 
     user: str
-    kind: NoticeKind | None
+    kind: NoticeKind | None = Field(description="null: all kinds")

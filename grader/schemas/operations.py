@@ -1,4 +1,4 @@
-"""What staff watch: queues, workers with their GPUs, waiting times, failures of ours, and what must be fixed."""
+"""The operations page: queues, workers with their GPUs, waiting times, platform failures, and alerts."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from grader.schemas.submission import Alert
 
 
 class WatchedWorker(Strict):
-    """``reading``: how its GPU is; ``fault``: why it starts no boxes, or why its GPU is out of service."""
+    """A worker and its GPU."""
 
     worker: WorkerView
     gpu: str | None
-    reading: GpuReading | None
-    fault: str
+    reading: GpuReading | None = Field(description="the GPU's state")
+    fault: str = Field(description="why it starts no boxes, or why its GPU is out of service")
 
 
 class HourFigures(Strict):
-    """What ended within one hour. ``wait_s``: from the submission until a worker took it, median and 95th of a
-    hundred."""
+    """Submissions that ended within one hour."""
 
     hour: datetime
     judged: int
     failed: int
-    wait_s: float | None
-    wait_95_s: float | None
+    wait_s: float | None = Field(description="seconds until a worker took one, median")
+    wait_95_s: float | None = Field(description="the same, 95th percentile")
 
 
 class OurFailure(Strict):
@@ -43,12 +42,12 @@ class OurFailure(Strict):
 
 
 class Operations(Strict):
-    """``waits``: device -> seconds that its oldest submission has waited. ``hours``: the last day, the oldest first."""
+    """The operations page."""
 
     queues: QueueList
-    waits: dict[str, float]
+    waits: dict[str, float] = Field(description="device -> seconds that its oldest submission has waited")
     workers: list[WatchedWorker]
-    hours: list[HourFigures]
+    hours: list[HourFigures] = Field(description="the last day, oldest first")
     failures: list[OurFailure]
-    alerts: list[Alert] = Field(description="what must be fixed, and how")
-    checks_waiting: int = Field(description="uploaded challenges that wait for a worker")
+    alerts: list[Alert] = Field(description="problems to fix, and how")
+    checks_waiting: int = Field(description="uploaded challenges waiting for a worker")

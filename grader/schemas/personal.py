@@ -1,4 +1,4 @@
-"""Deletion of an account: what is said before, and when it happens."""
+"""Deletion of an account: the announcement and its date."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from grader.schemas.strict import Strict
 class DeletionBody(Strict):
     """The body of POST /api/v1/me/deletion and POST /api/v1/people/NAME/deletion."""
 
-    confirm: str = Field(max_length=64, description="the account's name, typed once more")
+    confirm: str = Field(max_length=64, description="the account's name, typed again")
 
 
 class DeletionView(Strict):
-    """What deleting an account does, and when it will be done, where it was asked for. ``removed`` and ``stays`` are
-    sentences."""
+    """The effects of deleting an account, and its date if it was requested."""
 
     name: str
-    due_at: datetime | None = Field(description="when it is deleted; none where nobody asked for it")
+    due_at: datetime | None = Field(description="when it will be deleted; null if nobody requested it")
     requested_by: str | None
     grace_days: int
-    removed: list[str]
-    stays: list[str]
+    removed: list[str] = Field(description="sentences")
+    stays: list[str] = Field(description="sentences")

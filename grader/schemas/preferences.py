@@ -1,11 +1,11 @@
-"""What a person chose about how pages look and work."""
+"""A person's choices of how pages look and work."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any
 
-from pydantic import StrictBool, ValidationError, field_validator
+from pydantic import Field, StrictBool, ValidationError, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from grader.schemas.strict import Strict
@@ -18,36 +18,39 @@ class Theme(StrEnum):
 
 
 class ProfileAudience(StrEnum):
-    """From the widest to the narrowest. Staff of the platform, and of a course of the person, always read."""
+    """From widest to narrowest. Staff of the platform and of the person's courses may always read."""
 
     PUBLIC = "public"
     """Everybody, also without an account."""
     MEMBERS = "members"
-    """Whoever is signed in."""
+    """Anyone signed in."""
     COURSE = "course"
-    """Members of a course in which the person is, too."""
+    """Members of the person's courses."""
     PRIVATE = "private"
-    """The person alone."""
+    """Only the person."""
 
     def narrowed(self, other: ProfileAudience) -> ProfileAudience:
-        """The narrower of both."""
+        """The narrower of the two."""
         return max(self, other, key=list(ProfileAudience).index)
 
 
 class Preferences(Strict):
-    """``vim``: the editor's keys are vim's. ``anonymous``: leaderboards show a made-up name to everyone but staff, and
-    there is no public profile. ``profile`` and ``calendar``: who reads one's profile, and in it the days on which one
-    submitted; never more than the platform's ``GRADER_PROFILE_READERS``."""
+    """Preferences. ``GRADER_PROFILE_READERS`` limits ``profile`` and ``calendar``."""
 
     theme: Theme = Theme.SYSTEM
-    vim: bool = False
-    anonymous: bool = False
-    profile: ProfileAudience = ProfileAudience.PUBLIC
-    calendar: ProfileAudience = ProfileAudience.PUBLIC
+    vim: bool = Field(default=False, description="vim keys in the editor")
+    anonymous: bool = Field(
+        default=False,
+        description="leaderboards show a made-up name to everyone but staff, and there is no public profile",
+    )
+    profile: ProfileAudience = Field(default=ProfileAudience.PUBLIC, description="who may see the profile")
+    calendar: ProfileAudience = Field(
+        default=ProfileAudience.PUBLIC, description="who may see the days with submissions in the profile"
+    )
 
 
 class PreferencesBody(Strict):
-    """What to change; what is left out stays, and null is an error."""
+    """Changes; omitted fields stay unchanged, and null is an error."""
 
     theme: Theme | SkipJsonSchema[None] = None
     vim: StrictBool | SkipJsonSchema[None] = None
@@ -59,12 +62,12 @@ class PreferencesBody(Strict):
     @classmethod
     def _refuse_null(cls, value: object) -> object:
         if value is None:
-            raise ValueError("null says neither yes nor no: leave it out")
+            raise ValueError("null is not a value: omit the field to leave it unchanged")
         return value
 
 
 def of_stored(stored: dict[str, Any]) -> Preferences:
-    """What a later release stored, and this one does not know, is left out."""
+    """Ignores stored fields of a later release."""
     known = {key: value for key, value in stored.items() if key in Preferences.model_fields}
     try:
         return Preferences.model_validate(known)

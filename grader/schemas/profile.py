@@ -1,9 +1,11 @@
-"""What others may see of a person: activity, languages, ranks, badges."""
+"""A person's profile for others: activity, languages, ranks, badges."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
 from enum import StrEnum
+
+from pydantic import Field
 
 from grader.languages import Language
 from grader.schemas.progress import TrackProgress
@@ -12,30 +14,30 @@ from grader.schemas.strict import Strict
 
 class BadgeKind(StrEnum):
     FIRST = "first"
-    """First student with an accepted submission of a challenge."""
+    """The first student to solve a challenge."""
     TRACK = "track"
-    """Every challenge of a track is solved."""
+    """Every challenge of a track solved."""
     SOLVED = "solved"
-    """A round number of challenges is solved."""
+    """A round number of challenges solved."""
     COMPILE = "compile"
     """Faster than torch.compile on a GPU."""
     LEAD = "lead"
-    """First rank on a board with others on it."""
+    """First rank on a board with other people."""
     BOTH = "both"
     """One challenge solved in CUDA C++ and in Triton."""
 
 
 class Badge(Strict):
-    """``about`` is what it was given for: a challenge's or a track's title, or a number."""
+    """A badge."""
 
     kind: BadgeKind
     title: str
-    about: str
+    about: str = Field(description="a challenge's or track's title, or a number")
     challenge: str | None = None
 
 
 class Day(Strict):
-    """A day, in UTC, on which something was submitted."""
+    """A day (UTC) with submissions."""
 
     day: date
     submitted: int
@@ -43,22 +45,22 @@ class Day(Strict):
 
 
 class Activity(Strict):
-    """The last 53 weeks. ``longest_streak`` in days."""
+    """The last 53 weeks."""
 
     begin: date
     end: date
     days: list[Day]
     submitted: int
     accepted: int
-    longest_streak: int
+    longest_streak: int = Field(description="days")
 
 
 class LanguageShare(Strict):
-    """``solved`` challenges in one language, and what was submitted."""
+    """Submissions in one language."""
 
     language: Language
     submitted: int
-    solved: int
+    solved: int = Field(description="challenges")
 
 
 class BestRank(Strict):
@@ -73,16 +75,15 @@ class BestRank(Strict):
 
 
 class Profile(Strict):
-    """``hidden``: its person asked for no public profile; it is shown to that person and to staff. ``activity``: none
-    where it is not for the reader."""
+    """A profile."""
 
     name: str
     role: str
     since: datetime
-    hidden: bool
+    hidden: bool = Field(description="its owner wants no public profile; only they and staff see it")
     solved: int
     total: int
-    activity: Activity | None
+    activity: Activity | None = Field(description="null if the reader may not see it")
     languages: list[LanguageShare]
     tracks: list[TrackProgress]
     ranks: list[BestRank]

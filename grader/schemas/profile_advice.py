@@ -1,4 +1,4 @@
-"""What a profile says to look at: what decides the time and costs most of it, in sentences; totals; which lines."""
+"""Advice from a profile: the limit and the largest costs of a call in sentences, totals, and lines to show."""
 
 from __future__ import annotations
 
@@ -14,43 +14,45 @@ from grader.schemas.call_profile import (
     LineCounts,
 )
 
-# More hints are read by nobody.
+# Nobody reads more hints.
 MOST_HINTS = 8
-# What costs less of a call's time than this share is not worth a sentence.
+# Smaller shares of a call's time are not worth a sentence.
 _WORTH = 0.01
-# Lines without counts that are shown around those with them.
+# Lines without counts to show around those with counts.
 _AROUND = 2
-# From this factor above the ideal on, accesses are worth a sentence.
+# Accesses beyond this factor of the ideal are worth a sentence.
 _SCATTERED = 1.5
 _CONFLICTS = 1.25
-# Of a warp's threads: fewer active ones on average are worth a sentence.
+# Fewer active threads per warp on average are worth a sentence.
 _FEW_THREADS = 24
 _WARP = 32
-# Of its warps: fewer that fit at a time are.
+# So is a lower share of resident warps.
 _LOW_OCCUPANCY = 0.5
 _MEMORY = ("L1 lines", "L2", "DRAM")
 _BOUNDS = {
-    "DRAM": "bytes that must come from memory or go there",
-    "L2": "bytes that the first-level cache does not have",
-    "L2 to a multiprocessor": "bytes that one multiprocessor has from the second-level cache",
+    "DRAM": "bytes from and to memory",
+    "L2": "bytes that miss the L1 cache",
+    "L2 to a multiprocessor": "bytes from the L2 cache to one multiprocessor",
     "L1 lines": "lines of 128 bytes that loads and stores touch",
     "shared memory": "passes through shared memory's banks",
     "tensor cores": "products on tensor cores",
     "instruction issue": "instructions that warps issue",
     "atomics on one address": "atomics that wait for each other",
     "blocks": "blocks that begin one after the other",
-    "latency": "instructions that wait for each other: too little is under way at a time",
-    "launches": "what a launch costs that does nothing",
+    "latency": "instructions that wait for each other: too few are in flight",
+    "launches": "the cost of launching kernels",
     "copies": "copies and memsets",
 }
 
 
 @dataclass(frozen=True)
 class Hint:
-    """``line``: of the source, from 1; 0: of none. ``us``: about what it costs at most, by the model."""
+    """Advice on one line or on the whole call."""
 
+    # Of the source, from 1; 0: none.
     line: int
     text: str
+    # Upper bound of its cost by the model, microseconds.
     us: float
 
     @property
@@ -59,10 +61,10 @@ class Hint:
 
 
 def bound_sentence(profile: CallProfile) -> str:
-    """What decides the time of the whole call."""
+    """What limits the whole call."""
     if not profile.parts_us:
         return "It launches nothing and copies nothing."
-    name, us = max(profile.parts_us.items(), key=lambda it: it[1])
+    name, us = max(profile.parts_us.items(), key=lambda part: part[1])
     what = _BOUNDS.get(name) or (name if "units" not in name else f"instructions for the {name}")
     return (
         f"{us / profile.time_us:.0%} of the time is {what} ({name})." if what != name else f"{name} decide."
@@ -72,14 +74,16 @@ def bound_sentence(profile: CallProfile) -> str:
 def hints_of(profile: CallProfile) -> list[Hint]:
     """The costliest first."""
     found = [hint for kernel in profile.kernels for hint in _of_kernel(kernel)]
-    launching = sum(it.launch_us for it in profile.kernels)
-    launches = sum(it.launches for it in profile.kernels)
+    launching = sum(kernel.launch_us for kernel in profile.kernels)
+    launches = sum(kernel.launches for kernel in profile.kernels)
     if launches > 1 and launching > 0.5 * profile.time_us:
         found.append(
-            Hint(0, f"{launches} launches cost {launching:.1f} µs by themselves: do more in one", launching)
+            Hint(
+                0, f"{launches} launches cost {launching:.1f} µs by themselves: do more per launch", launching
+            )
         )
-    worth = [it for it in found if it.us >= _WORTH * profile.time_us]
-    return sorted(worth, key=lambda it: (-it.us, it.line, it.text))[:MOST_HINTS]
+    worth = [hint for hint in found if hint.us >= _WORTH * profile.time_us]
+    return sorted(worth, key=lambda hint: (-hint.us, hint.line, hint.text))[:MOST_HINTS]
 
 
 def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
@@ -104,8 +108,8 @@ def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
             us = kernel.terms_us.get("atomics on one address", 0.0)
             yield Hint(
                 line.line,
-                f"{turns:.0f} threads of a warp change one address, one after the other: let a warp or a block add up "
-                "first, and one thread change it",
+                f"{turns:.0f} threads of a warp change one address, one after the other: add up within a warp or block "
+                "first, and let one thread change it",
                 us * line.atomic_turns / everything.atomic_turns,
             )
         if line.constant_passes > 2 * line.constant_requests:
@@ -113,7 +117,7 @@ def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
             us = kernel.terms_us.get("shared memory", 0.0)
             yield Hint(
                 line.line,
-                f"a warp reads {passes:.0f} addresses of constant memory at a time, one after the other: it is for "
+                f"a warp reads {passes:.0f} addresses of constant memory at a time, one after the other: use it for "
                 "values that all threads of a warp read",
                 us,
             )
@@ -123,7 +127,7 @@ def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
             yield Hint(
                 line.line,
                 f"{line.threads_per_instruction:.1f} of a warp's 32 threads are active here on average, the others "
-                "wait: threads of one warp should take the same way",
+                "wait: let the threads of a warp take the same path",
                 us * idle * line.instructions / everything.instructions,
             )
 
@@ -140,32 +144,32 @@ def _of_shape(kernel: KernelProfile) -> Iterator[Hint]:
         limiter = f"{kernel.limiter}{per.get(kernel.limiter, '')}"
         yield Hint(
             0,
-            f"{name}: a multiprocessor has {kernel.resident_warps} of {MOST_WARPS} warps at a time, because {limiter} "
-            "let it have no more",
+            f"{name}: a multiprocessor holds only {kernel.resident_warps} of {MOST_WARPS} warps at a time, limited by "
+            f"{limiter.rstrip(',')}",
             own * (1 - kernel.occupancy) if kernel.bound == "latency" else 0.0,
         )
     if blocks < MULTIPROCESSORS:
         are = "1 block" if blocks == 1 else f"{blocks} blocks"
         yield Hint(
             0,
-            f"{name}: {are} for {MULTIPROCESSORS} multiprocessors: the others have nothing to do",
+            f"{name}: {are} for {MULTIPROCESSORS} multiprocessors: the others are idle",
             own * (1 - blocks / MULTIPROCESSORS),
         )
     if rest := threads % _WARP:
         yield Hint(
             0,
-            f"{name}: a block of {threads} threads has a warp with only {rest}: take a multiple of 32",
+            f"{name}: a block of {threads} threads has a warp with only {rest}: use a multiple of 32",
             own * (1 - threads / (threads - rest + _WARP)),
         )
 
 
 def _latency_too(kernel: KernelProfile, us: float) -> float:
-    """A wait is part of the chain that decides, where latency does."""
+    """If latency is the limit, waiting is part of the critical chain, so it counts."""
     return kernel.terms_us["latency"] if kernel.bound == "latency" else us
 
 
 def _lost(line: LineCounts, kind: str) -> int:
-    """Sectors beyond the ideal, where they are worth a sentence."""
+    """Sectors beyond the ideal, or 0 if they are not worth a sentence."""
     sectors, ideal = getattr(line, f"{kind}_sectors"), getattr(line, f"{kind}_ideal_sectors")
     return int(sectors - ideal) if sectors > _SCATTERED * ideal else 0
 
@@ -180,9 +184,9 @@ def _scattered(line: LineCounts, kind: str, verb: str) -> str:
     why = (
         f"neighbouring threads {'read' if kind == 'load' else 'write'} {abs(step):,} bytes apart"
         if step is not None
-        else f"what a warp {verb} lies scattered"
+        else f"the elements that a warp {verb} are scattered"
     )
-    return f"{_number(sectors)} sectors per request where {_number(ideal)} would do: {why}"
+    return f"{_number(sectors)} sectors per request, ideally {_number(ideal)}: {why}"
 
 
 def _conflicting(line: LineCounts) -> str:
@@ -192,12 +196,12 @@ def _conflicting(line: LineCounts) -> str:
     )
     step = line.shared_step
     why = (
-        f"neighbouring threads are {abs(step):,} bytes apart, so that several meet in one bank; a row padded by one "
+        f"neighbouring threads are {abs(step):,} bytes apart, so several use the same bank; padding a row by one "
         "element shifts them"
         if step is not None and step % 4 == 0
-        else "several threads of a warp meet in one bank"
+        else "several threads of a warp use the same bank"
     )
-    return f"{_number(passes)} passes per access to shared memory where {_number(ideal)} would do: {why}"
+    return f"{_number(passes)} passes per access to shared memory, ideally {_number(ideal)}: {why}"
 
 
 def _number(value: float) -> str:
@@ -209,7 +213,7 @@ def _product(sizes: tuple[int, int, int]) -> int:
 
 
 def totals(counts: Counts) -> Iterator[tuple[str, str]]:
-    """Name and value of what there is."""
+    """Name and value of each total that is not zero."""
     yield "warp instructions", f"{counts.instructions:,}"
     yield "active threads", f"{counts.threads_per_instruction:.1f} of 32"
     yield "divergent branches", f"{counts.divergent_branches:,}"
@@ -233,6 +237,6 @@ def totals(counts: Counts) -> Iterator[tuple[str, str]]:
 
 
 def shown_lines(profile: CallProfile, count: int) -> list[int]:
-    """Those of a source's ``count`` lines that have counts, and what is around them."""
+    """Lines to show of a source with ``count`` lines: those with counts, and a few around them."""
     near = {line + away for line in profile.by_line if line for away in range(-_AROUND, _AROUND + 1)}
-    return sorted(it for it in near if 1 <= it <= count)
+    return sorted(line for line in near if 1 <= line <= count)

@@ -1,4 +1,4 @@
-"""How far a student has come, by track."""
+"""A student's progress, by track."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from grader.schemas.strict import Strict
 
 
 class Mark(StrEnum):
-    """What a student has done with a challenge."""
+    """A student's state at a challenge."""
 
     OPEN = "open"
     """Nothing was submitted."""
     ATTEMPTED = "attempted"
-    """Something was submitted, and nothing accepted."""
+    """Submitted, but nothing accepted."""
     SOLVED = "solved"
     """A submission was accepted."""
 
 
 class Best(Strict):
-    """The largest speedup of an accepted submission. Not ``representative``: from a board without a GPU, and only where
-    there is none with one."""
+    """The largest speedup of an accepted submission."""
 
     challenge: str
     device: str
     speedup: float
-    representative: bool
+    representative: bool = Field(description="false: from a board without a GPU, if there is none from a GPU")
 
 
 class ChallengeProgress(Strict):
@@ -36,31 +35,29 @@ class ChallengeProgress(Strict):
     difficulty: str
     mark: Mark
     prerequisites: list[str]
-    missing: list[str] = Field(
-        description="prerequisites that are not solved: advice to do them first, nothing is locked"
-    )
+    missing: list[str] = Field(description="unsolved prerequisites: only advice, nothing is locked")
     best: Best | None = None
 
 
 class TrackProgress(Strict):
-    """``attempted`` counts what was submitted, solved or not. ``next``: what to do next in this track, if anything."""
+    """Progress in one track."""
 
     title: str
     description: str = ""
     solved: int
-    attempted: int
+    attempted: int = Field(description="challenges with submissions, solved or not")
     total: int
     best: Best | None = None
-    next: str | None = None
+    next: str | None = Field(default=None, description="the suggested next challenge")
     challenges: list[ChallengeProgress]
 
 
 class Progress(Strict):
-    """``next``: what to do next in the whole course."""
+    """Progress in all tracks."""
 
     user: str
     solved: int
     attempted: int
     total: int
-    next: str | None = None
+    next: str | None = Field(default=None, description="the suggested next challenge")
     tracks: list[TrackProgress]

@@ -1,4 +1,4 @@
-"""What proving a challenge found, for people and programs: named checks, and what became of every submission run."""
+"""The result of proving a challenge: named checks, and every submission that was run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.schemas.strict import Strict
 
 
 class Status(StrEnum):
-    """How a check ended. ``weak``: a wrong kernel could pass, or a figure says little."""
+    """The result of a check. ``weak``: a wrong kernel could pass, or a figure is not reliable."""
 
     OK = "ok"
     WEAK = "weak"
@@ -24,17 +24,17 @@ class Status(StrEnum):
 
 
 class Check(Strict):
-    """One named check of one challenge. ``details``: one line for each thing found; ``remarks`` fail nothing."""
+    """One check of one challenge."""
 
     name: str
     status: Status
     summary: str
-    details: list[str] = Field(default_factory=list)
-    remarks: list[str] = Field(default_factory=list)
+    details: list[str] = Field(default_factory=list, description="a line for each finding")
+    remarks: list[str] = Field(default_factory=list, description="lines that fail nothing")
 
 
 class CandidateRole(StrEnum):
-    """What a submission of ours is for: the first two must pass, the last two must fail."""
+    """The purpose of one of our submissions: the first two must pass, the last two must fail."""
 
     SOLUTION = "solution"
     NATIVE = "native"
@@ -47,8 +47,8 @@ class CandidateRole(StrEnum):
 
 
 class CandidateOutcome(StrEnum):
-    """What became of it. ``broken``: it did not compile or load, so nothing is known of the suite. ``compiled``: it
-    compiles, and nothing here can run it."""
+    """The result. ``broken``: it did not compile or load, so it says nothing about the suite. ``compiled``: it
+    compiles, but nothing here can run it."""
 
     ACCEPTED = "accepted"
     FAILED = "failed"
@@ -59,26 +59,26 @@ class CandidateOutcome(StrEnum):
 
 
 class CandidateResult(Strict):
-    """One submission of ours against the suite. ``failed``: the cases that it failed, of those that ran."""
+    """One of our submissions against the suite."""
 
     slug: str
     role: CandidateRole
     name: str
     language: Language
     ending: CandidateOutcome
-    failed: list[str] = Field(default_factory=list)
-    ran: int = 0
+    failed: list[str] = Field(default_factory=list, description="the failed cases")
+    ran: int = Field(default=0, description="number of cases that ran")
     no_answer: str = Field(
         default="",
-        description="how its first failure is no wrong answer: by an exception, an exit or a limit; else empty",
+        description="if its first failure is not a wrong answer: the exception, exit or limit",
     )
     detail: str = ""
     seconds: float = 0.0
 
 
 class ApproximationOutcome(StrEnum):
-    """What became of a wrong answer in the rounds of a workload. ``allowed``: it passes, and the challenge says why
-    it may. ``not_applicable``: it is right, bit for bit, on everything that the cases hold."""
+    """The result of a wrong answer in the rounds of a workload. ``allowed``: it passes, and the challenge says why.
+    ``not_applicable``: it equals the right answer, bit for bit, on all cases."""
 
     CAUGHT = "caught"
     PASSES = "passes"
@@ -87,30 +87,28 @@ class ApproximationOutcome(StrEnum):
 
 
 class ApproximationResult(Strict):
-    """One wrong answer at one workload. ``tried_at``: the sizes of the rounds drawn; ``factor``: how many times as many
-    terms the workload's own sums have. ``probability``: of passing a whole grading. ``shown_by``: the kinds of rounds
-    that showed it. ``reason``: why it is allowed."""
+    """One wrong answer at one workload."""
 
     workload: str
     name: str
     words: str
-    tried_at: dict[str, int]
-    factor: float = 1.0
+    tried_at: dict[str, int] = Field(description="sizes of the drawn rounds")
+    factor: float = Field(default=1.0, description="terms of the workload's own sums / terms of those tried")
     outcome: ApproximationOutcome
-    probability: float
-    shown_by: list[str] = Field(default_factory=list)
-    reason: str = ""
+    probability: float = Field(description="of passing a whole grading")
+    shown_by: list[str] = Field(default_factory=list, description="kinds of rounds that caught it")
+    reason: str = Field(default="", description="why it is allowed")
 
 
 class Proof(Strict):
-    """What is known of one challenge."""
+    """All results for one challenge."""
 
     slug: str
     device: str = Field(default="cpu", description="the board that it was proven on")
     checks: list[Check]
     tried: list[CandidateResult] = Field(default_factory=list)
     approximations: list[ApproximationResult] = Field(default_factory=list)
-    seconds: float = Field(description="processor time of ours spent on it, by the clock of each worker")
+    seconds: float = Field(description="processor time spent on it, summed over our workers")
 
     @property
     def strong(self) -> bool:
@@ -118,7 +116,7 @@ class Proof(Strict):
 
 
 class Proofs(Strict):
-    """A whole run of `grader challenge check`."""
+    """A run of `grader challenge check`."""
 
     strong: bool
     device: str

@@ -1,4 +1,4 @@
-"""Whether students see a challenge, from when on, and who sees whom on its board."""
+"""Publication of challenges: whether students see one and from when, and who sees whom on its board."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ ZonedMoment = Annotated[Moment, AfterValidator(_zoned)]
 
 class PublicationState(StrEnum):
     DRAFT = "draft"
-    """For staff alone. A folder that is new on a platform begins as one."""
+    """Only for staff. A new folder begins as a draft."""
     SCHEDULED = "scheduled"
-    """A draft until its time, published from then on."""
+    """A draft until its time, then published."""
     PUBLISHED = "published"
-    """Everybody sees it and submits."""
+    """Everybody sees it and may submit."""
     HIDDEN = "hidden"
-    """It was published and is put away: students keep what they submitted and find the challenge nowhere."""
+    """Withdrawn after publication: students keep their submissions, but cannot find the challenge."""
 
 
 class BoardAudience(StrEnum):
     PUBLIC = "public"
-    """Whoever may read boards on this platform."""
+    """Everyone who may read boards on this platform."""
     COURSE = "course"
     """Members of a course that assigns the challenge."""
     PSEUDONYMOUS = "pseudonymous"
-    """Everybody but oneself by a made-up name, the same one for ever on this board; staff see real ones."""
+    """Everyone, but other people have made-up names, which stay the same on this board; staff see real ones."""
     HIDDEN = "hidden"
-    """Staff alone. Others see their own entry, without a rank."""
+    """Only staff. Others see their own entry, without a rank."""
 
 
 class PublicationBody(Strict):
-    """What becomes of a challenge. ``publish_at`` goes with ``scheduled`` alone."""
+    """The new state of a challenge."""
 
     state: Literal["draft", "scheduled", "published", "hidden"]
     publish_at: ZonedMoment | None = Field(
-        default=None, description="with a zone; needed for scheduled, and for nothing else"
+        default=None, description="with a zone; required for scheduled, not allowed otherwise"
     )
 
 
 class BoardBody(Strict):
-    """Who sees whom on a challenge's board. Both are set: what is left out is public, and not frozen."""
+    """The audience of a challenge's board. Both fields are set: an omitted one means public, or not frozen."""
 
     board: BoardAudience = BoardAudience.PUBLIC
     frozen_at: ZonedMoment | None = Field(
-        default=None, description="students see the board of what was received until then; none: as it is"
+        default=None, description="students see the board of what was received until then; null: not frozen"
     )
 
 
@@ -67,17 +67,19 @@ class BoardSettings(Strict):
 
 
 class PublicationView(Strict):
-    """``state`` is what holds now: a scheduled challenge whose time has come is published."""
+    """A challenge's publication."""
 
     challenge: str
     title: str
-    state: PublicationState
+    state: PublicationState = Field(
+        description="the present state: a scheduled challenge is published after its time"
+    )
     publish_at: datetime | None = Field(description="when a scheduled challenge was or will be published")
     board: BoardAudience
-    frozen_at: datetime | None = Field(description="since when the board stands still for students")
-    broken: bool = Field(description="its folder does not load, so that nobody can use it")
+    frozen_at: datetime | None = Field(description="since when students see a frozen board")
+    broken: bool = Field(description="its folder does not load, so nobody can use it")
     changed_at: datetime | None
-    changed_by: str | None = Field(description="none where it was there from the first start on")
+    changed_by: str | None = Field(description="null if it was there from the first start")
 
 
 class PublicationList(Strict):

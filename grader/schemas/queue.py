@@ -1,4 +1,4 @@
-"""Queues, workers and quotas as API, CLI and pages see them."""
+"""Queues, workers and quotas."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from grader.schemas.submission import JudgingReason
 
 
 class Pause(Strict):
-    """``reason`` is what staff wrote for everyone to read."""
+    """A paused queue."""
 
-    reason: str
+    reason: str = Field(description="by staff, for everyone to read")
     since: datetime
 
 
 class QueueView(Strict):
-    """One queue: a device, or ``compile``. ``workers`` take what waits there; what is drained or silent does not."""
+    """A queue: a device, or ``compile``."""
 
     name: str
     paused: Pause | None = Field(default=None, description="of this queue, or of all")
     waiting: int
     running: int
-    workers: int
+    workers: int = Field(description="that take submissions; neither drained nor silent")
 
 
 class QueueList(Strict):
-    paused: Pause | None = Field(default=None, description="of all queues together")
+    paused: Pause | None = Field(default=None, description="of all queues")
     queues: list[QueueView]
 
 
@@ -41,7 +41,7 @@ class PauseBody(Strict):
 
 
 class WorkerState(StrEnum):
-    """What a worker is doing."""
+    """A worker's state."""
 
     IDLE = "idle"
     WORKING = "working"
@@ -53,14 +53,14 @@ class WorkerState(StrEnum):
 
 
 class WorkerView(Strict):
-    """``device`` is empty where it only compiles. ``submission`` is what it has in hand."""
+    """A worker."""
 
     name: str
-    device: str
+    device: str = Field(description="empty if it only compiles")
     compiles: bool
     host: str
     state: WorkerState
-    submission: str | None = None
+    submission: str | None = Field(default=None, description="the one it works on")
     started_at: datetime
     heard_of_at: datetime
     drained_at: datetime | None = None
@@ -71,31 +71,32 @@ class WorkerList(Strict):
 
 
 class ChallengeKind(Strict):
-    """``chosen``: staff said so; else the challenge's track does."""
+    """The kind of a challenge's submissions."""
 
     challenge: str
     kind: JudgingReason
-    chosen: bool
+    chosen: bool = Field(description="true: set by staff; false: from the challenge's track")
 
 
 class KindBody(Strict):
-    """The body of POST /api/v1/challenges/SLUG/kind. Nothing: as the challenge's track says."""
+    """The body of POST /api/v1/challenges/SLUG/kind."""
 
-    kind: JudgingReason | None = None
+    kind: JudgingReason | None = Field(default=None, description="null: from the challenge's track")
 
 
 class Quota(Strict):
-    """``remaining`` of ``limit``; the window starts again at ``frees_at``, where it has one and something is used."""
+    """A quota."""
 
     limit: int
     used: int
     remaining: int
-    frees_at: datetime | None = None
+    frees_at: datetime | None = Field(
+        default=None, description="when its window starts again; null without a window, or if nothing is used"
+    )
 
 
 class AssignmentQuota(Strict):
-    """What is left for this challenge of an assignment that is open now; none: it has no such limit. A day is one of
-    the course's time zone."""
+    """What an open assignment leaves for this challenge; null: no limit. A day is one of the course's time zone."""
 
     course: str
     assignment: str
@@ -108,13 +109,12 @@ class AssignmentQuota(Strict):
 
 
 class Quotas(Strict):
-    """``waiting``: submissions that wait or run at once, for all challenges; ``submissions``: for this challenge.
-    ``running`` and ``runs``: runs at once, and within an hour, for all challenges."""
+    """A user's quotas."""
 
     challenge: str
-    waiting: Quota
-    submissions: Quota
+    waiting: Quota = Field(description="submissions waiting or running at once, for all challenges")
+    submissions: Quota = Field(description="submissions for this challenge")
     window_s: float
-    running: Quota
-    runs: Quota
+    running: Quota = Field(description="runs at once, for all challenges")
+    runs: Quota = Field(description="runs within an hour, for all challenges")
     assignments: list[AssignmentQuota] = Field(default_factory=list)

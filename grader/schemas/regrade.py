@@ -1,4 +1,4 @@
-"""Regrades: judging what was handed in once more, compared before anyone but staff sees it."""
+"""Regrades: submissions are judged again, and only staff see the comparison until it is published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.schemas.version import Judgement
 
 
 class RegradeScope(StrEnum):
-    """What is judged again: one submission, a student's, an assignment's, or a challenge's under its version."""
+    """What is judged again: a submission, a student's, an assignment's, or a challenge's under its version."""
 
     SUBMISSION = "submission"
     STUDENT = "student"
@@ -23,7 +23,7 @@ class RegradeScope(StrEnum):
 
 
 class RegradeState(StrEnum):
-    """``open``: it is being judged, or staff have yet to decide. Only what is published counts."""
+    """``open``: being judged, or undecided. Only published regrades count."""
 
     OPEN = "open"
     PUBLISHED = "published"
@@ -31,8 +31,8 @@ class RegradeState(StrEnum):
 
 
 class Change(StrEnum):
-    """What a regrade makes of a submission: more points or, of as many, a time that the board can tell is better; less;
-    or neither. ``failed`` is ours: order it again."""
+    """The effect on a submission. ``up``: more points or, with equal points, a time that the board can tell is better.
+    ``failed``: a failure of the platform; order it again."""
 
     UP = "up"
     DOWN = "down"
@@ -43,23 +43,28 @@ class Change(StrEnum):
 
 class RegradeBody(Strict):
     """Body of POST /api/v1/regrades. Name a ``submission``; or a ``course`` with a ``student``, an ``assignment``, or
-    both; or a ``challenge``. Students read the ``reason`` once the regrade is published."""
+    both; or a ``challenge``."""
 
     submission: str | None = Field(default=None, max_length=32)
     course: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
     assignment: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
     student: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     challenge: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
-    reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
+    reason: str = Field(
+        min_length=1,
+        max_length=limits.REASON_CHARS,
+        description="students read it once the regrade is published",
+    )
     confirm: str = Field(
         default="",
         max_length=limits.NAME_CHARS,
-        description=f"above {limits.REGRADE_UNCONFIRMED} submissions: the name of the assignment, student or challenge",
+        description=f"required above {limits.REGRADE_UNCONFIRMED} submissions: name of the assignment, student or "
+        "challenge",
     )
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> RegradeBody:
-        named = sum(it is not None for it in (self.submission, self.course, self.challenge))
+        named = sum(name is not None for name in (self.submission, self.course, self.challenge))
         within = self.assignment is not None or self.student is not None
         if named != 1 or within != (self.course is not None):
             raise ValueError("name a submission, or a course with a student or an assignment, or a challenge")
@@ -75,15 +80,15 @@ class RegradeBody(Strict):
 
 
 class RegradeDecision(Strict):
-    """Body of POST /api/v1/regrades/<number>/publish. ``partial``: also where some failed by our fault, which keep what
-    they have."""
+    """Body of POST /api/v1/regrades/<number>/publish."""
 
-    partial: StrictBool = False
+    partial: StrictBool = Field(
+        default=False, description="publish even if the platform failed on some; these keep their results"
+    )
 
 
 class RegradedSubmission(Strict):
-    """``points`` are those of the challenge's ``[grading]``, without weights and lateness; none where its folder is
-    broken. ``time_ratio``: new time / old time."""
+    """One submission of a regrade."""
 
     submission: str
     user: str
@@ -92,15 +97,18 @@ class RegradedSubmission(Strict):
     device: str
     before: Judgement
     after: Judgement
-    points_before: float | None = None
+    points_before: float | None = Field(
+        default=None,
+        description="by the challenge's [grading], without weights and lateness; null if its folder is broken",
+    )
     points_after: float | None = None
     change: Change
     verdict_changed: bool = False
-    time_ratio: float | None = None
+    time_ratio: float | None = Field(default=None, description="new time / old time")
 
 
 class RegradedGrade(Strict):
-    """What a student has for a part of an assignment, and what they will have."""
+    """A student's present and future points for a part of an assignment."""
 
     course: str
     assignment: str
@@ -111,7 +119,7 @@ class RegradedGrade(Strict):
 
 
 class RegradedRank(Strict):
-    """A team's rank without and with what the regrade judged; none: nothing of it counts."""
+    """A team's rank without and with the regrade; null: nothing of the team counts."""
 
     team: str
     before: int | None = None
@@ -119,12 +127,12 @@ class RegradedRank(Strict):
 
 
 class RegradedBoard(Strict):
-    """Ranks of a competition on one device, the best after the regrade first. ``changed``: how many differ."""
+    """Ranks of a competition on one device, best after the regrade first."""
 
     competition: str
     title: str
     device: str
-    changed: int
+    changed: int = Field(description="number of ranks that differ")
     ranks: list[RegradedRank]
 
 
@@ -141,12 +149,11 @@ class RegradeSummary(Strict):
 
 
 class RegradeView(Strict):
-    """``what`` says in words what is judged again. ``grades`` and ``boards`` are of the time when it is asked for; of a
-    published one there are none left to change."""
+    """A regrade. ``grades`` and ``boards`` show its present effect; both are empty once it is published."""
 
     number: int
     scope: RegradeScope
-    what: str
+    what: str = Field(description="what is judged again, in words")
     course: str | None = None
     reason: str
     state: RegradeState
@@ -154,20 +161,20 @@ class RegradeView(Strict):
     ordered_at: datetime
     decided_by: str | None = None
     decided_at: datetime | None = None
-    versions: dict[str, int] = Field(description="challenge -> the version that it is judged under")
+    versions: dict[str, int] = Field(description="challenge -> version that judges it")
     summary: RegradeSummary
     left_out: int = Field(
         default=0,
-        description="submissions whose sources were deleted with an account: they keep their verdicts",
+        description="submissions whose sources were deleted with an account; they keep their verdicts",
     )
     expected_s: float | None = Field(
-        default=None, description="how long the judging of what waits takes, without students' submissions"
+        default=None, description="seconds to judge the rest if students submit nothing"
     )
-    submissions: list[RegradedSubmission] = Field(default_factory=list, description="what changed first")
+    submissions: list[RegradedSubmission] = Field(default_factory=list, description="changed ones first")
     grades: list[RegradedGrade] = Field(default_factory=list, description="only those that change")
     boards: list[RegradedBoard] = Field(
         default_factory=list,
-        description="of competitions that have part of it, while it is open and before their final begins",
+        description="boards of competitions that it affects, while it is open and before their final begins",
     )
 
 

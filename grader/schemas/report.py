@@ -1,6 +1,6 @@
-"""What judging a submission found. One model, shared by judge, records, API, CLI and pages.
+"""The result of judging a submission: one model for judge, records, API, CLI and pages.
 
-Impossible states do not validate: an accepted case carries no mismatch, a compile error has run no case.
+Impossible states do not validate: an accepted case has no mismatch, a compile error has run no case.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from grader import limits, scoring
+from grader.formats import duration
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState, KernelUsage
@@ -21,13 +22,13 @@ from grader.schemas.verdict import VerdictRow, VerdictWord
 Sizes = dict[str, int]
 Interval = tuple[float, float]
 
-# The name of their part in ``Report.breakdown_s``.
+# The hidden cases' part of ``Report.breakdown_s``.
 HIDDEN_PHASE = "hidden_cases"
 _SHORTEST_US = scoring.SHORTEST_S * 1e6
 
 
 class Verdict(VerdictWord):
-    """The one word a submission ends with."""
+    """The final word on a submission."""
 
     ACCEPTED: ClassVar[Verdict]
     WRONG_ANSWER: ClassVar[Verdict]
@@ -44,13 +45,13 @@ class Verdict(VerdictWord):
 
     @property
     def meaning(self) -> str:
-        """One sentence for a student."""
+        """A sentence for the student."""
         return self.row.meaning
 
 
 class CaseVerdict(VerdictWord):
-    """How one case ended. ``not_run``: earlier faults used up the fresh boxes that a submission gets. ``not_covered``:
-    too large for the emulated GPU, in a way that sampled blocks cannot make up for."""
+    """The result of one case. ``not_run``: earlier faults used up the submission's fresh boxes. ``not_covered``: too
+    large for the emulated GPU, and sampled blocks cannot replace it."""
 
     ACCEPTED: ClassVar[CaseVerdict]
     WRONG_ANSWER: ClassVar[CaseVerdict]
@@ -67,12 +68,12 @@ class CaseVerdict(VerdictWord):
 
     @property
     def holds_back(self) -> bool:
-        """Whether a submission with such a case is not accepted."""
+        """True if a submission with such a case is not accepted."""
         return self is not CaseVerdict.ACCEPTED and self is not CaseVerdict.NOT_COVERED
 
 
 class Flag(StrEnum):
-    """A mark for staff beside a verdict; never a verdict."""
+    """A mark for staff next to a verdict; never a verdict."""
 
     LIBRARY_KERNEL = "library_kernel"
     HOST_COMPUTED = "host_computed"
@@ -82,30 +83,29 @@ class Flag(StrEnum):
 
 
 class WorstElement(Strict):
-    """One of the elements that are furthest off. ``index`` is row-major; NaN and infinity are the words ``nan``,
-    ``inf`` and ``-inf``."""
+    """One of the elements with the largest errors. NaN and infinity are the words ``nan``, ``inf`` and ``-inf``."""
 
-    index: list[int]
+    index: list[int] = Field(description="row-major")
     got: str = Field(max_length=limits.VALUE_CHARS, description="a number, or never written")
     expected: str = Field(max_length=limits.VALUE_CHARS)
     error: float | None = Field(
         default=None,
         allow_inf_nan=False,
-        description="|got - expected|; none where one of them is not finite",
+        description="|got - expected|; null if one of them is not finite",
     )
     allowed: float | None = Field(
-        default=None, allow_inf_nan=False, description="the largest error that passes; none where none would"
+        default=None, allow_inf_nan=False, description="the largest error that passes; null if none would"
     )
 
 
 class Mismatch(Strict):
-    """The first element that differs, and how many do. ``index`` is row-major, one number per dimension."""
+    """The first element that differs, and how many do."""
 
     argument: str
     kind: str = Field(
         description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds"
     )
-    index: list[int] | None = None
+    index: list[int] | None = Field(default=None, description="row-major, one number per dimension")
     expected: str | None = None
     got: str | None = None
     wrong: int = Field(ge=1, description="elements that differ")
@@ -114,17 +114,17 @@ class Mismatch(Strict):
     worst: list[WorstElement] = Field(
         default_factory=list,
         max_length=limits.WORST_ELEMENTS,
-        description="those furthest off, the worst first: what was never written or is not finite ahead of all",
+        description="the largest errors, worst first; elements never written or not finite come before all others",
     )
     outside: list[int] = Field(
         default_factory=list,
         max_length=limits.WORST_ELEMENTS,
-        description="out_of_bounds: flat indices of elements written outside; negative before the first element",
+        description="out_of_bounds: flat indices of elements written outside; negative: before the first element",
     )
 
 
 class Checked(StrEnum):
-    """How much of a case was looked at. ``sample`` and ``faults``: of a large case on an emulated GPU."""
+    """How much of a case was checked. ``sample`` and ``faults``: of a large case on an emulated GPU."""
 
     ALL = "all"
     SAMPLE = "sample"
@@ -140,35 +140,34 @@ class CaseReport(Strict):
     detail: str = ""
     hint: str = ""
     mismatch: Mismatch | None = None
-    output: str = Field(default="", description="what the submission printed during this case, bounded")
+    output: str = Field(default="", description="text printed during this case, bounded")
     seconds: float | None = None
     hidden: bool = False
     on: str | None = Field(
-        default=None, description="gpu: a large case, which runs on a GPU or, in part, on an emulated one"
+        default=None, description="gpu: a large case, which runs on a GPU, or in part on an emulated one"
     )
     checked: Checked = Field(
         default=Checked.ALL,
-        description="all: every element; sample: what sampled blocks wrote; faults: that sampled blocks do not fail",
+        description="all: every element; sample: what sampled blocks wrote; faults: only faults of sampled blocks",
     )
 
     @model_validator(mode="after")
     def _payload_matches_verdict(self) -> CaseReport:
         if self.verdict is CaseVerdict.ACCEPTED and (self.mismatch or self.detail):
-            raise ValueError(f"case {self.name}: accepted, but it carries a mismatch or a detail")
+            raise ValueError(f"case {self.name}: accepted, but with a mismatch or a detail")
         if self.verdict is not CaseVerdict.ACCEPTED and not self.detail:
             raise ValueError(f"case {self.name}: {self.verdict} needs a detail that says why")
         return self
 
 
 class HiddenCases(Strict):
-    """What the author of a submission learns of hidden cases: how many passed, and nothing of how the others failed.
-
-    ``failed_categories`` are those in which at least one failed; none unless the challenge names them.
-    """
+    """What the author may know of hidden cases: how many passed, and nothing about how the others failed."""
 
     passed: int = Field(ge=0)
     total: int = Field(ge=1)
-    failed_categories: list[str] | None = None
+    failed_categories: list[str] | None = Field(
+        default=None, description="categories with a failed case; null unless the challenge names them"
+    )
 
     @property
     def sentence(self) -> str:
@@ -179,11 +178,11 @@ class HiddenCases(Strict):
 
 
 class LargeSizes(Strict):
-    """The public cases for a GPU alone, as a group: how many passed, of how many. ``not_covered``: did neither."""
+    """The public cases that are for a GPU alone, as a group."""
 
     passed: int = Field(ge=0)
     total: int = Field(ge=1)
-    not_covered: int = Field(default=0, ge=0)
+    not_covered: int = Field(default=0, ge=0, description="neither passed nor failed")
     checked: Checked = Field(default=Checked.ALL, description="the least of its cases")
 
     @property
@@ -192,49 +191,47 @@ class LargeSizes(Strict):
 
     @property
     def remark(self) -> str:
-        """What else is to be said, in brackets; or nothing."""
+        """Remarks in brackets; empty if there are none."""
         found = [f"{self.not_covered} not covered"] if self.not_covered else []
         if self.checked is Checked.SAMPLE:
-            found.append("sampled blocks, and what they write")
+            found.append("only sampled blocks and what they write")
         if self.checked is Checked.FAULTS:
             found.append(
-                "faults of sampled blocks alone: all blocks make the result together, so its values are not compared"
+                "only faults of sampled blocks: all blocks produce the result together, so its values are not compared"
             )
         return f" ({'; '.join(found)})" if found else ""
 
 
 class WorkloadCost(Strict):
-    """What a workload needs at least, by its challenge's cost model, and what the device reaches at most."""
+    """The minimal cost of a workload by the challenge's cost model, and the device's ceilings."""
 
     bytes: float = Field(ge=0, description="bytes that must move")
     flops: float = Field(ge=0, description="operations that must be done")
     bandwidth: float | None = Field(
-        default=None, gt=0, description="measured ceiling, bytes/s; none where not known"
+        default=None, gt=0, description="measured ceiling, bytes/s; null if unknown"
     )
     rate: float | None = Field(
-        default=None, gt=0, description="measured ceiling in the output's type, flop/s; none where not known"
+        default=None, gt=0, description="measured ceiling in the output's type, flop/s; null if unknown"
     )
 
 
 TOO_SHORT = "too short to measure here"
 COMPANY = (
-    "Something else used the GPU, twice in a row: the fixed cost of a round was more than 5 % from what it usually is "
-    "there. Such a time has no rank; submit again, and tell staff if it stays so."
+    "Something else used the GPU, twice in a row: the fixed cost of a round was more than 5 % off its usual value. "
+    "Such a time gets no rank. Submit again, and tell staff if it happens again."
 )
 
 
 class WorkloadReport(Strict):
-    """Times of one benchmark size. All times are microseconds per call.
-
-    ``time_us`` is none where the call is too short to measure here (``grader.scoring.is_known``): then it has no
-    speedup, and ``ci_us`` is all that is known of it.
-    """
+    """Times of one benchmark size, in microseconds per call."""
 
     name: str
     sizes: Sizes
     ranked: bool
-    time_us: float | None = Field(gt=0, description="none where it is too short to measure here")
-    ci_us: Interval
+    time_us: float | None = Field(
+        gt=0, description="null if too short to measure here; then there is no speedup"
+    )
+    ci_us: Interval = Field(description="95 % interval; known even if the time is too short to measure")
     rounds: int = Field(ge=1)
     baselines_us: dict[str, float] = Field(default_factory=dict)
     short_baselines: list[str] = Field(
@@ -242,46 +239,46 @@ class WorkloadReport(Strict):
     )
     speedup: float | None = None
     sol: float | None = Field(
-        default=None, description="roofline time / measured time; none where no ceiling is known"
+        default=None, description="roofline time / measured time; null if no ceiling is known"
     )
     roofline_us: float | None = Field(
-        default=None, description="what memory and arithmetic alone need here; none where it is not known"
+        default=None, description="the least that memory and arithmetic need here; null if unknown"
     )
-    cost: WorkloadCost | None = Field(default=None, description="none in reports from before it was kept")
+    cost: WorkloadCost | None = Field(default=None, description="null in old reports")
     host_us: float | None = Field(
         default=None,
-        description="go -> queued on the judge's clock; none where it is part of the time: on cpu, and not gated",
+        description="go -> queued on the judge's clock; null if it is part of the time: on cpu, and if not gated",
     )
     gated: bool = True
-    fixed_us: float | None = Field(default=None, description="cost of a round that was taken off")
+    fixed_us: float | None = Field(default=None, description="cost of a round that was subtracted")
     charged_us: float = Field(default=0.0, ge=0, description="time added for work outside the gate")
     noise_us: float = Field(
-        default=0.0, ge=0, description="what lies outside the gate may differ by so much for nothing"
+        default=0.0, ge=0, description="difference outside the gate that is within noise, so not charged"
     )
     company: bool = Field(
-        default=False, description="something else used the GPU: the cost of a round was not what it is there"
+        default=False, description="something else used the GPU: the cost of a round was not as usual"
     )
-    gpu: GpuState | None = Field(default=None, description="none on a host, and where NVML is not there")
-    profile: CallProfile | None = Field(default=None, description="what was counted, on an emulated GPU")
+    gpu: GpuState | None = Field(default=None, description="null on a host, and without NVML")
+    profile: CallProfile | None = Field(default=None, description="counts from an emulated GPU")
 
     @model_validator(mode="before")
     @classmethod
     def _unknown_times_are_none(cls, data: Any) -> Any:
-        """Earlier releases kept a time also where it was not known."""
+        """Earlier releases kept unknown times."""
         return _without_unknown_time(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _interval_holds_time(self) -> WorkloadReport:
         if self.time_us is None:
             if self.speedup is not None or self.sol is not None:
-                raise ValueError(f"workload {self.name}: a speedup of a time that is not known")
+                raise ValueError(f"workload {self.name}: a speedup, but the time is unknown")
         elif not self.ci_us[0] <= self.time_us <= self.ci_us[1]:
-            raise ValueError(f"workload {self.name}: {self.time_us} lies outside its interval {self.ci_us}")
+            raise ValueError(f"workload {self.name}: {self.time_us} is outside its interval {self.ci_us}")
         return self
 
     @property
     def remarks(self) -> list[str]:
-        """What is out of the ordinary with this time, a sentence each, for a student."""
+        """Anything unusual about this time, as sentences for the student."""
         found = (
             self._why_no_time(),
             self._why_no_baseline(),
@@ -295,10 +292,10 @@ class WorkloadReport(Strict):
     def _why_no_time(self) -> str:
         if self.time_us is not None:
             return ""
-        low, high = map(_microseconds, self.ci_us)
+        low, high = map(duration, self.ci_us)
         return (
-            f"{TOO_SHORT.capitalize()}: all that is known is that a call takes from {low} to {high}. "
-            f"A time counts where its interval lies within {scoring.KNOWN_WITHIN:.0%} of it."
+            f"{TOO_SHORT.capitalize()}: a call takes between {low} and {high}. "
+            f"A time counts if its interval is within {scoring.KNOWN_WITHIN:.0%} of it."
         )
 
     def _why_no_baseline(self) -> str:
@@ -312,39 +309,40 @@ class WorkloadReport(Strict):
         if self.gated:
             return ""
         return (
-            "Not gated: a call did not queue behind the closed gate, because it waits for the device, copies to the "
-            "host or allocates; so the gate was open from the start, and it pays for its own launching and waiting."
+            "Not gated: a call did not queue behind the closed gate because it waits for the device, copies to the "
+            "host or allocates. So the gate was open from the start, and the time includes launching and waiting."
         )
 
     def _why_not_ranked(self) -> str:
         if self.ranked:
             return ""
         if self.roofline_us is None:
-            return "Shown, not ranked: what this device reaches at most is not known."
+            return "Shown, not ranked: this device's limits are unknown."
         return (
-            f"Shown, not ranked: at best this size takes {_microseconds(self.roofline_us)} here, and below "
-            f"{limits.RANKED_ROOFLINE_US:,.0f} µs the cost of a round is not known well enough to rank by."
+            f"Shown, not ranked: at best this size takes {duration(self.roofline_us)} here, and below "
+            f"{limits.RANKED_ROOFLINE_US:,.0f} µs the cost of a round is not known precisely enough for a rank."
         )
 
     def _why_charged(self) -> str:
         if not self.charged_us:
             return ""
         return (
-            f"{_microseconds(self.charged_us)} were added: outside the gate its rounds took that much longer than the "
-            "control's, as they do where work is done before it opens or after it said done."
+            f"{duration(self.charged_us)} were added: outside the gate its rounds took that much longer than the "
+            "control's, which happens if work is done before the gate opens or after the submission reports the end."
         )
 
 
 class Score(Strict):
-    """``time_us`` is the geometric mean over ranked workloads, ``ci`` its 95 % interval in microseconds. Without it
-    there is no rank, no speedup and no record; ``unranked`` says why an accepted submission has none."""
+    """The score."""
 
-    time_us: float | None = None
+    time_us: float | None = Field(
+        default=None, description="geometric mean over ranked workloads; null: no rank, no speedup, no record"
+    )
     speedup: float | None = None
-    ci: Interval | None = None
+    ci: Interval | None = Field(default=None, description="95 % interval of the time, microseconds")
     passed: Annotated[int, Field(ge=0)] = 0
     total: Annotated[int, Field(ge=0)] = 0
-    unranked: str = Field(default="", description="why it has no rank, though it was accepted and timed")
+    unranked: str = Field(default="", description="why an accepted submission with a time has no rank")
 
 
 class Report(Strict):
@@ -355,42 +353,46 @@ class Report(Strict):
     language: Language
     device: str
     representative: bool = Field(
-        default=True, description="false on cpu: times are real but say nothing of a GPU"
+        default=True, description="false on cpu: times are real but say nothing about a GPU"
     )
     cases: list[CaseReport] = Field(default_factory=list)
     hidden: HiddenCases | None = Field(
-        default=None, description="how many hidden cases passed; none where none ran, and in old reports"
+        default=None, description="passed hidden cases; null if none ran, and in old reports"
     )
     large_sizes: LargeSizes | None = Field(
-        default=None, description="how many large cases passed; none where none ran, and in old reports"
+        default=None, description="passed large cases; null if none ran, and in old reports"
     )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)
-    kernels: list[KernelUsage] = Field(default_factory=list, description="what each takes of the device")
+    kernels: list[KernelUsage] = Field(default_factory=list, description="each kernel's use of the device")
     library_ops: list[str] = Field(
-        default_factory=list, description="torch's own operations that ran in solve, as the runner said"
+        default_factory=list, description="torch's own operations that ran in solve, according to the runner"
     )
     compiler_log: str = ""
-    detail: str = Field(default="", description="one sentence on a verdict that no case explains")
+    detail: str = Field(default="", description="a sentence on a verdict that no case explains")
     hint: str = ""
     remarks: list[str] = Field(
-        default_factory=list, description="what was out of the ordinary while it was judged, a sentence each"
+        default_factory=list, description="anything unusual during judging, as sentences"
     )
     left_out: list[str] = Field(
         default_factory=list,
-        description="public cases that did not run, because the GPU lacks memory for them",
+        description="public cases that were skipped because the GPU lacks memory for them",
     )
     environment: dict[str, str] = Field(default_factory=dict)
-    breakdown_s: dict[str, float] = Field(default_factory=dict, description="where the seconds went")
+    breakdown_s: dict[str, float] = Field(default_factory=dict, description="seconds by phase")
 
     @model_validator(mode="before")
     @classmethod
     def _unknown_times_make_no_score(cls, data: Any) -> Any:
-        """As of a workload's: earlier releases made a score of them."""
+        """Earlier releases made a score of unknown times."""
         if not isinstance(data, dict) or not isinstance(data.get("score"), dict):
             return data
-        timed = [it for it in data.get("workloads") or () if isinstance(it, dict) and it.get("ranked")]
-        if all(_without_unknown_time(it).get("time_us") is not None for it in timed):
+        timed = [
+            workload
+            for workload in data.get("workloads") or ()
+            if isinstance(workload, dict) and workload.get("ranked")
+        ]
+        if all(_without_unknown_time(workload).get("time_us") is not None for workload in timed):
             return data
         return {**data, "score": {**data["score"], "time_us": None, "ci": None, "speedup": None}}
 
@@ -404,36 +406,36 @@ class Report(Strict):
         if self.workloads and self.verdict is not Verdict.ACCEPTED:
             raise ValueError("only an accepted submission is timed")
         if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:
-            raise ValueError("operations of a library, but no flag that says so")
+            raise ValueError("operations of a library, but without the flag library_kernel")
         return self
 
     @property
     def fails_only_hidden(self) -> bool:
-        """Whether every public case passed, and a hidden one did not."""
+        """True if every public case passed, but a hidden one failed."""
         if self.hidden is None or self.hidden.passed == self.hidden.total:
             return False
         return not any(case.verdict.holds_back for case in self.cases if not case.hidden)
 
     @property
     def meaning(self) -> str:
-        """What the verdict means here, a sentence for a student."""
+        """The verdict's meaning here, a sentence for the student."""
         if self.fails_only_hidden:
-            return "Every public case passed, and at least one hidden case did not."
+            return "Every public case passed, but at least one hidden case failed."
         return self.verdict.meaning
 
     def redacted(self) -> Report:
-        """The report as everyone but staff sees it, at any time: of hidden cases only how many passed.
+        """The report for everyone but staff, at any time: only the number of hidden cases that passed.
 
-        A submission chooses how and when a hidden case fails, so each word and each second of it could carry a piece
-        of that case's data: docs/judging.md says what remains.
+        A submission controls how and when a hidden case fails, so each word and each second of it could carry a piece
+        of that case's data. docs/judging.md describes what remains.
         """
         hidden = [case for case in self.cases if case.hidden]
         kept = dict(self.breakdown_s)
-        # They may have run and not be named here, where judging ended within them.
+        # They may have run without being listed, if judging ended during them.
         if not hidden and HIDDEN_PHASE not in kept:
             return self
         public = [case for case in self.cases if not case.hidden]
-        # Their seconds are in the whole; before they were counted apart, they were in "cases", too.
+        # The total contains their seconds; before they were counted separately, "cases" did, too.
         unsafe = {"total", HIDDEN_PHASE} if HIDDEN_PHASE in kept else {"total", "cases"}
         shown = self.model_copy(
             update={
@@ -449,22 +451,22 @@ class Report(Strict):
 
 
 def large_sizes(cases: Sequence[CaseReport]) -> LargeSizes | None:
-    """Those of the public cases that are for a GPU alone; None: none of them ran."""
-    large = [it for it in cases if it.on and not it.hidden]
+    """The public cases that are for a GPU alone; None if none of them ran."""
+    large = [case for case in cases if case.on and not case.hidden]
     if not large:
         return None
     order = list(Checked)
     return LargeSizes(
-        passed=sum(it.verdict is CaseVerdict.ACCEPTED for it in large),
+        passed=sum(case.verdict is CaseVerdict.ACCEPTED for case in large),
         total=len(large),
-        not_covered=sum(it.verdict is CaseVerdict.NOT_COVERED for it in large),
-        checked=max((it.checked for it in large), key=order.index),
+        not_covered=sum(case.verdict is CaseVerdict.NOT_COVERED for case in large),
+        checked=max((case.checked for case in large), key=order.index),
     )
 
 
 def hidden_cases(cases: Sequence[CaseReport], *, named: bool) -> HiddenCases | None:
-    """What may be shown of these hidden ones; none where there are none. ``named``: the challenge lets categories be
-    known."""
+    """What may be shown of these hidden cases; None if there are none. ``named``: the challenge shows their
+    categories."""
     if not cases:
         return None
     failed = [case for case in cases if case.verdict is not CaseVerdict.ACCEPTED]
@@ -480,9 +482,5 @@ def _without_unknown_time(workload: dict[str, Any]) -> dict[str, Any]:
         time_us, (low, high) = workload["time_us"], workload["ci_us"]
         known = time_us is None or scoring.is_known(scoring.Estimate(time_us, (low, high)), _SHORTEST_US)
     except (KeyError, TypeError, ValueError):
-        return workload  # it is refused for what it is
+        return workload  # validation refuses it
     return workload if known else {**workload, "time_us": None, "speedup": None, "sol": None}
-
-
-def _microseconds(value: float) -> str:
-    return f"{value:,.0f} µs" if value >= 99.5 else f"{value:.1f} µs"

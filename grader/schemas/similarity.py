@@ -1,4 +1,4 @@
-"""Submissions that resemble each other, as API, pages and command line see them."""
+"""Submissions that resemble each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.schemas.strict import Strict
 
 
 class Decision(StrEnum):
-    """What staff made of a pair. ``open``: nobody looked yet."""
+    """The decision of staff on a pair."""
 
     OPEN = "open"
     DISMISSED = "dismissed"
@@ -21,25 +21,27 @@ class Decision(StrEnum):
 
 
 class SimilarSide(Strict):
-    """One of a pair. ``submission`` and ``user`` are none for the staff's solution, and for what the reader may not
-    read; ``earlier``: it is no part of the assignment, but was submitted before by somebody else. ``share``: of its
-    weight, how much the other has, 0 to 1."""
+    """One submission of a pair."""
 
-    submission: str | None
-    user: str | None
+    submission: str | None = Field(
+        description="null for the staff's solution, and if the reader may not read it"
+    )
+    user: str | None = Field(description="null in the same cases")
     full_name: str = ""
-    earlier: bool = False
-    share: float
+    earlier: bool = Field(
+        default=False, description="not part of the assignment, but submitted earlier by somebody else"
+    )
+    share: float = Field(description="0 to 1: the part of its weight that the other has, too")
 
 
 class SimilarPair(Strict):
-    """``bits``: the weight of what both have and few others."""
+    """A pair."""
 
     number: int
     challenge: str
     left: SimilarSide
     right: SimilarSide
-    bits: float
+    bits: float = Field(description="weight of the parts that both have and few others")
     decision: Decision
     reason: str = ""
     decided_by: str | None = None
@@ -47,20 +49,21 @@ class SimilarPair(Strict):
 
 
 class SimilarityReport(Strict):
-    """``made_at`` None: nobody compared yet. ``clusters``: names of students whom pairs connect, of pairs that nobody
-    dismissed."""
+    """A comparison of an assignment's submissions."""
 
     course: str
     assignment: str
-    made_at: datetime | None = None
+    made_at: datetime | None = Field(default=None, description="null: nobody compared yet")
     sources: int = 0
     seconds: float = 0.0
     pairs: list[SimilarPair] = Field(default_factory=list)
-    clusters: list[list[str]] = Field(default_factory=list)
+    clusters: list[list[str]] = Field(
+        default_factory=list, description="names of students connected by pairs that nobody dismissed"
+    )
 
 
 class MatchedLines(Strict):
-    """Lines of the left and of the right source, from 1, that say the same."""
+    """Equal lines of the left and the right source, from 1."""
 
     left: int
     right: int
@@ -68,19 +71,25 @@ class MatchedLines(Strict):
 
 
 class SimilarSources(Strict):
-    """A pair with both sources, for a view side by side. ``excerpt``: ``right`` was handed in elsewhere, and the reader
-    may not read it: its lines are empty."""
+    """A pair with both sources, for a view side by side."""
 
     pair: SimilarPair
     language: Language
     left: str
     right: str
     matches: list[MatchedLines]
-    excerpt: bool = False
+    excerpt: bool = Field(
+        default=False,
+        description="`right` is from elsewhere and the reader may not see it: its lines are empty",
+    )
 
 
 class DecisionBody(Strict):
-    """``reason`` is kept in the audit log; where the pair is confirmed, both students read it."""
+    """The body that decides about a pair."""
 
     decision: Decision
-    reason: str = Field(default="", max_length=limits.REASON_CHARS)
+    reason: str = Field(
+        default="",
+        max_length=limits.REASON_CHARS,
+        description="kept in the audit log; both students read it if the pair is confirmed",
+    )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import Field
+
 from grader.languages import Language
 from grader.schemas.strict import Strict
 
 
 class ExportedSource(Strict):
-    """A row of ``manifest.csv`` and ``manifest.json``. ``path`` is the file in the archive, empty where its author had
-    everything deleted. ``counts``: it is the one that an assignment's points come of; none outside of assignments."""
+    """A row of ``manifest.csv`` and ``manifest.json``."""
 
-    path: str
+    path: str = Field(description="the file in the archive; empty if its author's data was deleted")
     submission: str
     student_id: int
     student: str
@@ -30,4 +31,6 @@ class ExportedSource(Strict):
     time_us: float | None
     speedup: float | None
     void: bool
-    counts: bool | None = None
+    counts: bool | None = Field(
+        default=None, description="the assignment's points come from it; null outside of assignments"
+    )

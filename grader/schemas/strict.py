@@ -1,7 +1,7 @@
-"""The base of all models, and the types of what comes from outside.
+"""The base of all models, and types of data from outside.
 
-What a request says is not converted: in a body only ``true`` and ``false`` are booleans, and ``"1"`` is no number; a
-query, where all is text, says ``true`` or ``false``. So models of requests take pydantic's ``StrictInt`` and
+Requests are not converted: in a body only ``true`` and ``false`` are booleans, and ``"1"`` is not a number; in a query,
+where everything is text, booleans are ``true`` or ``false``. So models of requests use pydantic's ``StrictInt`` and
 ``StrictBool``, and ``Switch`` and ``Moment`` from here.
 """
 
@@ -14,9 +14,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
 
 
 class Strict(BaseModel):
-    """Base of our models: unknown keys are errors, instances do not change."""
+    """Base of our models: unknown keys are errors, instances are immutable."""
 
-    # What breaks a model may be a source or a hidden case, and its error is logged.
+    # Invalid input may be a source or a hidden case, and the error is logged.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
@@ -37,7 +37,7 @@ def _moment(value: object) -> object:
         raise ValueError("write it like 2026-01-31T12:00:00Z") from None
 
 
-# Of a query.
+# For queries.
 Switch = Annotated[StrictBool, BeforeValidator(_true_or_false)]
-# Not a number, which might count seconds or milliseconds.
+# Never a number, which might mean seconds or milliseconds.
 Moment = Annotated[datetime, BeforeValidator(_moment)]

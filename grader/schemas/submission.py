@@ -1,4 +1,4 @@
-"""A submission as API, CLI and pages see it, and the states that it goes through."""
+"""Submissions and their states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from grader.schemas.strict import Strict
 
 
 class State(StrEnum):
-    """Where a submission is. ``failed`` is ours: it goes back to ``queued``, at most three times."""
+    """A submission's state. After a failure of the platform it goes back to ``queued``, at most three times, then to
+    ``failed``."""
 
     QUEUED = "queued"
     COMPILING = "compiling"
@@ -33,10 +34,10 @@ class State(StrEnum):
 
 
 class JudgingReason(StrEnum):
-    """Why something is judged, which decides its place in the queue. The platform says so, never who submits.
+    """Why something is judged, which decides its place in the queue. The platform decides this, never the submitter.
 
-    ``run``: the public cases only, to look at. It is no submission: it is on no board and counts as no attempt.
-    ``final``: a finalist of a competition, judged once more on one named machine.
+    ``run``: public cases only, for a look. It is not a submission: it is on no board and uses no attempt.
+    ``final``: a finalist of a competition, judged again on one particular machine.
     """
 
     COMPETITION = "competition"
@@ -48,13 +49,13 @@ class JudgingReason(StrEnum):
 
     @property
     def chosen(self) -> bool:
-        """Whether staff may say that a challenge's submissions are this."""
+        """True if staff may choose it for a challenge's submissions."""
         return self in (JudgingReason.COMPETITION, JudgingReason.COURSE, JudgingReason.PRACTICE)
 
 
 class SetAside(StrEnum):
-    """Why a judgement does not count: it is a regrade's, which is not published or was discarded; a published regrade
-    took its place; or staff voided the result."""
+    """Why a judgement does not count: its regrade is not published; a published regrade replaced it; or staff voided
+    the result."""
 
     REGRADE = "regrade"
     REPLACED = "replaced"
@@ -62,7 +63,7 @@ class SetAside(StrEnum):
 
 
 class WaitReason(StrEnum):
-    """What a submission waits for, the strongest first."""
+    """Why a submission waits, strongest reason first."""
 
     PAUSED = "paused"
     NO_COMPILER = "no_compiler"
@@ -74,65 +75,62 @@ class WaitReason(StrEnum):
 
 
 class WaitsFor(Strict):
-    """Why a submission is not being judged yet, in words, and since when that is so."""
+    """Why a submission is not being judged yet."""
 
     reason: WaitReason
     text: str
-    since: datetime | None = None
+    since: datetime | None = Field(default=None, description="since when this reason applies")
 
 
 class ProgressView(Strict):
-    """How far judging has come: ``done`` of ``total`` steps, which are the public cases, then the timed workloads, then
-    the hidden cases as one; and in words what is under way. ``since``: when it came into the present state, where that
-    is known."""
+    """The progress of judging. Steps: the public cases, then the timed workloads, then all hidden cases as one."""
 
-    done: int = 0
-    total: int = 0
-    label: str = ""
-    since: datetime | None = None
+    done: int = Field(default=0, description="steps")
+    total: int = Field(default=0, description="steps")
+    label: str = Field(default="", description="the present step, in words")
+    since: datetime | None = Field(default=None, description="when the present state began, if known")
 
 
 class JudgedAgain(Strict):
-    """What became of a submission when staff had it judged again. ``id`` holds the report. ``at`` and ``reason`` are
-    those of a published regrade."""
+    """A later judgement of a submission, ordered by staff."""
 
-    id: str
+    id: str = Field(description="names its report")
     version: int
     verdict: Verdict
     time_us: float | None = None
     speedup: float | None = None
-    at: datetime | None = None
-    reason: str = ""
+    at: datetime | None = Field(default=None, description="of a published regrade")
+    reason: str = Field(default="", description="of a published regrade")
 
 
 class Voided(Strict):
-    """Why staff voided a result, and when."""
+    """A decision of staff to void a result."""
 
     reason: str
     at: datetime
 
 
 class CourseVoided(Voided):
-    """The same by the staff of a course (its slug), for that course alone."""
+    """The same by a course's staff, only for that course."""
 
-    course: str
+    course: str = Field(description="its slug")
 
 
 class VoidBody(Strict):
-    """Body of PUT /api/v1/submissions/<id>/void. The author reads the reason."""
+    """Body of PUT /api/v1/submissions/<id>/void."""
 
-    reason: str = Field(min_length=1, max_length=limits.REASON_CHARS)
+    reason: str = Field(min_length=1, max_length=limits.REASON_CHARS, description="the author reads it")
     course: str | None = Field(
         default=None,
-        description="void in this course alone; else everywhere for the platform's staff, and in their own courses "
-        "for others",
+        description="void only in this course; by default everywhere for the platform's staff, and in their own "
+        "courses for others",
     )
 
 
 class RestoreQuery(Strict):
     """Query of DELETE /api/v1/submissions/<id>/void."""
 
-    course: str | None = Field(default=None, description="of this course alone")
+    course: str | None = Field(default=None, description="restore only in this course")
 
 
 class SubmissionView(Strict):
@@ -144,40 +142,40 @@ class SubmissionView(Strict):
     device: str
     filename: str
     kind: JudgingReason = JudgingReason.COURSE
-    competition: str | None = Field(default=None, description="the one that it was handed in within")
+    competition: str | None = Field(default=None, description="the competition that it was submitted to")
     state: State
     verdict: Verdict | None = None
     score: Score | None = None
-    attempt: int = Field(ge=0, description="how many times a worker took it")
+    attempt: int = Field(ge=0, description="number of times that a worker took it")
     progress: ProgressView = ProgressView()
-    position: int | None = Field(default=None, description="1 = next to be served; only while it waits")
+    position: int | None = Field(default=None, description="1 = next; only while it waits")
     expected_wait_s: float | None = None
     waits_for: WaitsFor | None = Field(default=None, description="only while it waits")
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    error: str = Field(default="", description="why we failed, where we did")
+    error: str = Field(default="", description="why the platform failed to judge it")
     rejudge_of: str | None = Field(default=None, description="the submission that this judges again")
     judged_again: list[JudgedAgain] = Field(
         default_factory=list,
-        description="judgements that staff ordered, as far as they are published; the last one counts",
+        description="published judgements that staff ordered; the last one counts",
     )
     voided: Voided | None = Field(
-        default=None, description="where it counts nowhere, by a decision of the platform's staff"
+        default=None, description="if the platform's staff decided that it counts nowhere"
     )
     course_voids: list[CourseVoided] = Field(
-        default_factory=list, description="courses in which it does not count, by a decision of their staff"
+        default_factory=list, description="courses whose staff decided that it does not count there"
     )
     reused: bool = Field(
         default=False,
-        description="an answer to a submit with reuse: this was judged before and is not judged again",
+        description="answer to a submit with reuse: this was judged before and is not judged again",
     )
     remaining: int | None = Field(
         default=None,
-        description="in the answer to a submit: how many more the challenge takes from you for now",
+        description="in the answer to a submit: how many more the challenge accepts from you now",
     )
     comments: int = Field(
-        default=0, description="how many you may read on it, where one submission is asked for and has ended"
+        default=0, description="number that you may read; only for a single submission that has ended"
     )
 
 
@@ -187,40 +185,36 @@ class SubmissionList(Strict):
 
 
 class SubmissionFilter(Strict):
-    """Which submissions are listed: those that everything holds for that is said."""
+    """Filters of a list of submissions; all must match."""
 
-    user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="of this account")
+    user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="the author's name")
     assignment: str | None = Field(
         default=None,
         max_length=2 * limits.SLUG_CHARS + 1,
-        description="COURSE/ASSIGNMENT: what the course's students submitted for it; COURSE alone: for all that it "
-        "assigns",
+        description="COURSE/ASSIGNMENT: submissions of the course's students for it; COURSE alone: for all its "
+        "assignments",
     )
     verdict: Verdict | None = None
-    flag: Flag | None = Field(default=None, description="with this mark for staff (staff only)")
+    flag: Flag | None = Field(default=None, description="with this flag (staff only)")
     since: str | None = Field(
         default=None,
         max_length=40,
-        description="received then or later; without an offset a time of the course's zone, else UTC; a day is its "
-        "beginning",
+        description="received at that time or later; without an offset in the course's zone, else UTC; a day means "
+        "its beginning",
     )
     until: str | None = Field(
-        default=None, max_length=40, description="received then or earlier; a day is its end"
+        default=None, max_length=40, description="received at that time or earlier; a day means its end"
     )
 
 
 class RunBody(Strict):
-    """The body of POST /api/v1/runs: a source, and what judges it."""
+    """The body of POST /api/v1/runs."""
 
     challenge: str
-    language: str | None = Field(
-        default=None, description="cuda or triton; taken from the filename when absent"
-    )
+    language: str | None = Field(default=None, description="cuda or triton; by default from the filename")
     source: str
     filename: str = "solution"
-    device: str | None = Field(
-        default=None, description="the device to judge on; the platform's default when absent"
-    )
+    device: str | None = Field(default=None, description="the device that judges; by default the platform's")
 
 
 class SubmitBody(RunBody):
@@ -229,12 +223,12 @@ class SubmitBody(RunBody):
     competition: str | None = Field(
         default=None,
         max_length=limits.SLUG_CHARS,
-        description="the competition that it is for, or '' for none; when absent, the running one that you take part "
-        "in and that has the challenge",
+        description="the competition that it is for, or '' for none; by default the running one with this challenge "
+        "that you take part in",
     )
     reuse: StrictBool = Field(
         default=False,
-        description="if you submitted the same before, answer with that submission (200), which costs no attempt",
+        description="if you submitted the same before, answer with that submission (200), which uses no attempt",
     )
 
 
@@ -256,16 +250,16 @@ class PartHealth(Strict):
 
 
 class Alert(Strict):
-    """Something that staff must fix, though the platform can run without it."""
+    """A problem that staff must fix, although the platform can run with it."""
 
     text: str
     hint: str
 
 
 class Health(Strict):
-    """``ok``: every part answers, and every device that the settings name has a worker."""
+    """The state of the platform."""
 
-    ok: bool
+    ok: bool = Field(description="every part answers, and every configured device has a worker")
     version: str
     parts: dict[str, PartHealth]
     devices: list[str]
@@ -273,10 +267,10 @@ class Health(Strict):
 
 
 class Probe(Strict):
-    """What /health and /ready answer: ``detail`` says why not."""
+    """The answer of /health and /ready."""
 
     ok: bool
-    detail: str = ""
+    detail: str = Field(default="", description="why it is not ok")
 
 
 class ErrorBody(Strict):
@@ -286,6 +280,6 @@ class ErrorBody(Strict):
 
 
 class ErrorEnvelope(Strict):
-    """Every error answer of the API."""
+    """The body of every error answer."""
 
     error: ErrorBody

@@ -1,8 +1,10 @@
-"""What operators are shown of submissions, and of what chores did."""
+"""Submissions and chores, for operators."""
 
 from __future__ import annotations
 
 from datetime import datetime
+
+from pydantic import Field
 
 from grader.languages import Language
 from grader.schemas.report import Verdict
@@ -11,8 +13,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 class FoundSubmission(Strict):
-    """One submission without source and report. ``request_id`` is in its log lines, next to ``id``;
-    ``failures`` are ours."""
+    """A submission without source and report."""
 
     id: str
     user: str
@@ -25,10 +26,10 @@ class FoundSubmission(Strict):
     state: State
     verdict: Verdict | None
     attempt: int
-    failures: int
+    failures: int = Field(description="failures of the platform")
     worker: str | None
     error: str
-    request_id: str | None
+    request_id: str | None = Field(description="in its log lines, next to `id`")
     time_us: float | None
     ci_lo_us: float | None
     ci_hi_us: float | None
@@ -45,21 +46,21 @@ class FoundSubmissionList(Strict):
 
 
 class Requeued(Strict):
-    """Ids of what waits again."""
+    """Submissions that wait again."""
 
-    submissions: list[str]
+    submissions: list[str] = Field(description="ids")
 
 
 class Forgotten(Strict):
-    """``name``: what boards show now."""
+    """An account that was removed."""
 
-    name: str
+    name: str = Field(description="the name on boards from now on")
     submissions: int
     cancelled: int
 
 
 class Pruned(Strict):
-    """How many rows were (or with ``dry_run`` would be) removed; reports' ``bytes``."""
+    """Numbers of rows that were removed, or with ``dry_run`` would be."""
 
     dry_run: bool
     reports: int = 0

@@ -1,5 +1,5 @@
-"""API tokens as their owner sees them: never the token itself, but once. And the codes by which a command line asks
-for one."""
+"""API tokens as their owner sees them (the token itself only once), and the codes by which a command line requests
+one."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from grader.schemas.strict import Strict
 
 
 class Scope(StrEnum):
-    """What a token may do of what its owner may."""
+    """The part of its owner's rights that a token has."""
 
     READ = "read"
     """Read what the owner may read."""
     SUBMIT = "submit"
-    """Submit and cancel, and change all that no other scope is for."""
+    """Submit and cancel, and all changes that need no other scope."""
     ACCOUNT = "account"
     """Export and delete the account, end its sessions and tokens; with ``staff`` also others' accounts as far as staff
     may, and links for new passwords."""
     STAFF = "staff"
-    """All that is for staff; worth something only where the owner is staff."""
+    """Everything for staff; useless unless the owner is staff."""
 
 
 ALL_SCOPES = tuple(Scope)
-# What `grader login` asks for: no power over others that a lost laptop would give away.
+# What `grader login` requests: no power over others, which a lost laptop would give away.
 USUAL_SCOPES = (Scope.READ, Scope.SUBMIT)
 
-_DAYS = "how long it lives; the longest that the platform allows when absent"
+_DAYS = "its life in days; by default the longest that the platform allows"
 
 
 class TokenBody(Strict):
-    """Body of POST /api/v1/tokens: a name and password buy an API token."""
+    """Body of POST /api/v1/tokens: gives an API token for name and password."""
 
     name: str
     password: str
     label: str = "cli"
     days: StrictInt | None = Field(default=None, ge=1, le=3650, description=_DAYS)
     scopes: list[Scope] | None = Field(
-        default=None, min_length=1, max_length=8, description="all that the account may have when absent"
+        default=None, min_length=1, max_length=8, description="by default all that the account may have"
     )
 
 
@@ -53,19 +53,17 @@ class TokenView(Strict):
 
 
 class KeptToken(Strict):
-    """A token or session that works. ``current`` is the one that the call is made with."""
+    """A valid token or session."""
 
     id: int
     label: str
     kind: str = Field(default="api", description="api, or session for a browser's")
     scopes: list[Scope] = Field(default_factory=list)
-    address: str = Field(default="", description="where it was made from")
+    address: str = Field(default="", description="the address that made it")
     created_at: datetime
-    last_used_at: datetime | None = Field(
-        default=None, description="to within ten minutes; none where it never was"
-    )
+    last_used_at: datetime | None = Field(default=None, description="to within ten minutes; null if never")
     expires_at: datetime
-    current: bool
+    current: bool = Field(description="the call was made with it")
 
 
 class TokenList(Strict):
@@ -73,22 +71,22 @@ class TokenList(Strict):
 
 
 class DeviceCodeBody(Strict):
-    """Body of POST /api/v1/device-codes: a program without a password asks to be signed in."""
+    """Body of POST /api/v1/device-codes: a program without a password asks for a sign-in."""
 
-    label: str = Field(default="cli", max_length=64, description="shown to who is asked")
+    label: str = Field(default="cli", max_length=64, description="shown to the person who approves it")
     scopes: list[Scope] = Field(default=list(USUAL_SCOPES), min_length=1, max_length=8)
     days: StrictInt | None = Field(default=None, ge=1, le=3650, description=_DAYS)
 
 
 class DeviceCode(Strict):
-    """What the program keeps (``device_code``), and what it shows to a person. Times in seconds."""
+    """Codes for a program and its user."""
 
-    device_code: str
-    user_code: str
+    device_code: str = Field(description="kept by the program")
+    user_code: str = Field(description="shown to the user")
     verification_uri: str
     verification_uri_complete: str
-    expires_in: int
-    interval: int
+    expires_in: int = Field(description="seconds")
+    interval: int = Field(description="seconds between polls")
 
 
 class DevicePoll(Strict):

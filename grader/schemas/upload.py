@@ -1,4 +1,4 @@
-"""Challenges that staff upload: what is kept of each, how its check goes, and what using it would change."""
+"""Challenges uploaded by staff: versions, checks, and the effect of using one."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ Base = Annotated[
     Field(
         ge=0,
         le=2**31 - 1,
-        description="the newest upload that was seen, 0 for none: another one since then is a conflict",
+        description="the newest upload that was seen, 0 for none: a newer one is a conflict",
     ),
 ]
 Note = Annotated[str, Field(max_length=limits.REASON_CHARS, description="what changed, for other staff")]
 
 
 class CheckState(StrEnum):
-    """How far the check of an upload is."""
+    """The progress of an upload's check."""
 
     WAITING = "waiting"
     """For a worker."""
     RUNNING = "running"
-    """A worker proves it in a box."""
+    """A worker checks it in a box."""
     PROVEN = "proven"
-    """Every check of it holds."""
+    """Every check passed."""
     WEAK = "weak"
-    """It loads, and some check found it weak or wrong: the findings say what."""
+    """It loads, but a check failed: see the findings."""
     BROKEN = "broken"
     """It does not load, so it cannot be used."""
     FAILED = "failed"
-    """The platform failed to check it, which says nothing of the challenge. It can be checked again."""
+    """The platform failed to check it, which says nothing about the challenge. It can be checked again."""
 
     @property
     def ended(self) -> bool:
@@ -47,15 +47,17 @@ class CheckState(StrEnum):
 
 
 class UploadBody(Strict):
-    """Body of POST /api/v1/uploads. ``archive`` holds ``challenges/SLUG`` and ``reference/SLUG``."""
+    """Body of POST /api/v1/uploads."""
 
-    archive: Base64Bytes = Field(description="a ZIP archive, in base64")
+    archive: Base64Bytes = Field(
+        description="a ZIP archive, in base64, with `challenges/SLUG` and `reference/SLUG`"
+    )
     note: Note = ""
     base: Base = None
 
 
 class SpecBody(Strict):
-    """Body of PUT /api/v1/uploads/SLUG/spec: another text of spec.md, all else as it is."""
+    """Body of PUT /api/v1/uploads/SLUG/spec: replaces the text of spec.md only."""
 
     text: str = Field(max_length=limits.SOURCE_BYTES)
     note: Note = ""
@@ -63,10 +65,12 @@ class SpecBody(Strict):
 
 
 class UseBody(Strict):
-    """Body of POST /api/v1/uploads/SLUG/NUMBER/use. ``unproven``: also one whose check did not pass or has not ended;
-    what it says at the moment must be known all the same."""
+    """Body of POST /api/v1/uploads/SLUG/NUMBER/use."""
 
-    unproven: StrictBool = False
+    unproven: StrictBool = Field(
+        default=False,
+        description="use it even if its check failed or has not ended; it must have been examined in any case",
+    )
 
 
 class CheckProgress(Strict):
@@ -76,8 +80,7 @@ class CheckProgress(Strict):
 
 
 class UploadView(Strict):
-    """``examined``: a worker ran its Python, so that it can be shown and used. ``in_use``: it is what the platform
-    shows and judges by under this slug."""
+    """An upload."""
 
     challenge: str
     number: int
@@ -90,8 +93,8 @@ class UploadView(Strict):
     base: int | None = Field(description="the upload that it was made from")
     uploaded_by: str | None
     created_at: datetime
-    examined: bool
-    in_use: bool
+    examined: bool = Field(description="a worker ran its Python, so it can be shown and used")
+    in_use: bool = Field(description="the platform shows this slug from it and judges by it")
     used_at: datetime | None
     check: CheckState
     progress: CheckProgress | None = None
@@ -101,13 +104,13 @@ class UploadView(Strict):
 
 
 class UploadList(Strict):
-    """The newest first. ``folder``: the course's folder has a challenge of this slug, too."""
+    """Uploads, newest first."""
 
     uploads: list[UploadView]
 
 
 class BaselineView(Strict):
-    """One frozen time of the version in use."""
+    """A frozen time of the version in use."""
 
     workload: str
     baseline: str
@@ -116,19 +119,16 @@ class BaselineView(Strict):
 
 
 class UploadDetail(Strict):
-    """An upload beside what is in use now: ``against`` names that, "" where there is none.
-
-    ``spec`` is a unified diff of spec.md. ``changes`` are those of what judging depends on. ``baselines`` are the
-    frozen times of the version in use, which another version measures anew. ``means`` says in sentences what using it
-    does, to ranks above all.
-    """
+    """An upload compared with the version in use."""
 
     upload: UploadView
-    against: str
-    spec: list[str]
-    files: list[ChangeView] = Field(description="files that were added, removed or changed, by path")
-    changes: list[ChangeView]
-    baselines: list[BaselineView]
-    means: list[str]
+    against: str = Field(description="what is in use now; empty if nothing is")
+    spec: list[str] = Field(description="unified diff of spec.md")
+    files: list[ChangeView] = Field(description="added, removed and changed files, by path")
+    changes: list[ChangeView] = Field(description="changes that affect judging")
+    baselines: list[BaselineView] = Field(
+        description="frozen times of the version in use; another version measures new ones"
+    )
+    means: list[str] = Field(description="the effects of using it, above all on ranks, as sentences")
     usable: bool
     findings: Proof | None = None

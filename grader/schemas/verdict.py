@@ -1,7 +1,7 @@
-"""The table of verdicts: everything that differs from one verdict to the next, a row each.
+"""The table of verdicts: one row per verdict with everything that differs between them.
 
-``Verdict`` and ``CaseVerdict`` in ``grader.schemas.report`` are words of this table. A new verdict is a row here, the
-place in ``grader.judge.faults`` that gives it, and its line in docs/verdicts.md.
+``Verdict`` and ``CaseVerdict`` in ``grader.schemas.report`` are words of this table. A new verdict needs a row here,
+the place in ``grader.judge.faults`` that gives it, and its section in docs/verdicts.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic_core import core_schema
 
 
 class Fault(StrEnum):
-    """Whose fault it is that a submission or case did not pass. ``NOBODY``: it passed. ``UNKNOWN``: it was not run."""
+    """Who caused a submission or case not to pass. ``NOBODY``: it passed. ``UNKNOWN``: it was not run."""
 
     NOBODY = "nobody"
     SUBMISSION = "submission"
@@ -26,7 +26,7 @@ class Fault(StrEnum):
 
 
 class Tone(StrEnum):
-    """A colour of pages and terminals: the CSS class of a badge, a notice or a status."""
+    """A colour on pages and terminals: the CSS class of a badge, notice or status."""
 
     GOOD = "good"
     BAD = "bad"
@@ -37,24 +37,30 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRow:
-    """``word`` is what the database, JSON and metrics say. ``letter`` marks a case on a page, so that verdicts do not
-    differ by colour alone. ``meaning`` and ``advice`` are a sentence each for a student; the advice is shown where the
-    report names no case and no line to look at. ``clause`` says what a failing case does, after "it".
-    ``of_submissions`` and ``of_cases``: what can end with it."""
+    """A row of the table."""
 
+    # For the database, JSON and metrics.
     word: str
     title: str
+    # Marks a case on a page, so verdicts do not differ by colour alone.
     letter: str
+    # A sentence for students.
     meaning: str
+    # A sentence for students, shown if the report names no case and no line.
     advice: str
+    # Follows "it" for a failing case.
     clause: str = ""
     tone: Tone
     fault: Fault
+    # Submissions can end with it.
     of_submissions: bool
+    # Cases can end with it.
     of_cases: bool
 
     def __post_init__(self) -> None:
-        empty = [it.name for it in fields(self) if it.name != "clause" and getattr(self, it.name) == ""]
+        empty = [
+            field.name for field in fields(self) if field.name != "clause" and getattr(self, field.name) == ""
+        ]
         if self.of_cases and self.fault is Fault.SUBMISSION and not self.clause:
             empty.append("clause")
         if empty:
@@ -63,7 +69,7 @@ class VerdictRow:
             raise ValueError(f"verdict {self.word}: neither a submission nor a case can end with it")
 
 
-# In the order in which lists and documents name them.
+# In the order of lists and documents.
 _ROWS = (
     VerdictRow(
         word="accepted",
@@ -80,8 +86,8 @@ _ROWS = (
         word="wrong_answer",
         title="Wrong answer",
         letter="W",
-        meaning="It ran, and at least one output differs from the reference.",
-        advice="Replay a failing case at home.",
+        meaning="It ran, but at least one output differs from the reference.",
+        advice="Replay a failing case on your machine.",
         clause="gives a wrong answer",
         tone=Tone.BAD,
         fault=Fault.SUBMISSION,
@@ -151,7 +157,7 @@ _ROWS = (
         word="internal_error",
         title="Internal error",
         letter="I",
-        meaning="We failed, not you: it is tried again and costs you nothing.",
+        meaning="The platform failed, not you: it is judged again and costs you nothing.",
         advice="There is nothing for you to fix.",
         tone=Tone.OURS,
         fault=Fault.PLATFORM,
@@ -163,7 +169,7 @@ _ROWS = (
         title="Not run",
         letter="–",
         meaning="Earlier cases used up the fresh boxes that a submission gets.",
-        advice="Fix the cases that ended their process first.",
+        advice="First fix the cases that ended their process.",
         tone=Tone.IDLE,
         fault=Fault.UNKNOWN,
         of_submissions=False,
@@ -173,8 +179,8 @@ _ROWS = (
         word="not_covered",
         title="Not covered",
         letter="?",
-        meaning="Too large to be run here, and the part that can be run says nothing: it neither passed nor failed.",
-        advice="Submit it to a board of a GPU, if there is one.",
+        meaning="Too large to run here in full, and the part that can run says nothing: it neither passed nor failed.",
+        advice="Submit it to the board of a GPU, if there is one.",
         tone=Tone.IDLE,
         fault=Fault.UNKNOWN,
         of_submissions=False,
@@ -184,9 +190,9 @@ _ROWS = (
 
 
 def _by_word(rows: tuple[VerdictRow, ...]) -> dict[str, VerdictRow]:
-    if len({it.word for it in rows}) < len(rows) or len({it.letter for it in rows}) < len(rows):
+    if len({row.word for row in rows}) < len(rows) or len({row.letter for row in rows}) < len(rows):
         raise ValueError("two verdicts have the same word or letter")
-    return {it.word: it for it in rows}
+    return {row.word: row for row in rows}
 
 
 # Tests add rows to this one; everyone else reads VERDICTS.
@@ -195,23 +201,23 @@ VERDICTS = MappingProxyType(_table)
 
 
 def ours() -> list[str]:
-    """Words of the verdicts that are the platform's fault."""
-    return [it.word for it in VERDICTS.values() if it.fault is Fault.PLATFORM]
+    """Words of verdicts that are the platform's fault."""
+    return [row.word for row in VERDICTS.values() if row.fault is Fault.PLATFORM]
 
 
 _W = TypeVar("_W", bound="VerdictWord")
 
 
 class _Words(type):
-    """Lets ``list(Verdict)`` give its words in the table's order, as an enumeration would."""
+    """Makes ``list(Verdict)`` work, in the table's order, as for an enumeration."""
 
     def __iter__(cls: type[_W]) -> Iterator[_W]:  # type: ignore[misc]
-        return (cls(it.word) for it in VERDICTS.values() if cls.holds(it))
+        return (cls(row.word) for row in VERDICTS.values() if cls.holds(row))
 
 
 class VerdictWord(str, metaclass=_Words):
-    """A word of the table, as a text of which there is one object: compare with ``is``. It behaves like a member of a
-    StrEnum, but follows the table where that has a new row. ``Verdict("accepted")`` finds it; ValueError for others.
+    """A word of the table; each exists once, so compare with ``is``. It behaves like a member of a StrEnum, but accepts
+    rows added to the table later. ``Verdict("accepted")`` finds it; other words raise ValueError.
     """
 
     __slots__ = ()
@@ -234,7 +240,7 @@ class VerdictWord(str, metaclass=_Words):
 
     @classmethod
     def holds(cls, row: VerdictRow) -> bool:
-        """Whether the word of this row is one of the class."""
+        """True if the word of this row belongs to the class."""
         raise NotImplementedError
 
     @property
@@ -248,7 +254,7 @@ class VerdictWord(str, metaclass=_Words):
 
     @property
     def failed(self) -> bool:
-        """Whether it is the submission's fault."""
+        """True if it is the submission's fault."""
         return self.row.fault is Fault.SUBMISSION
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
@@ -258,7 +264,7 @@ class VerdictWord(str, metaclass=_Words):
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        # The list is for JSON schemas and messages; what is not in it is looked up by calling the class.
+        # The list is for JSON schemas and messages; words outside it are looked up by calling the class.
         return core_schema.enum_schema(
             cls, list(cls), sub_type="str", ref=f"{cls.__module__}.{cls.__qualname__}"
         )

@@ -1,4 +1,4 @@
-"""Versions of a challenge, what differs between two, and what judging again under a new one would change."""
+"""Versions of a challenge, their differences, and the effect of judging again under a new one."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from grader.schemas.submission import State
 
 
 class ChangeView(Strict):
-    """One difference in what judging depends on; ``name`` is "" where the part is one whole."""
+    """A difference that affects judging."""
 
     part: str
-    name: str
+    name: str = Field(description="empty if it is the whole part")
     kind: Literal["added", "removed", "changed"]
     before: Any = None
     after: Any = None
 
 
 class VersionDiff(Strict):
-    """``needs_version``: judged differently under the same number, which no platform that served it will do."""
+    """Differences of two versions."""
 
     challenge: str
     against: str = Field(description="a git reference, or a version of the platform")
     version_before: int
     version_after: int
     changes: list[ChangeView]
-    needs_version: bool
+    needs_version: bool = Field(
+        description="judged differently under the same number, which a platform that served it refuses"
+    )
 
 
 class VersionView(Strict):
@@ -39,51 +41,51 @@ class VersionView(Strict):
     fingerprint: str
     served_at: datetime
     published_at: datetime | None = None
-    shown: bool = Field(description="its board is the one that students see")
+    shown: bool = Field(description="students see its board")
     judged: int = Field(ge=0, description="submissions with a verdict under it")
 
 
 class VersionList(Strict):
     challenge: str
-    folder: int = Field(description="the version that the challenge's folder has now: what is judged")
+    folder: int = Field(description="the version in the challenge's folder, which judges submissions")
     versions: list[VersionView]
 
 
 class VersionContent(Strict):
     challenge: str
     version: int
-    content: dict[str, Any] = Field(description="what judging depended on, by part")
+    content: dict[str, Any] = Field(description="everything that affects judging, by part")
 
 
 class RejudgeBody(Strict):
-    """``ranked``: only what stands on a board now, and not every submission."""
+    """The body that orders judging again."""
 
-    ranked: StrictBool = False
+    ranked: StrictBool = Field(default=False, description="only submissions that are on a board now")
 
 
 class PublishBody(Strict):
-    force: StrictBool = Field(default=False, description="also while submissions wait to be judged again")
+    force: StrictBool = Field(default=False, description="even while submissions wait to be judged again")
 
 
 class Rejudge(Strict):
-    """``waiting``: how many are still to be judged under ``version``, those of earlier orders included."""
+    """An order to judge again."""
 
     challenge: str
     version: int
     queued: int = Field(ge=0)
-    waiting: int = Field(ge=0)
+    waiting: int = Field(ge=0, description="still to be judged under `version`, including earlier orders")
     left_out: int = Field(
         default=0,
         ge=0,
-        description="those whose sources were deleted with an account: they keep their verdicts",
+        description="submissions whose sources were deleted with an account; they keep their verdicts",
     )
-    regrade: int | None = Field(default=None, description="its number; none where there was nothing to order")
+    regrade: int | None = Field(default=None, description="its number; null if there was nothing to order")
 
 
 class Judgement(Strict):
-    """What came of one submission under one version. ``id`` is the row that holds its report."""
+    """A submission's result under one version."""
 
-    id: str
+    id: str = Field(description="names its report")
     state: State
     verdict: Verdict | None = None
     time_us: float | None = None
@@ -91,20 +93,20 @@ class Judgement(Strict):
 
 
 class ComparedSubmission(Strict):
-    """``after`` is none where it was not ordered. ``time_ratio``: new time / old time, where both have one."""
+    """A submission before and after."""
 
     submission: str
     user: str
     language: Language
     device: str
     before: Judgement
-    after: Judgement | None = None
+    after: Judgement | None = Field(default=None, description="null if it was not ordered")
     verdict_changed: bool = False
-    time_ratio: float | None = None
+    time_ratio: float | None = Field(default=None, description="new time / old time, if both are known")
 
 
 class ComparedRank(Strict):
-    """A user's place on the board of one device; none where the board does not have them."""
+    """A user's rank on the board of one device; null if the user is not on it."""
 
     device: str
     user: str
@@ -119,9 +121,9 @@ class Comparison(Strict):
     shown: int = Field(description="the version whose board students see")
     judged: int = Field(ge=0, description="submissions with a verdict under both")
     waiting: int = Field(ge=0)
-    failed: int = Field(ge=0, description="ours: order them again")
+    failed: int = Field(ge=0, description="failures of the platform: order them again")
     not_ordered: int = Field(ge=0)
-    left_out: int = Field(default=0, ge=0, description="not ordered, since their sources were deleted")
+    left_out: int = Field(default=0, ge=0, description="not ordered because their sources were deleted")
     median_time_ratio: float | None = None
     submissions: list[ComparedSubmission]
     ranks: list[ComparedRank]

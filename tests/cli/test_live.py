@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from grader.cli import follow, terminal
-from grader.cli.follow import Live, clock_text, duration, elapsed_s
+from grader.cli.follow import Live, clock_text, elapsed_s
 from grader.schemas.submission import ProgressView, State, WaitReason, WaitsFor
 from tests.cli.reports import PAUSED, view
 
@@ -142,13 +142,6 @@ def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[s
 )
 def test_clocks(seconds: float, told: str) -> None:
     assert clock_text(seconds) == told
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"), [(21.4, "21 s"), (99.0, "99 s"), (130.0, "2 min"), (9000.0, "2 h")]
-)
-def test_durations(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
 
 
 def test_elapsed_time_ends_with_it_and_is_never_below_zero() -> None:

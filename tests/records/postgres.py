@@ -36,9 +36,9 @@ def cluster(
 ) -> Iterator[str]:
     """The SQLAlchemy URL of a running cluster, to be formatted with the ``name`` of a database.
 
-    With ``port`` it listens on that port of ``listen``, too, and takes everyone there as who they say they are (with
-    ``tls`` under a certificate for localhost, ``server.crt`` in the folder of its socket). ``prefix``: a program that
-    root starts the server with; it replaces itself by what follows.
+    With ``port`` it also listens on that port of ``listen``, and trusts every client's user name (with ``tls`` with a
+    certificate for localhost, ``server.crt`` in the folder of its socket). ``prefix``: a program with which root starts
+    the server, and which execs its arguments.
     """
     programs = Path(postgres_bin() or "")
     folder = Path(tempfile.mkdtemp(prefix="gpg", dir="/tmp"))
@@ -58,7 +58,7 @@ def cluster(
     settings = [
         f"unix_socket_directories={folder}",
         f"listen_addresses={listen if port else ''}",
-        # Nothing here outlives the server, so nothing needs to be on a disk.
+        # Nothing here outlives the server, so nothing must reach the disk.
         *("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200"),
     ]
     if port:
@@ -69,7 +69,12 @@ def cluster(
         for path in certificate(folder, "localhost"):
             os.chown(path, who.pw_uid, who.pw_gid)
         settings += ["ssl=on", f"ssl_cert_file={folder}/server.crt", f"ssl_key_file={folder}/server.key"]
-    command = [str(programs / "postgres"), "-D", str(data), *(part for it in settings for part in ("-c", it))]
+    command = [
+        str(programs / "postgres"),
+        "-D",
+        str(data),
+        *(part for setting in settings for part in ("-c", setting)),
+    ]
     if prefix:
         become = ["setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}", "--clear-groups"]
         command, identity = [*prefix, *become, *command], {}
@@ -86,7 +91,7 @@ def cluster(
         _wait(url, server)
         yield url
     finally:
-        # Without the checkpoint of a quiet end: it would write out databases that are removed the next moment.
+        # Skips the checkpoint of a clean shutdown, which would write databases that are then removed.
         server.send_signal(signal.SIGQUIT)
         server.wait(_END_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
@@ -107,13 +112,13 @@ def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listened on a moment ago."""
+    """A port of 127.0.0.1 that was free a moment ago."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A certificate for ``name``, signed by itself, and its key: server.crt and server.key in ``folder``."""
+    """A self-signed certificate for ``name`` and its key: server.crt and server.key in ``folder``."""
     made, key = folder / "server.crt", folder / "server.key"
     command = [
         "openssl",
@@ -134,26 +139,26 @@ def certificate(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def new_database(url: str, name: str, template: str = "template0") -> str:
-    """Create a database of that name, a copy of ``template``; its URL."""
+    """Create a database as a copy of ``template``; returns its URL."""
     _order(url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return url.format(name=name)
 
 
 def make_template(url: str) -> None:
-    """Migrate the database ``TEMPLATE``: a copy of it takes half of what a migration takes."""
+    """Migrate the database ``TEMPLATE``: copying it takes half the time of a migration."""
     engine = make_engine(new_database(url, TEMPLATE))
     upgrade(engine)
     engine.dispose()
 
 
 def drop_database(url: str) -> None:
-    """Remove the database of that URL, whoever is connected to it: a thousand would fill the disk."""
+    """Drop the database even if somebody is connected: a thousand would fill the disk."""
     parsed = make_url(url)
     server = parsed.set(database="{name}").render_as_string(hide_password=False)
     _order(server.replace("%7Bname%7D", "{name}"), f'DROP DATABASE "{parsed.database}" WITH (FORCE)')
 
 
-# All that a migration changes, in one number.
+# A single number that every migration changes.
 _SCHEMA = """
 SELECT md5(string_agg(it, ' ' ORDER BY it)) FROM (
     SELECT concat(attrelid::regclass, attname, atttypid, atttypmod, attnotnull) AS it
@@ -172,9 +177,7 @@ FROM pg_sequences WHERE last_value IS NOT NULL
 
 
 class Copies:
-    """Databases that are copies of ``TEMPLATE``. One that is given back is emptied and given out again: that takes
-    a tenth of the time of a new copy.
-    """
+    """Copies of ``TEMPLATE``. A returned one is emptied and reused, which takes a tenth of the time of a new copy."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -182,20 +185,20 @@ class Copies:
         self._idle: list[str] = []
         with _connect(server.format(name=TEMPLATE)) as connection:
             self._schema = connection.execute(_SCHEMA).fetchone()
-            tables = [it for (it,) in connection.execute(_TABLES)]
-            rows = {it: connection.execute(f'SELECT * FROM "{it}"').fetchall() for it in tables}
-        self._tables = [it for it in tables if it != _VERSION]
+            tables = [name for (name,) in connection.execute(_TABLES)]
+            rows = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables}
+        self._tables = [name for name in tables if name != _VERSION]
         self._version = rows.pop(_VERSION)
         assert not any(rows.values()), "migrations fill a table: it would have to be filled again"
 
     def take(self) -> str:
-        """The URL of one that is as the template is."""
+        """The URL of a database that equals the template."""
         if self._idle:
             return self._idle.pop()
         return new_database(self._server, f"copy{next(self._numbers)}", TEMPLATE)
 
     def give_back(self, url: str) -> None:
-        """Empty it; drop it where a test changed more than rows."""
+        """Empty it, or drop it if a test changed more than rows."""
         try:
             as_before = self._empty(url)
         except psycopg.Error:
@@ -212,7 +215,7 @@ class Copies:
                 return False
             if connection.execute(f"SELECT * FROM {_VERSION}").fetchall() != self._version:
                 return False
-            # Whoever empties all tables need not ask which refers to which.
+            # All tables are emptied, so references between them need no check.
             connection.execute("SET session_replication_role = replica")
             for table in self._tables:
                 connection.execute(f'DELETE FROM "{table}"')

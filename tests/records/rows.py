@@ -33,7 +33,7 @@ def add_user(sessions: Sessions, name: str = "ada") -> int:
 
 
 def add_submission(sessions: Sessions, user: int, age_s: float = 0.0, **values: Any) -> int:
-    """A waiting submission that was sent ``age_s`` seconds ago."""
+    """A waiting submission, sent ``age_s`` seconds ago."""
     given = {
         "challenge": "vector_add",
         "version": 1,

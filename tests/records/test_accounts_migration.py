@@ -25,7 +25,7 @@ def configured(connection: Connection) -> Config:
 
 @pytest.fixture
 def before(empty_url: str) -> str:
-    """A database of the version before, with two people, a token and a session."""
+    """A database of the previous version, with two people, a token and a session."""
     engine = make_engine(empty_url)
     with writing_connection(engine) as connection:
         command.upgrade(configured(connection), "0006")
@@ -55,8 +55,8 @@ def test_tokens_keep_what_they_could_do_and_sessions_are_told_apart(before: str)
     with make_sessions(engine)() as session:
         rows = {row.label: row for row in session.query(TokenRow)}
         assert {name: row.kind for name, row in rows.items()} == {"laptop": "api", "browser": "session"}
-        # Exports and deletions had no scope of their own then: who wants a token for them asks again.
-        could = [it for it in Scope if it is not Scope.ACCOUNT]
+        # Exports and deletions had no scope then: such tokens must be requested again.
+        could = [scope for scope in Scope if scope is not Scope.ACCOUNT]
         assert all(tokens.split(row.scopes) == could for row in rows.values())
         assert [row.email for row in session.query(UserRow)] == [None, None]
     engine.dispose()

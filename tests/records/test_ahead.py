@@ -20,7 +20,7 @@ BOARD = "h200"
 
 @pytest.fixture
 def user(sessions: Sessions) -> int:
-    """One who may submit; the board has two workers."""
+    """A user; the board has two workers."""
     with writing(sessions) as session:
         gpus.register(session, GpuRecord("GPU-1", BOARD, "NVIDIA H200", "sm_90a"), utcnow())
         for name in "vw":
@@ -40,7 +40,7 @@ def _take(sessions: Sessions, worker: str) -> None:
 
 def _waiting(sessions: Sessions) -> list[str]:
     with sessions() as session:
-        return [it.source for it in ahead.behind_busy_devices(session, utcnow(), 30.0)]
+        return [found.source for found in ahead.behind_busy_devices(session, utcnow(), 30.0)]
 
 
 def test_only_what_waits_behind_workers_that_are_all_busy(sessions: Sessions, user: int) -> None:

@@ -12,9 +12,9 @@ from tests.records.test_versions import SLUG, add_done, add_version, again, end
 
 
 def counted(sessions: Sessions, user: int) -> list[tuple[int, int, float | None]]:
-    """How many there are, how many of them were accepted, and the best speedup, at each challenge."""
+    """Per challenge: submissions, accepted ones, and the best speedup."""
     with sessions() as session:
-        return [(it.count, it.accepted, it.speedup) for it in attempts.of_user(session, user)]
+        return [(found.count, found.accepted, found.speedup) for found in attempts.of_user(session, user)]
 
 
 def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -> None:
@@ -25,7 +25,7 @@ def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -
     add_submission(sessions, user, state=State.FAILED, verdict=Verdict.INTERNAL_ERROR)
     add_done(sessions, add_user(sessions, "bob"), 5.0)
     with sessions() as session:
-        found = {it.challenge: it for it in attempts.of_user(session, user)}
+        found = {found.challenge: found for found in attempts.of_user(session, user)}
     assert set(found) == {SLUG, "other"}
     assert (found[SLUG].count, found[SLUG].accepted, found[SLUG].speedup) == (1, 1, 2.0)
     assert (found["other"].count, found["other"].accepted, found["other"].speedup) == (1, 0, None)

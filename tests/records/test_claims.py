@@ -1,4 +1,4 @@
-"""Who may take what: the queue of what is to be compiled, and that of a device, with one order for both."""
+"""Claims: the compile queue and a device's queue, with one order for both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from grader.languages import Language
-from grader.records import artefacts, claims, leases, order, queues, workers
+from grader.records import artefacts, claims, forecast, leases, order, queues, workers
 from grader.records.claims import Claim
 from grader.records.durations import mean_seconds
 from grader.records.engine import Sessions, writing
@@ -177,7 +177,7 @@ def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> Non
     assert _run(sessions) is not None
     assert places() == {rows[1]: 1, rows[2]: 2}
     with sessions() as session:
-        assert len(order.running(session, GPU, utcnow())) == 1
+        assert len(forecast.running(session, GPU, utcnow())) == 1
 
 
 def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Sessions, add: Add) -> None:
@@ -197,8 +197,8 @@ def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Se
         workers.register(session, "c", "", [Language.CUDA], now, compiles=True)
     with sessions() as session:
         assert mean_seconds(session, GPU) == 3.0
-        assert [it.name for it in workers.alive(session, now, 30.0)] == ["w"]
-        assert [it.name for it in workers.compiling(session, now, 30.0)] == ["c"]
+        assert [worker.name for worker in workers.alive(session, now, 30.0)] == ["w"]
+        assert [worker.name for worker in workers.compiling(session, now, 30.0)] == ["c"]
 
 
 def test_a_late_compiler_changes_nothing(sessions: Sessions, add: Add) -> None:
@@ -226,7 +226,7 @@ def test_what_waits_is_nobodys_to_keep(sessions: Sessions, add: Add) -> None:
 
 @pytest.mark.parametrize("cap", [None, 1, 3])
 def test_what_was_handed_on_cannot_be_given_back(sessions: Sessions, add: Add, cap: int | None) -> None:
-    """Its compiler's attempt is the present one until somebody runs it, and it is compiled: nothing has failed."""
+    """The compiler's attempt stays the present one until somebody runs it, but nothing has failed."""
     row = add()
     held = _compiled(sessions)
     with writing(sessions) as session:
@@ -319,7 +319,7 @@ def test_a_submission_that_cannot_be_sent_back_is_left_alone(
 
 
 def test_each_claim_goes_by_its_own_time(sessions: Sessions, add: Add) -> None:
-    """The query is made once for all claims."""
+    """The query is built once for all claims."""
     hour, practice = order.PATIENCE.total_seconds(), JudgingReason.PRACTICE
     words = {"language": Language.TRITON}
     patient = add("ada", hour - 60, kind=practice, priority=order.PRIORITIES[practice], **words)

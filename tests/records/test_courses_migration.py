@@ -1,4 +1,4 @@
-"""Who was in a course before 0034 takes part since it was made; an assignment has asked since it opened."""
+"""Members from before 0034 take part since their course was made; assignments have asked since they opened."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_earlier_members_take_part_since_the_course_was_made(engine: Engine, ses
         found = session.scalars(select(SubmissionRow.id).where(taught.belongs())).all()
         assert (before, list(found)) == (1, [after])
         stays = session.scalars(select(StayRow)).all()
-        assert [(it.accepted_at, it.left_at) for it in stays] == [(made, None)]
+        assert [(stay.accepted_at, stay.left_at) for stay in stays] == [(made, None)]
     with writing(sessions) as session:
         session.execute(delete(StayRow))
         assert session.scalars(select(SubmissionRow.id).where(taught.belongs())).all() == []

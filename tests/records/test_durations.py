@@ -18,7 +18,7 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _of(*rows: tuple[int, float, float, float], work: Work = ADDING) -> list[Judged]:
-    """Of each: its author, when it was sent, and when its judgement began and ended."""
+    """Per judgement: author, time of submission, begin and end."""
 
     def at(seconds: float) -> datetime:
         return BEGAN + timedelta(seconds=seconds)
@@ -55,7 +55,7 @@ def test_the_mean_is_of_what_was_judged(sessions: Sessions) -> None:
 
 
 def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessions: Sessions) -> None:
-    """And a hundred judgements later, the next of these is still expected to be one."""
+    """A hundred judgements later, an endless loop is still expected of its author."""
     now = utcnow()
 
     def judged(user: int, seconds: float, ago: float, challenge: str = ADDING.challenge) -> None:
@@ -78,7 +78,7 @@ def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessio
         found = durations(session, DEVICE, now)
     assert found is not None
     assert found.usual == pytest.approx(2.0)
-    assert {it: round(found.of(ADDING, it)) for it in (users[0], looping, mended, past)} == {
+    assert {user: round(found.of(ADDING, user)) for user in (users[0], looping, mended, past)} == {
         users[0]: 2,
         looping: 84,
         mended: 2,

@@ -1,4 +1,4 @@
-"""What is kept of GPUs, on both databases: out of service, ceilings; and baselines of each bench."""
+"""Records of GPUs on both databases: out of service, ceilings; and frozen baselines."""
 
 from __future__ import annotations
 

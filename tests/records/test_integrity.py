@@ -1,4 +1,4 @@
-"""Files of SQLite that were damaged: it is told before anything is lost, and a log that is whole is never suspected."""
+"""Damaged SQLite files are reported before anything is lost; an intact log is never suspected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Engine]:
-    """A database that is open, with rows that are in its log alone, each of a transaction of its own."""
+    """An open database with rows that are only in its log, one transaction each."""
     engine = make_engine(f"sqlite:///{tmp_path / 'live' / 'it.sqlite3'}")
     with engine.connect() as connection:
         driver = connection.connection.driver_connection
@@ -43,7 +43,7 @@ def live(tmp_path: Path) -> Iterator[Engine]:
 
 
 def killed(live: Engine, to: Path) -> Path:
-    """The files as they lie there when every process of the platform was killed."""
+    """The files after every process of the platform was killed."""
     shutil.copytree(Path(str(live.url.database)).parent, to)
     return to / "it.sqlite3"
 
@@ -71,7 +71,7 @@ def flip(path: Path, place: int) -> None:
 
 
 def in_frame(number: int, place: int = 2000) -> int:
-    """Where a byte of a frame lies, the first one being 0, the last one -1."""
+    """The offset of a byte of a frame; 0 is the first frame, -1 the last."""
     return 32 + number * (24 + 4096) + place if number >= 0 else number * (24 + 4096) + place
 
 
@@ -112,7 +112,7 @@ def test_a_damaged_log_is_refused_before_sqlite_drops_what_is_in_it(
 
 
 def _torn(file: Path) -> None:
-    """As a power cut leaves a transaction that nobody was told of: its commit is there, a frame before it is not."""
+    """After a power cut during an unacknowledged transaction: its commit is there, a frame before it is not."""
     content, index = bytearray(wal(file).read_bytes()), bytearray(shm(file).read_bytes())
     content[in_frame(-1)] ^= 1
     for place in (16, 64):
@@ -144,8 +144,8 @@ def test_what_a_kill_or_a_power_cut_leaves_is_no_damage(
     assert rows(file) == left
 
 
-def test_a_log_that_was_begun_anew_is_no_damage(live: Engine, tmp_path: Path) -> None:
-    """What was copied into the database stays in the file behind what is new."""
+def test_a_restarted_log_is_not_damage(live: Engine, tmp_path: Path) -> None:
+    """Frames already copied into the database stay in the file after the new ones."""
     with live.connect() as connection:
         connection.exec_driver_sql("COMMIT")
         connection.exec_driver_sql("PRAGMA wal_checkpoint(RESTART)")
@@ -155,7 +155,7 @@ def test_a_log_that_was_begun_anew_is_no_damage(live: Engine, tmp_path: Path) ->
 
 
 def test_a_log_that_is_in_use_is_its_users(live: Engine) -> None:
-    """Others write into it while it would be read."""
+    """Others write into it during the check."""
     file = Path(str(live.url.database))
     flip(wal(file), in_frame(0))
     make_engine(f"sqlite:///{file}").dispose()
@@ -173,7 +173,7 @@ def spoil_a_page(file: Path) -> None:
 
 
 def empty_an_index(file: Path) -> None:
-    """Every page is one of SQLite's, and a row is missing in an index."""
+    """Every page is valid, but a row is missing in an index."""
     connection = sqlite3.connect(file)
     query = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'users' LIMIT 1"
     (page,) = connection.execute(query).fetchone()
@@ -235,12 +235,12 @@ def test_only_the_files_of_a_database_are_closed_to_others(tmp_path: Path) -> No
     neighbours = [tmp_path / "grader-public", tmp_path / "grader.txt"]
     neighbours[0].mkdir()
     neighbours[1].touch()
-    for it in neighbours:
-        it.chmod(0o755)
+    for neighbour in neighbours:
+        neighbour.chmod(0o755)
     file = tmp_path / "grader"
     file.touch(0o644)
     make_engine(f"sqlite:///{file}").dispose()
-    assert [it.stat().st_mode & 0o777 for it in (file, *neighbours)] == [0o600, 0o755, 0o755]
+    assert [path.stat().st_mode & 0o777 for path in (file, *neighbours)] == [0o600, 0o755, 0o755]
 
 
 def test_doctor_makes_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ with open(sys.argv[1], "r+b") as file:
 
 
 def test_who_starts_while_another_looks_waits_for_it(live: Engine, tmp_path: Path) -> None:
-    """Else the second one would let SQLite drop what the first one refuses."""
+    """Otherwise the second one would let SQLite drop what the first one refuses."""
     file = killed(live, tmp_path / "killed")
     flip(wal(file), in_frame(0))
     command = [sys.executable, "-uc", _HOLDER, str(shm(file))]

@@ -54,7 +54,7 @@ def test_processes_that_start_together_migrate_once(empty_url: str) -> None:
 
 
 def test_a_new_file_can_be_opened_by_many_at_once(tmp_path: Path) -> None:
-    # One opening in some hundred met another's switch to WAL: so many files, each opened by eight at once.
+    # One opening in a few hundred hit another's switch to WAL, hence 60 files, each opened by eight threads.
     for number in range(60):
         engines = [make_engine(f"sqlite:///{tmp_path}/{number}.sqlite3") for _ in range(8)]
         together = threading.Barrier(len(engines))

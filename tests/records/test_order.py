@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grader.languages import Language
-from grader.records import claims, leases, order, queues, workers
+from grader.records import claims, forecast, leases, order, queues, workers
 from grader.records.engine import Sessions, writing
 from grader.records.models import SubmissionRow, utcnow
 from grader.schemas.report import Verdict
@@ -15,7 +15,7 @@ from tests.records.rows import DEVICE, add_submission, add_user, take
 
 
 def _served(sessions: Sessions) -> list[int]:
-    """By one worker: each is judged before the next is taken."""
+    """Served by one worker: each is judged before the next is taken."""
     served = []
     while held := take(sessions):
         served.append(held.id)
@@ -43,7 +43,7 @@ def test_priority_comes_before_all(sessions: Sessions) -> None:
 
 
 def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions: Sessions) -> None:
-    """Whether it waits or was taken. Somebody's first says that others come for the first time."""
+    """Whether it waits or was taken. An author's first submission predicts other authors' first ones."""
     ada, bob, cleo = add_user(sessions), add_user(sessions, "bob"), add_user(sessions, "cleo")
     add_submission(sessions, bob, 300)
     assert take(sessions) is not None
@@ -54,8 +54,8 @@ def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions:
     add_submission(sessions, bob, 5, device="another")
     add_submission(sessions, cleo, 4, challenge="relu")
     with sessions() as session:
-        found = order.arrivals(session, DEVICE, utcnow())
-    assert sorted((it.work.challenge, it.work.run, it.back) for it in found) == [
+        found = forecast.arrivals(session, DEVICE, utcnow())
+    assert sorted((arrival.work.challenge, arrival.work.run, arrival.back) for arrival in found) == [
         ("relu", False, 0.0),
         ("saxpy", False, 60.0),
         ("vector_add", False, 65.0),
@@ -82,7 +82,7 @@ def test_what_was_served_lately_counts_and_is_forgotten(sessions: Sessions) -> N
 
 
 def test_nobodys_first_waits_behind_somebodys_fifth(sessions: Sessions) -> None:
-    """However long that one waits already: it is after an hour that patience comes first."""
+    """However long the fifth waits, up to an hour, when patience takes precedence."""
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [add_submission(sessions, greedy, 600 - number) for number in range(6)]
     first = add_submission(sessions, modest, 1)
@@ -101,11 +101,11 @@ def test_an_endless_loop_costs_its_author_what_it_took(sessions: Sessions) -> No
 
 @pytest.mark.both_databases
 def test_nobody_holds_a_second_worker_that_others_wait_for(sessions: Sessions) -> None:
-    """Even where the first judgement has taken no time yet."""
+    """Even before the first judgement has taken any time."""
     looper, modest, other = (add_user(sessions, name) for name in ("looper", "modest", "other"))
     loops = [add_submission(sessions, looper, 600 - number) for number in range(2)]
     first = add_submission(sessions, modest, 10)
-    # What is judged elsewhere, or again for staff, does not count against an author.
+    # Judgements on other devices, and rejudges, do not count against an author.
     add_submission(sessions, other, 900, state=State.TESTING, claimed_at=utcnow(), device="another")
     again = {"kind": JudgingReason.REJUDGE, "rejudge_of": first}
     add_submission(sessions, other, 900, state=State.TESTING, claimed_at=utcnow(), **again)
@@ -181,7 +181,7 @@ HOUR = order.PATIENCE.total_seconds()
 def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
     sessions: Sessions, waited: float, before: list[JudgingReason]
 ) -> None:
-    """Course and competition come in all the time, a new one each time that one is served."""
+    """Course and competition submissions keep coming, a new one each time that one is served."""
     patient = add_user(sessions, "patient")
     practice = add_submission(sessions, patient, waited, **_priority(JudgingReason.PRACTICE))
     overtaken = []
@@ -213,11 +213,12 @@ def test_rejudges_wait_for_as_long_as_students_come(sessions: Sessions) -> None:
 def test_turns_are_taken_within_a_kind(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [
-        add_submission(sessions, greedy, 10 - it, **_priority(JudgingReason.PRACTICE)) for it in range(3)
+        add_submission(sessions, greedy, 10 - number, **_priority(JudgingReason.PRACTICE))
+        for number in range(3)
     ]
     one = add_submission(sessions, modest, 1, **_priority(JudgingReason.PRACTICE))
     course = add_submission(sessions, greedy, 1, **_priority(JudgingReason.COURSE))
-    # The turn that its own submission of the course takes counts, too.
+    # The turn of its author's own submission to the course counts, too.
     assert _served(sessions) == [course, one, *flood]
 
 
@@ -312,9 +313,9 @@ def test_a_drained_worker_takes_nothing_and_does_not_count(sessions: Sessions) -
         assert workers.drain(session, "one", now)
         assert not workers.drain(session, "nobody", now)
     with sessions() as session:
-        assert [it.name for it in workers.serving(session, DEVICE, now, 30.0)] == ["two"]
-        assert [it.name for it in workers.compiling(session, now, 30.0)] == ["two"]
-        assert [it.name for it in workers.compiling(session, now, 30.0, drained=True)] == ["one"]
+        assert [worker.name for worker in workers.serving(session, DEVICE, now, 30.0)] == ["two"]
+        assert [worker.name for worker in workers.compiling(session, now, 30.0)] == ["two"]
+        assert [worker.name for worker in workers.compiling(session, now, 30.0, drained=True)] == ["one"]
     assert take(sessions, "one") is None
     with writing(sessions) as session:
         workers.register(session, "one", DEVICE, [Language.TRITON], now)

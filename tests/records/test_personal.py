@@ -43,7 +43,7 @@ MARK = "zelda"
 TABLES = Base.metadata.tables
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = MOMENT + timedelta(days=1)
-# What constraints ask for.
+# Values that constraints require.
 GIVEN: dict[str, dict[str, Any]] = {
     "submissions": {"state": State.CANCELLED, "verdict": None, "competition_id": None, "team_id": None},
     "assignments": {"open_at": MOMENT, "due_at": LATER, "late_until": None},
@@ -60,14 +60,14 @@ GIVEN: dict[str, dict[str, Any]] = {
 
 
 class Filler:
-    """Rows with ``MARK`` in every column of text; what they refer to is made for each."""
+    """Rows with ``MARK`` in every text column; rows that they refer to are made, too."""
 
     def __init__(self, session: Session, other: int) -> None:
         self.session, self.other = session, other
         self.numbers = itertools.count(100)
 
     def row(self, table: Table, **given: Any) -> tuple[Any, ...]:
-        """Its primary key."""
+        """Returns the primary key."""
         values = {**GIVEN.get(table.name, {}), **given}
         for column in table.columns:
             if column.name not in values:
@@ -76,8 +76,8 @@ class Filler:
                     values[column.name] = found
         self.session.execute(table.insert().values(values))
         keys = list(table.primary_key.columns)
-        if all(it.name in values for it in keys):
-            return tuple(values[it.name] for it in keys)
+        if all(key.name in values for key in keys):
+            return tuple(values[key.name] for key in keys)
         return (self.session.scalar(select(keys[0]).order_by(keys[0].desc()).limit(1)),)
 
     def value(self, table: Table, column: Column[Any]) -> Any:
@@ -109,7 +109,7 @@ class Filler:
 
 
 class Deleted:
-    """A person who was in every table, deleted. ``keys``: of the rows, by the column that referred to the person."""
+    """A deleted person who was in every table. ``keys``: primary keys by the column that referred to the person."""
 
     def __init__(self, platform: Platform) -> None:
         person = create_user(platform, MARK, "correct horse", email=f"{MARK}@uni.example").id
@@ -118,31 +118,31 @@ class Deleted:
         self.own: dict[str, int] = {}
         with writing(platform.sessions) as session:
             filler = Filler(session, other)
-            for it in personal.COLUMNS:
-                name = it.column.partition(".")[2]
-                target = next(iter(it.table.c[name].foreign_keys)).column.table.name
+            for entry in personal.COLUMNS:
+                name = entry.column.partition(".")[2]
+                target = next(iter(entry.table.c[name].foreign_keys)).column.table.name
                 mine = person if target == "users" else filler.row(TABLES["submissions"], user_id=person)[0]
                 given: dict[str, Any] = {name: mine}
-                if it.table.name == "reviews":
-                    flagged = it.column == "reviews.submission_id"
+                if entry.table.name == "reviews":
+                    flagged = entry.column == "reviews.submission_id"
                     given |= (
                         {"flag": next(iter(Flag)), "pair_id": None}
                         if flagged
                         else {"pair_id": filler.row(TABLES["similar_pairs"])[0]}
                     )
-                if it.table.name in ("announcements", "questions"):
+                if entry.table.name in ("announcements", "questions"):
                     given["course_id"] = filler.row(TABLES["courses"])[0]
-                if it.column == "extensions.made_by":
+                if entry.column == "extensions.made_by":
                     given |= {"user_id": other}
-                self.keys[it.column] = filler.row(it.table, **given)
-                self.own[it.column] = mine
+                self.keys[entry.column] = filler.row(entry.table, **given)
+                self.own[entry.column] = mine
         retention.forget(platform, MARK)
         with platform.sessions() as session:
-            self.rows = {it.column: self._read(session, it) for it in personal.COLUMNS}
+            self.rows = {entry.column: self._read(session, entry) for entry in personal.COLUMNS}
 
-    def _read(self, session: Session, it: PersonalColumn) -> dict[str, Any] | None:
-        keys = zip(it.table.primary_key.columns, self.keys[it.column], strict=True)
-        found = session.execute(select(it.table).where(*(column == key for column, key in keys))).first()
+    def _read(self, session: Session, entry: PersonalColumn) -> dict[str, Any] | None:
+        keys = zip(entry.table.primary_key.columns, self.keys[entry.column], strict=True)
+        found = session.execute(select(entry.table).where(*(column == key for column, key in keys))).first()
         return dict(found._mapping) if found is not None else None
 
 
@@ -154,22 +154,22 @@ def deleted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deleted]:
     platform.close()
 
 
-@pytest.mark.parametrize("it", personal.COLUMNS, ids=lambda it: it.column)
-def test_a_row_has_the_fate_that_is_written_down(deleted: Deleted, it: PersonalColumn) -> None:
-    row = deleted.rows[it.column]
-    if it.fate is Fate.REMOVED:
+@pytest.mark.parametrize("entry", personal.COLUMNS, ids=lambda entry: entry.column)
+def test_a_row_has_the_fate_that_is_written_down(deleted: Deleted, entry: PersonalColumn) -> None:
+    row = deleted.rows[entry.column]
+    if entry.fate is Fate.REMOVED:
         assert row is None
         return
     assert row is not None
-    assert row[it.column.partition(".")[2]] == deleted.own[it.column]
-    if it.fate is Fate.KEPT:
+    assert row[entry.column.partition(".")[2]] == deleted.own[entry.column]
+    if entry.fate is Fate.KEPT:
         return
-    blank = dict(it.blank) | (sources.BLANK if it.column == "submissions.user_id" else {})
+    blank = dict(entry.blank) | (sources.BLANK if entry.column == "submissions.user_id" else {})
     for name, value in blank.items():
         assert row[name] is not None if value is NOW else row[name] == value, name
     told = {
         column.name
-        for column in it.table.columns
-        if column.name not in it.words and MARK in str(row[column.name])
+        for column in entry.table.columns
+        if column.name not in entry.words and MARK in str(row[column.name])
     }
     assert told == set(), "blank these in grader/records/personal.py, or name them in `words`"

@@ -102,7 +102,7 @@ def test_what_only_reads_is_in_no_transaction(engine: Engine) -> None:
 
 
 def _end(url: str, pid: int) -> None:
-    """As a server that starts again ends its connections."""
+    """As a restarting server ends its connections."""
     operator = make_engine(url)
     with operator.connect() as connection:
         assert connection.scalar(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
@@ -155,7 +155,7 @@ def test_a_pool_that_is_used_up_is_an_error(engine: Engine, monkeypatch: pytest.
 
 
 def test_a_server_that_says_nothing_is_given_up() -> None:
-    """It takes the connection and is silent, as one does whose machine hangs."""
+    """It accepts the connection but stays silent, like a hanging machine."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         engine = make_engine(f"postgresql://grader:hunter2@127.0.0.1:{port}/grader")
@@ -176,7 +176,7 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
 
 
 def test_tls_as_the_url_says(tmp_path: Path) -> None:
-    """``verify-full`` takes the server whose certificate it knows, and no other."""
+    """``verify-full`` accepts only a server with a known certificate."""
     need("postgres")
     port = free_port()
     with cluster(port=port, tls=True) as url:

@@ -164,7 +164,7 @@ def test_a_failure_that_is_tried_again_frees_nothing_yet(sessions: Sessions) -> 
 
 
 def test_a_verdict_and_a_cancellation_at_once_are_one_end(sessions: Sessions) -> None:
-    """Whichever comes first: one state, one step of the counters."""
+    """Whichever comes first: one state, one change of the counters."""
     user = add_user(sessions)
     for round_ in range(10):
         _count(sessions, user, quotas.WAITING)

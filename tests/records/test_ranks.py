@@ -60,39 +60,41 @@ def _store(sessions: Sessions, tries: list[Try]) -> None:
     with writing(sessions) as session:
         session.execute(delete(SubmissionRow))
         session.execute(delete(UserRow))
-    users = {number: add_user(sessions, f"u{number}") for number in sorted({it.user for it in tries})}
-    for number, it in enumerate(tries):
+    users = {
+        number: add_user(sessions, f"u{number}") for number in sorted({attempt.user for attempt in tries})
+    }
+    for number, attempt in enumerate(tries):
         add_submission(
             sessions,
-            users[it.user],
+            users[attempt.user],
             public_id=f"{number:010}",
             state=State.DONE,
-            verdict=Verdict.ACCEPTED if it.accepted else Verdict.WRONG_ANSWER,
-            language=it.language,
-            version=it.version,
-            device=it.device,
+            verdict=Verdict.ACCEPTED if attempt.accepted else Verdict.WRONG_ANSWER,
+            language=attempt.language,
+            version=attempt.version,
+            device=attempt.device,
             created_at=_START + timedelta(seconds=number),
-            time_us=float(it.time),
-            ci_lo_us=float(it.low),
-            ci_hi_us=float(it.high),
+            time_us=float(attempt.time),
+            ci_lo_us=float(attempt.low),
+            ci_hi_us=float(attempt.high),
         )
 
 
 def _model(tries: list[Try], language: Language | None) -> list[tuple[int, str, str]]:
     """The rule in plain Python: rank, user, submission."""
     best: dict[int, tuple[int, Try]] = {}
-    for number, it in enumerate(tries):
-        counts = it.accepted and it.version == 1 and it.device == DEVICE
-        if not counts or (language and it.language is not language):
+    for number, attempt in enumerate(tries):
+        counts = attempt.accepted and attempt.version == 1 and attempt.device == DEVICE
+        if not counts or (language and attempt.language is not language):
             continue
-        if it.user not in best or it.time < best[it.user][1].time:
-            best[it.user] = (number, it)
+        if attempt.user not in best or attempt.time < best[attempt.user][1].time:
+            best[attempt.user] = (number, attempt)
     entries = list(best.values())
     rows = []
-    for number, it in entries:
-        # Exact: the board's resolution is a fifth.
-        rank = 1 + sum(6 * other.time < 5 * it.time for _, other in entries)
-        rows.append((rank, number, it.user))
+    for number, entry in entries:
+        # In integers: the board's resolution is a fifth.
+        rank = 1 + sum(6 * other.time < 5 * entry.time for _, other in entries)
+        rows.append((rank, number, entry.user))
     return [(rank, f"u{user}", f"{number:010}") for rank, number, user in sorted(rows)]
 
 
@@ -121,10 +123,10 @@ def test_times_within_the_resolution_share_a_rank_and_the_earlier_stands_first(s
 
 
 def test_an_interval_moves_no_rank(sessions: Sessions) -> None:
-    """Who makes it narrow, by one early round say, has the time of the others all the same."""
+    """Narrowing it, for example by a fast first round, gains nothing against an equal time."""
     _store(sessions, [Try(0, 100, 20, 20, device="h200"), Try(1, 101, 0, 0, device="h200")])
     with sessions() as session:
-        assert [(it.rank, it.user) for it in ranked(session, "vector_add", 1, "h200")] == [
+        assert [(entry.rank, entry.user) for entry in ranked(session, "vector_add", 1, "h200")] == [
             (1, "u0"),
             (2, "u1"),
         ]
@@ -135,7 +137,7 @@ def test_a_record_is_faster_by_more_than_the_resolution(sessions: Sessions) -> N
     _store(sessions, [Try(number % 5, time, 0, 0, device="h200") for number, time in enumerate(times)])
     with sessions() as session:
         steps = record_steps(session, Board("vector_add", 1, "h200"))
-    assert [it.time_us for it in steps] == [1000, 995, 990]
+    assert [step.time_us for step in steps] == [1000, 995, 990]
 
 
 def test_boards_are_the_devices_with_an_accepted_entry(sessions: Sessions) -> None:

@@ -54,7 +54,7 @@ def test_the_board_is_unchanged(upgraded: Platform) -> None:
 
 
 def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platform) -> None:
-    """Not refused as changed under the number of that release, whose board stays until staff publish."""
+    """They are not refused as a change under that release's number, whose board stays until staff publish."""
     served = versions.serve(upgraded, upgraded.catalogue.load("vector_add"))
     assert served.version > 1
     assert served.shown == 1
@@ -66,15 +66,15 @@ def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platfo
 def test_every_submission_and_report_is_readable(upgraded: Platform) -> None:
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     found = submissions.list_submissions(upgraded, teacher, everyone=True).submissions
-    assert sorted(it.state for it in found) == [State.DONE] * 4 + [State.FAILED, State.QUEUED]
+    assert sorted(row.state for row in found) == [State.DONE] * 4 + [State.FAILED, State.QUEUED]
     verdicts = []
-    for it in found:
-        if it.state is State.DONE:
-            verdicts.append(submissions.get_report(upgraded, teacher, it.id).verdict)
+    for row in found:
+        if row.state is State.DONE:
+            verdicts.append(submissions.get_report(upgraded, teacher, row.id).verdict)
         else:
             with pytest.raises(Conflict):
-                submissions.get_report(upgraded, teacher, it.id)
-        assert "solve" in submissions.get_source(upgraded, teacher, it.id).source
+                submissions.get_report(upgraded, teacher, row.id)
+        assert "solve" in submissions.get_source(upgraded, teacher, row.id).source
     assert sorted(verdicts) == [Verdict.ACCEPTED] * 2 + [Verdict.COMPILE_ERROR, Verdict.WRONG_ANSWER]
 
 
@@ -104,7 +104,7 @@ def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, emp
 
 @pytest.fixture
 def newer(empty_url: str) -> str:
-    """The URL of a database that a later grader brought up to date."""
+    """The URL of a database that a later grader upgraded."""
     engine = make_engine(empty_url)
     upgrade(engine)
     with writing_connection(engine) as connection:

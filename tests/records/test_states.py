@@ -47,7 +47,7 @@ def test_nothing_but_the_state_machine_writes_a_state() -> None:
     folders = [root, *(link.resolve() for link in root.iterdir() if link.is_symlink())]
     files = {file for folder in folders for file in folder.rglob("*.py") if "node_modules" not in file.parts}
     writers = {file.relative_to(root.parent).as_posix() for file in files if _writes_state(file.read_text())}
-    # The others write the states of a device code, of a final, of a request and of a grade that is sent.
+    # The others write states of device codes, finals, requests and grades.
     assert writers == {
         "grader/records/states.py",
         "grader/service/accounts/device_codes.py",
@@ -77,20 +77,21 @@ def _writes_state(source: str) -> bool:
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(
-                isinstance(it, ast.Attribute) and it.attr == "state" and _is_other(it.value) for it in targets
+                isinstance(target, ast.Attribute) and target.attr == "state" and _is_other(target.value)
+                for target in targets
             ):
                 return True
         elif isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == "values" and any(it.arg == "state" for it in node.keywords):
+            if called == "values" and any(keyword.arg == "state" for keyword in node.keywords):
                 return True
-            keys = [key for it in node.args if isinstance(it, ast.Dict) for key in it.keys]
-            words = [it.value for it in (*node.args, *keys) if isinstance(it, ast.Constant)]
+            keys = [key for argument in node.args if isinstance(argument, ast.Dict) for key in argument.keys]
+            words = [word.value for word in (*node.args, *keys) if isinstance(word, ast.Constant)]
             if called in ("setattr", "values", "update") and "state" in words:
                 return True
             if any(
-                isinstance(it, str) and re.search(r"(?i)update submissions\s+set.*\bstate\b", it)
-                for it in words
+                isinstance(word, str) and re.search(r"(?i)update submissions\s+set.*\bstate\b", word)
+                for word in words
             ):
                 return True
     return False

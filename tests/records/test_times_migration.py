@@ -30,4 +30,4 @@ def test_a_time_that_is_not_known_leaves_the_board(engine: Engine, sessions: Ses
         found = session.execute(
             select(row.time_us, row.ci_lo_us, row.ci_hi_us, row.speedup).order_by(row.id)
         ).all()
-    assert [tuple(it) for it in found] == [(500.0, 490.0, 510.0, 2.0), *[(None,) * 4] * 3]
+    assert [tuple(row) for row in found] == [(500.0, 490.0, 510.0, 2.0), *[(None,) * 4] * 3]

@@ -21,7 +21,7 @@ SLUG = "vector_add"
 
 
 def add_version(sessions: Sessions, version: int, published_s: float | None = None) -> None:
-    """``published_s``: so many seconds ago."""
+    """``published_s``: seconds ago."""
     with writing(sessions) as session:
         moment = None if published_s is None else utcnow() - timedelta(seconds=published_s)
         session.add(
@@ -43,9 +43,9 @@ def add_done(sessions: Sessions, user: int, time_us: float, version: int = 1, **
 
 
 def again(sessions: Sessions, version: int = 2) -> list[int]:
-    """Order everything again under ``version``; ids of the new rows."""
+    """Order rejudges of everything under ``version``; returns the ids of the new rows."""
     with writing(sessions) as session:
-        rows = [rejudges.again(it, version) for it in rejudges.first_judgements(session, SLUG, version)]
+        rows = [rejudges.again(first, version) for first in rejudges.first_judgements(session, SLUG, version)]
         session.add_all(rows)
         session.flush()
         return [row.id for row in rows]
@@ -114,9 +114,9 @@ def test_nothing_is_ordered_twice_but_what_failed(sessions: Sessions) -> None:
     assert len(again(sessions)) == 1
     with sessions() as session:
         assert rejudges.unfinished(session, SLUG, 2) == 2
-        later = {it.rejudge_of for it in rejudges.under(session, SLUG, 2).values()}
+        later = {row.rejudge_of for row in rejudges.under(session, SLUG, 2).values()}
         assert len(later) == 2
-        assert all(it.state is State.QUEUED for it in rejudges.under(session, SLUG, 2).values())
+        assert all(row.state is State.QUEUED for row in rejudges.under(session, SLUG, 2).values())
     end(sessions, second, state=State.DONE, verdict=Verdict.ACCEPTED)
     assert len(again(sessions, version=3)) == 2, "a third version judges what was handed in, not judgements"
 
@@ -138,8 +138,11 @@ def test_each_version_has_its_board_from_one_query(sessions: Sessions) -> None:
         )
     with sessions() as session:
         found = [
-            [(entry.user, entry.rank, entry.time_us) for entry in ranks.ranked(session, SLUG, it, DEVICE)]
-            for it in (1, 2)
+            [
+                (entry.user, entry.rank, entry.time_us)
+                for entry in ranks.ranked(session, SLUG, version, DEVICE)
+            ]
+            for version in (1, 2)
         ]
     assert found == [[("ada", 1, 10.0), ("bob", 2, 20.0)], [("bob", 1, 15.0), ("ada", 2, 30.0)]]
 
@@ -181,11 +184,11 @@ def test_judgements_under_later_versions_are_found_once_published(sessions: Sess
     end(sessions, second, state=State.DONE, verdict=Verdict.ACCEPTED)
     with sessions() as session:
         assert rejudges.judged_again(session, [first], drafts=False) == {}
-        assert [it.id for it in rejudges.judged_again(session, [first], drafts=True)[first]] == [second]
+        assert [row.id for row in rejudges.judged_again(session, [first], drafts=True)[first]] == [second]
     with writing(sessions) as session:
         versions.publish(session, SLUG, 2, utcnow())
     with sessions() as session:
-        assert [it.id for it in rejudges.judged_again(session, [first], drafts=False)[first]] == [second]
+        assert [row.id for row in rejudges.judged_again(session, [first], drafts=False)[first]] == [second]
 
 
 def _to(engine: Engine, revision: str, way: str = "upgrade") -> None:

@@ -18,7 +18,7 @@ _NONE = dict.fromkeys(
 
 
 def row(line: int, access: str = "", issued: int = 100, steps: int | None = None, **counts: int) -> Row:
-    """``issued`` by whole warps."""
+    """``issued``: by full warps."""
     kind = "memory" if access or counts.get("requests") else "integer"
     work = Work(kind, access=access or ("load" if kind == "memory" else ""))
     given: dict[str, Any] = {
@@ -32,7 +32,7 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
 
 
 def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **values: Any) -> Launch:
-    updates = sum(it.same for it in rows)
+    updates = sum(counted.same for counted in rows)
     own: dict[str, Any] = {
         "block": (256, 1, 1), "shared": 0, "registers": 32, "chain": 700, "updates": updates,
         "updates_most": updates,
@@ -42,12 +42,12 @@ def launch(name: str = "k", grid: int = 100, rows: Sequence[Row] = (row(1),), **
 
 
 def _shared_out(rows: Sequence[Row]) -> tuple[int, ...]:
-    """What each multiprocessor has to do if all have alike."""
+    """Units of work per multiprocessor, evenly distributed."""
     asked = dict.fromkeys(NEEDS, 0)
-    for it in rows:
-        asked[it.work.kind] += it.issued
-        asked["issue"] += it.issued
-        asked["lines"] += LINE_UNITS * it.lines
-        asked["banks"] += it.passes + it.constant_passes
-        asked["from l2"] += it.l2
+    for counted in rows:
+        asked[counted.work.kind] += counted.issued
+        asked["issue"] += counted.issued
+        asked["lines"] += LINE_UNITS * counted.lines
+        asked["banks"] += counted.passes + counted.constant_passes
+        asked["from l2"] += counted.l2
     return tuple(units // H200.multiprocessors for units in asked.values())

@@ -21,17 +21,20 @@ def made(launches: list[Launch], copies: int = 0, copied: int = 0) -> CallProfil
 def test_launches_of_one_shape_are_one_kernel() -> None:
     launches = [launch(rows=[row(3), row(3), row(5)])] * 3 + [launch(grid=7)]
     profile = made(launches, copies=2, copied=1000)
-    assert [(it.launches, it.grid) for it in profile.kernels] == [(3, (100, 1, 1)), (1, (7, 1, 1))]
+    assert [(kernel.launches, kernel.grid) for kernel in profile.kernels] == [
+        (3, (100, 1, 1)),
+        (1, (7, 1, 1)),
+    ]
     assert profile.time_us == pytest.approx(1e6 * seconds_of(launches, 2, 1000))
     assert sum(profile.parts_us.values()) == pytest.approx(profile.time_us)
     first = profile.kernels[0]
-    assert {it.line: it.instructions for it in first.lines} == {3: 600, 5: 300}
+    assert {line.line: line.instructions for line in first.lines} == {3: 600, 5: 300}
     assert first.total.instructions == 900
     assert profile.total.instructions == 1000
 
 
 def test_a_step_is_told_where_there_is_one() -> None:
-    same, other, none = (row(1, requests=10, sectors=80, steps=it) for it in (8, 4, None))
+    same, other, none = (row(1, requests=10, sectors=80, steps=step) for step in (8, 4, None))
     assert made([launch(rows=[same, same])]).by_line[1].load_step == 8
     for rows in ([same, other], [same, none], [none]):
         assert made([launch(rows=rows)]).by_line[1].load_step is None
@@ -42,8 +45,10 @@ def test_it_is_bounded() -> None:
     launches = [launch(f"k{number}", rows=rows) for number in range(MOST_KERNELS + 8)]
     profile = made(launches)
     assert (len(profile.kernels), profile.left_out) == (MOST_KERNELS, 8)
-    assert [it.line for it in profile.kernels[0].lines] == list(range(1001 - MOST_LINES, 1001))
-    assert all(it.total.instructions == 500_500 for it in profile.kernels), "the others are counted together"
+    assert [line.line for line in profile.kernels[0].lines] == list(range(1001 - MOST_LINES, 1001))
+    assert all(kernel.total.instructions == 500_500 for kernel in profile.kernels), (
+        "the others are counted together"
+    )
     assert profile.time_us == pytest.approx(1e6 * seconds_of(launches))
     assert "other kernels" in profile.parts_us
 

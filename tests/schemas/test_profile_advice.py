@@ -1,4 +1,4 @@
-"""What a profile says to look at: a sentence for what is planted, none for what is right."""
+"""Advice from profiles: a sentence for each planted mistake, none for correct code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def profile(*launches: Launch) -> CallProfile:
 
 
 def sentences(*launches: Launch) -> list[str]:
-    return [it.sentence for it in hints_of(profile(*launches))]
+    return [hint.sentence for hint in hints_of(profile(*launches))]
 
 
 N = 100_000
@@ -38,31 +38,31 @@ def test_what_is_right_needs_no_hint() -> None:
     [
         (
             row(7, "load", N, requests=N, sectors=32 * N, ideal_sectors=4 * N, l2=32 * N, steps=128),
-            "Line 7: 32 sectors per request where 4 would do: neighbouring threads read 128 bytes apart",
+            "Line 7: 32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart",
         ),
         (
             row(7, "store", N, requests=N, sectors=20 * N, ideal_sectors=4 * N, l2=20 * N),
-            "Line 7: 20 sectors per request where 4 would do: what a warp writes lies scattered",
+            "Line 7: 20 sectors per request, ideally 4: the elements that a warp writes are scattered",
         ),
         (
             row(7, "load", N, shared_requests=N, passes=32 * N, ideal_passes=N, steps=-128),
-            "Line 7: 32 passes per access to shared memory where 1 would do: neighbouring threads are 128 bytes apart, "
-            "so that several meet in one bank; a row padded by one element shifts them",
+            "Line 7: 32 passes per access to shared memory, ideally 1: neighbouring threads are 128 bytes apart, "
+            "so several use the same bank; padding a row by one element shifts them",
         ),
         (
             row(7, "atomic", N, requests=N, sectors=N, same=32 * N, l2=N),
-            "Line 7: 32 threads of a warp change one address, one after the other: let a warp or a block add up first, "
-            "and one thread change it",
+            "Line 7: 32 threads of a warp change one address, one after the other: add up within a warp or block "
+            "first, and let one thread change it",
         ),
         (
             row(7, "load", N, constant_requests=N, constant_passes=32 * N),
-            "Line 7: a warp reads 32 addresses of constant memory at a time, one after the other: it is for values "
+            "Line 7: a warp reads 32 addresses of constant memory at a time, one after the other: use it for values "
             "that all threads of a warp read",
         ),
         (
             row(7, "", N, lanes=8 * N),
-            "Line 7: 8.0 of a warp's 32 threads are active here on average, the others wait: threads of one warp "
-            "should take the same way",
+            "Line 7: 8.0 of a warp's 32 threads are active here on average, the others wait: let the threads of "
+            "a warp take the same path",
         ),
     ],
 )
@@ -73,22 +73,22 @@ def test_what_is_planted_is_named(planted: Row, sentence: str) -> None:
 def test_of_a_kernels_shape() -> None:
     slow: dict[str, Any] = {"chain": 60_000}
     few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
-    assert "Kernel few: 5 blocks for 132 multiprocessors: the others have nothing to do" in sentences(few)
-    assert any("a warp with only 8: take a multiple of 32" in it for it in sentences(odd))
+    assert "Kernel few: 5 blocks for 132 multiprocessors: the others are idle" in sentences(few)
+    assert any("a warp with only 8: use a multiple of 32" in sentence for sentence in sentences(odd))
     fat = launch("fat", grid=2000, registers=255, **slow)
     assert (
-        "Kernel fat: a multiprocessor has 8 of 64 warps at a time, because registers, 255 a thread, let it have no more"
+        "Kernel fat: a multiprocessor holds only 8 of 64 warps at a time, limited by registers, 255 a thread"
         in sentences(fat)
     )
-    assert any("30 launches cost 90.0 µs by themselves" in it for it in sentences(*[launch()] * 30))
+    assert any(
+        "30 launches cost 90.0 µs by themselves" in sentence for sentence in sentences(*[launch()] * 30)
+    )
 
 
 def test_what_decides_is_said() -> None:
     bytes_bound = launch(grid=2000, rows=[row(1, "load", N, requests=N, sectors=4 * N, l2=4 * N, dram=4 * N)])
-    assert bound_sentence(profile(bytes_bound)).endswith(
-        "% of the time is bytes that must come from memory or go there (DRAM)."
-    )
-    assert "launch costs that does nothing" in bound_sentence(profile(launch()))
+    assert bound_sentence(profile(bytes_bound)).endswith("% of the time is bytes from and to memory (DRAM).")
+    assert "the cost of launching kernels" in bound_sentence(profile(launch()))
     assert bound_sentence(profile()) == "It launches nothing and copies nothing."
 
 

@@ -55,12 +55,12 @@ def test_an_ordinary_time_has_no_remarks() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"gated": False}, ["Not gated", "pays for its own launching and waiting"]),
+        ({"gated": False}, ["Not gated", "the time includes launching and waiting"]),
         (
             {"ranked": False, "roofline_us": 38.25},
             ["Shown, not ranked", "takes 38.2 µs here", "below 400 µs"],
         ),
-        ({"ranked": False}, ["Shown, not ranked", "not known"]),
+        ({"ranked": False}, ["Shown, not ranked", "unknown"]),
         ({"charged_us": 12.34}, ["12.3 µs were added", "outside the gate"]),
     ],
 )
@@ -84,7 +84,7 @@ def test_operations_of_a_library_need_their_flag() -> None:
         "device": "cpu",
         "library_ops": ["aten.relu"],
     }
-    with pytest.raises(ValidationError, match="no flag"):
+    with pytest.raises(ValidationError, match="without the flag"):
         Report(**given)
     assert Report(**given, flags=[Flag.LIBRARY_KERNEL]).library_ops == ["aten.relu"]
 
@@ -100,12 +100,12 @@ def test_a_gpu_is_reported_in_one_line() -> None:
         repeated=2,
     )
     assert state.sentence == (
-        "SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W (300 to 700), up to 70 °C; held below its highest "
-        "clocks by power cap, thermal slowdown; 2 rounds made again, because heat or hardware slowed it"
+        "SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W (300 to 700), up to 70 °C; clocks were limited "
+        "by power cap, thermal slowdown; 2 rounds repeated because heat or hardware slowed it"
     )
     assert state.slowed
     assert not GpuState(samples=1, events=[ClockEvent.POWER_CAP]).slowed
-    assert GpuState(samples=1).sentence == "it tells nothing of its clocks"
+    assert GpuState(samples=1).sentence == "it does not report its clocks"
 
 
 def test_a_spread_is_in_order() -> None:
@@ -129,7 +129,7 @@ PASSED = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED
 
 
 def hidden_case(verdict: CaseVerdict) -> CaseReport:
-    """One with data in every place that a submission could put it."""
+    """A case with data in every place that a submission could fill."""
     element = WorstElement(index=[3], got="1", expected="424242", error=2.0, allowed=0.1)
     mismatch = Mismatch(argument="out", kind="value", index=[3], wrong=1, total=9, worst=[element])
     return CaseReport(
@@ -148,7 +148,7 @@ def hidden_case(verdict: CaseVerdict) -> CaseReport:
 
 
 def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
-    """Whatever they failed by, the report is the same to the last letter."""
+    """However they failed, the report is the same to the last letter."""
     told = {
         judged(
             PASSED,
@@ -158,7 +158,7 @@ def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
         )
         .redacted()
         .model_dump_json()
-        # In reports from before, the verdict tells the kind.
+        # In older reports, the verdict tells the kind of failure.
         for kind in CaseVerdict
         if kind is not CaseVerdict.ACCEPTED
         for number, verdict in enumerate([Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT])
@@ -171,7 +171,7 @@ def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
     assert report.cases == [PASSED]
     assert report.hidden == HiddenCases(passed=0, total=1)
     assert report.breakdown_s == {"cases": 0.5}
-    assert report.meaning == "Every public case passed, and at least one hidden case did not."
+    assert report.meaning == "Every public case passed, but at least one hidden case failed."
     assert report.redacted() == report
 
 
@@ -222,5 +222,5 @@ def test_a_time_that_earlier_releases_did_not_know_is_none() -> None:
 
 
 def test_what_is_not_known_has_no_speedup() -> None:
-    with pytest.raises(ValidationError, match="not known"):
+    with pytest.raises(ValidationError, match="unknown"):
         timed(time_us=None, speedup=2.0)

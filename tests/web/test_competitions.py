@@ -222,7 +222,7 @@ def test_a_regrade_shows_whose_rank_changes(
 
 def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient) -> None:
     for wrong, message in (
-        ({"ends_at": "tomorrow"}, "is no time"),
+        ({"ends_at": "tomorrow"}, "is not a time"),
         (
             {"starts_at": "2027-03-28T02:30", "time_zone": "Europe/Berlin"},
             "2027-03-28 02:30 does not exist in Europe/Berlin",

@@ -160,17 +160,19 @@ def test_a_gpu_that_was_found_has_a_board_of_its_kind(model: str, board: str) ->
 
 @pytest.mark.parametrize("name", ["mi300x", "abacus", "gfx942", "max-1550", "CPU", "cpu2", "emu-sm90", ""])
 def test_a_name_of_no_kind_is_an_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = "Kinds of device: the host's processor (cpu), an emulated GPU (emulated), an NVIDIA GPU (by its model)."
+    known = (
+        "Devices are the host's processor (cpu), an emulated GPU (emulated), an NVIDIA GPU (by its model)."
+    )
     for refuse in (kind_of, make_device, check_device):
-        with pytest.raises(UnknownDevice, match=f"'{name}' is the name of no known device") as caught:
+        with pytest.raises(UnknownDevice, match=f"There is no device '{name}'") as caught:
             refuse(name)
         assert caught.value.hint == known
     if name:
         for setting in ("device", "devices"):
-            with pytest.raises(ValidationError, match="is the name of no known device"):
+            with pytest.raises(ValidationError, match="there is no device"):
                 builders.make_settings(tmp_path, **{setting: name})
         assert main(["worker", "--device", name]) == errors.EXIT_USAGE
-        assert "is the name of no known device" in capsys.readouterr().err
+        assert "there is no device" in capsys.readouterr().err
 
 
 def test_old_records_of_no_kind_can_be_read(platform: Platform, ada: User, visit: Visit) -> None:

@@ -55,7 +55,7 @@ class TestForWhom:
         for wrong, said in (
             ("user=nobody", "nobody"),
             ("verdict=fine", "verdict"),
-            ("since=soon", "is no time"),
+            ("since=soon", "is not a time"),
         ):
             answer = client.get(f"{everyones}&{wrong}")
             assert answer.status_code in (400, 404)

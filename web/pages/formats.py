@@ -15,9 +15,9 @@ from markupsafe import Markup, escape
 
 from grader.deadlines import zoned
 from grader.device_kinds import EMULATED, caution_of, languages_of
-from grader.formats import duration, points, three_digits
+from grader.formats import duration, points, sizes, three_digits, wait
 from grader.languages import LANGUAGES, Language
-from grader.schemas.report import TOO_SHORT, Sizes
+from grader.schemas.report import TOO_SHORT
 from grader.schemas.submission import State
 from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 
@@ -57,7 +57,7 @@ def init_app(app: Flask) -> None:
         interval=interval,
         factor=factor,
         points=points,
-        seconds=seconds,
+        seconds=wait,
         words=words,
         capital=capital,
         value=value,
@@ -89,16 +89,6 @@ def interval(us: float, bounds: tuple[float, float]) -> str:
 def factor(value: float) -> str:
     """A speedup: ``1.31×``; ``0.0043×`` where two places would say nothing."""
     return f"{three_digits(value)}×" if value >= 0.1 else f"{value:.2g}×"
-
-
-def seconds(value: float) -> str:
-    """A wait: ``8 s``, ``2 min``, ``1 h 5 min``. Under half a second it is ``no time``."""
-    if value < 0.5:
-        return "no time"
-    if value < 90:
-        return f"{value:.0f} s"
-    minutes = round(value / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 _PREFIXES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
@@ -137,11 +127,6 @@ def value(given: Any) -> str:
     return (
         given if isinstance(given, str) else json.dumps(given, indent=1, ensure_ascii=False, sort_keys=True)
     )
-
-
-def sizes(values: Sizes) -> str:
-    """``m = 3, n = 1,024``"""
-    return ", ".join(f"{name} = {value:,}" for name, value in values.items())
 
 
 def number(value: float) -> str:

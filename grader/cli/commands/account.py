@@ -15,7 +15,6 @@ from grader.cli import login as kept
 from grader.cli.browser import allowed, has_browser, open_page
 from grader.cli.client import Client, connect, understood
 from grader.cli.command import make_app
-from grader.cli.follow import duration
 from grader.cli.terminal import say
 from grader.errors import (
     AuthorizationPending,
@@ -27,6 +26,7 @@ from grader.errors import (
     TooMany,
     Unreachable,
 )
+from grader.formats import wait
 from grader.schemas.token import USUAL_SCOPES, DeviceCode, DeviceCodeBody, Scope, TokenBody, TokenView
 
 app = make_app()
@@ -144,7 +144,7 @@ def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
     say(f"Open {page} and type in this code:")
     say(f"    {code.user_code}", "bold")
     say("Never type in a code that somebody else gave you.", "dim")
-    say(f"It is valid for {duration(code.expires_in)}. Waiting for your approval; Ctrl-C cancels.", "dim")
+    say(f"It is valid for {wait(code.expires_in)}. Waiting for your approval; Ctrl-C cancels.", "dim")
     if browser and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
         say("No browser could be opened; the address above works in any.", "dim")
     return _wait(client, code)

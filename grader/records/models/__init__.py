@@ -1,4 +1,4 @@
-"""The tables, by what they are about. Times are UTC."""
+"""The tables, by subject. Times are UTC."""
 
 from grader.records.models.accounts import (
     DeletionRow,

@@ -1,6 +1,6 @@
-"""Who uses the platform, by which tokens and sessions, and by which links and codes one comes to these.
+"""Accounts, their tokens and sessions, and the links and codes that give access to them.
 
-Only the SHA-256 of a secret is kept: each has enough random bits, or so short a life, that a plain hash is safe.
+Only the SHA-256 of a secret is stored: each has enough random bits, or so short a life, that a plain hash is safe.
 """
 
 from __future__ import annotations
@@ -18,53 +18,53 @@ _SHA256 = 64  # hexadecimal digits
 
 
 class UserRow(Base):
-    """``name_key`` is the name in lower case: Ada and ada are one person. ``email`` was proven by a link, or set by
-    who runs the platform; ``email_key`` is it in lower case, ``email_by`` an ``EmailBy``. ``preferences`` are
-    a grader.schemas.preferences.Preferences. ``came_by`` says by which invitation the account came; ``teaches`` is
-    whether they are of the staff of a course. ``deleted_at`` is set once the account was deleted: the row stays under a
-    made-up name, for what refers to it.
-    """
+    """An account. After its deletion the row stays under a made-up name, for rows that refer to it."""
 
     __tablename__ = "users"
     __table_args__ = (Index(None, "email_key", unique=True),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    # In lower case: Ada and ada are one person.
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS), unique=True)
     password_hash: Mapped[str] = mapped_column(String(256))
     role: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # Verified, or set by the platform's operator.
     email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    # In lower case.
     email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
+    # An ``EmailBy``.
     email_by: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    # A ``grader.schemas.preferences.Preferences``.
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
+    # The invitation that made the account.
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
+    # True for staff of a course.
     teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class IdentityRow(Base):
-    """Who another site (``authority``: a provider's issuer, or a learning platform) knows an account's owner as.
-    ``came_by``: ``account`` was made of it, ``address`` was linked by a verified address, ``owner`` connected it.
-    """
+    """An account's identity at another site."""
 
     __tablename__ = "identities"
     __table_args__ = (UniqueConstraint("authority", "subject"), Index(None, "user_id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    # A provider's issuer, or a learning platform.
     authority: Mapped[str] = mapped_column(String(limits.AUTHORITY_CHARS))
     subject: Mapped[str] = mapped_column(String(limits.SUBJECT_CHARS))
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    # account: made from it; address: linked by a verified address; owner: connected by the owner.
     came_by: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class TokenRow(Base):
-    """An API token, or a browser's session (``kind``). ``scopes`` are words with spaces between; ``address`` is where
-    it was made from. ``last_used_at`` is noted every few minutes.
-    """
+    """An API token, or a browser's session (``kind``)."""
 
     __tablename__ = "tokens"
 
@@ -74,16 +74,19 @@ class TokenRow(Base):
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Updated every few minutes.
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     kind: Mapped[str] = mapped_column(String(16), default="api", server_default="api")
+    # Words separated by spaces.
     scopes: Mapped[str] = mapped_column(
         String(64), default="read submit staff", server_default="read submit staff"
     )
+    # Of the client that made it.
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS), default="", server_default="")
 
 
 class LinkRow(Base):
-    """A link that works once: ``purpose`` says for what, ``user_id`` or ``email`` for whom."""
+    """A link that works once: for ``purpose``, and for the account ``user_id`` or the address ``email``."""
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "user_id", "purpose"), Index(None, "email", "purpose"))
@@ -99,7 +102,7 @@ class LinkRow(Base):
 
 
 class InvitationRow(Base):
-    """Lets ``uses`` people make an account with ``role``. ``made_by`` is none where the operator made it."""
+    """Lets ``uses`` people make an account with ``role``. ``made_by`` is null if the operator made it."""
 
     __tablename__ = "invitations"
 
@@ -115,9 +118,7 @@ class InvitationRow(Base):
 
 
 class DeviceCodeRow(Base):
-    """A command line that asks to be signed in. ``state``: pending, approved, denied or taken; ``days`` is the life
-    that it asks of its token, none for as long as may be; ``interval`` in seconds.
-    """
+    """A command line that asks to be signed in."""
 
     __tablename__ = "device_codes"
     __table_args__ = (Index(None, "expires_at"),)
@@ -125,12 +126,15 @@ class DeviceCodeRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     device_sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
     user_sha256: Mapped[str] = mapped_column(String(_SHA256), unique=True)
+    # pending, approved, denied or taken
     state: Mapped[str] = mapped_column(String(16), default="pending")
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     scopes: Mapped[str] = mapped_column(String(64))
+    # Requested life of its token; null: the longest.
     days: Mapped[int | None]
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    # Seconds.
     interval: Mapped[int]
     polled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -138,7 +142,7 @@ class DeviceCodeRow(Base):
 
 
 class DeletionRow(Base):
-    """An account that will be deleted at ``due_at``, unless its owner or staff think better of it."""
+    """An account to be deleted at ``due_at``, unless its owner or staff cancel it."""
 
     __tablename__ = "account_deletions"
 

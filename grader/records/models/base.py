@@ -1,4 +1,4 @@
-"""What the tables share: times in UTC, public ids, enums as words, names of constraints."""
+"""Shared by the tables: times in UTC, public ids, enums as words, names of constraints."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy.orm import DeclarativeBase
 from grader.languages import Language
 from grader.schemas.verdict import VerdictWord
 
-# Without i, l, o and u: an id can be read out and typed in. Ten of 32 letters are 50 bits: not to be guessed
-# or met twice.
+# Without i, l, o and u, so ids can be read out and typed. Ten of 32 letters are 50 bits: they cannot be guessed, and do
+# not collide.
 ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 PUBLIC_ID_CHARS = 10
 
@@ -27,9 +27,7 @@ def new_public_id() -> str:
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC time on every database; SQLite has no zones, so there it is stored without and read with
-    UTC.
-    """
+    """An aware UTC time on every database. SQLite has no zones: there it is stored without, and read as UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

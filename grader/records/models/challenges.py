@@ -1,4 +1,4 @@
-"""What challenges were judged by, and what their references took."""
+"""Challenges: versions, reference times, publication and uploads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.schemas.upload import CheckState
 
 
 class VersionRow(Base):
-    """A challenge version that was served. ``content`` is what judging depended on then, as JSON text (see
-    ``grader.challenge.fingerprint``); its board is shown from ``published_at`` on, until a later one is published.
+    """A challenge version that was served. ``content`` is everything that affected judging, as JSON text (see
+    ``grader.challenge.fingerprint``). Its board is shown from ``published_at`` until a later version is published.
     """
 
     __tablename__ = "challenge_versions"
@@ -32,12 +32,12 @@ class VersionRow(Base):
 
 
 class BaselineRow(Base):
-    """A reference time in microseconds, frozen: the first one written for its key stays. 0: it was measured, and is too
-    short to be distinguished from the cost of a round."""
+    """A frozen reference time in microseconds: the first one for its key stays. 0: measured, but too short to
+    distinguish from the cost of a round."""
 
     __tablename__ = "baselines"
     __table_args__ = (
-        # Named, since PostgreSQL cuts names at 63 letters.
+        # Named explicitly, since PostgreSQL cuts names at 63 letters.
         UniqueConstraint(
             "challenge", "version", "workload", "baseline", "device_model", "torch", name="uq_baselines_bench"
         ),
@@ -55,8 +55,8 @@ class BaselineRow(Base):
 
 
 class ChallengeStateRow(Base):
-    """Whether students see a challenge, and its board. One without a row is a draft. ``publish_at`` is the time of a
-    scheduled one. The board shows what stood there at ``frozen_at``, where that is set and past."""
+    """A challenge's publication and board; without a row it is a draft. ``publish_at`` is for scheduled ones. After
+    ``frozen_at`` the board shows its state of that time."""
 
     __tablename__ = "challenge_states"
 
@@ -72,29 +72,30 @@ class ChallengeStateRow(Base):
 
 
 class UploadRow(Base):
-    """A challenge that was uploaded: ``number`` counts those of one slug, ``version`` is what its manifest says.
-
-    ``archive`` is a ZIP of the files, ``digest`` the SHA-256 of their paths and contents. ``examined`` is what its
-    Python said in a box (see ``grader.challenge.examined``), None until a worker ran it. At most one of a slug is
-    ``in_use``. ``base`` is the number of the upload that it was made from. A check is claimed by a worker until
-    ``check_lease``; ``check_result`` is a ``grader.authoring.findings.Proof``.
-    """
+    """An uploaded challenge."""
 
     __tablename__ = "challenge_uploads"
     __table_args__ = (UniqueConstraint("challenge", "number"), Index(None, "check_state"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
+    # Counts the uploads of one slug.
     number: Mapped[int]
+    # From its manifest.
     version: Mapped[int]
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    # SHA-256 of the files' paths and contents.
     digest: Mapped[str] = mapped_column(String(64))
+    # A ZIP of the files.
     archive: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     size: Mapped[int]
     files: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # The number of the upload that it was made from.
     base: Mapped[int | None]
+    # Result of its Python, run in a box (see ``grader.challenge.examined``); null until then.
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
+    # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
     used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     uploaded_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
@@ -102,8 +103,10 @@ class UploadRow(Base):
     check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
     check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     check_worker: Mapped[str | None] = mapped_column(String(128))
+    # A worker claims the check until then.
     check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    # A ``grader.authoring.findings.Proof``.
     check_result: Mapped[str | None] = mapped_column(Text, deferred=True)
     check_error: Mapped[str] = mapped_column(Text, default="", server_default="")
     check_began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

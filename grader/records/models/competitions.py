@@ -1,4 +1,4 @@
-"""Competitions: their rules, who takes part in which team, and the final in which finalists are judged again."""
+"""Competitions: rules, teams and their members, and the final in which finalists are judged again."""
 
 from __future__ import annotations
 
@@ -34,15 +34,8 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """``rules`` are Markdown. What counts is when a submission was received: from ``starts_at`` until before
-    ``ends_at``. Participants see the board as it stood ``freeze_minutes`` before the end, until ``results_at``.
-    ``time_zone``, a name of the IANA database, is what staff type these times in; what is stored is UTC.
-
-    ``public_seed`` (hex) is what the data of the window is drawn from and is shown; ``hidden_seed`` is that of the
-    final, of which only the SHA-256 is shown before ``results_at``. Both are drawn when the competition is made, so
-    that nobody chooses them later. ``cap_*`` None: no cap. ``day`` caps count for a team and a challenge in one day of
-    UTC. It is a draft, for staff alone, until ``published_at``. ``revision`` grows with every change.
-    """
+    """A competition; a draft, only for staff, until ``published_at``. Seeds (hex) are drawn when it is made, so nobody
+    can choose them later."""
 
     __tablename__ = "competitions"
     __table_args__ = (
@@ -54,10 +47,14 @@ class CompetitionRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
+    # Markdown.
     rules: Mapped[str] = mapped_column(Text, default="")
+    # The time of submission counts: from ``starts_at`` until before ``ends_at``, in UTC.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Participants see a frozen board from this time before the end until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # The IANA zone in which staff type times.
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
     languages: Mapped[list[str]] = mapped_column(JSON)
@@ -65,12 +62,17 @@ class CompetitionRow(Base):
     registration: Mapped[Registration] = mapped_column(words(Registration, 16))
     invite_code: Mapped[str] = mapped_column(String(16), unique=True)
     team_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
+    # Per team, challenge and day (UTC); null: no cap.
     cap_day: Mapped[int | None]
+    # Per team and challenge; null: no cap.
     cap_total: Mapped[int | None]
     code_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_afterwards: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # Seeds the data while it runs; public.
     public_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
+    # Seeds the final; only its SHA-256 is public before ``results_at``.
     hidden_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
+    # Grows with every change.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -78,8 +80,8 @@ class CompetitionRow(Base):
 
 
 class CompetitionChallengeRow(Base):
-    """A challenge of a competition. ``points``: what it is worth where points are scored. ``hidden_workloads`` are the
-    sizes that the final times, none for the challenge's own."""
+    """A challenge of a competition. ``points``: its worth if points are scored. ``hidden_workloads``: sizes timed only
+    in the final; empty: the challenge's own."""
 
     __tablename__ = "competition_challenges"
     __table_args__ = (Index(None, "challenge"),)
@@ -94,28 +96,30 @@ class CompetitionChallengeRow(Base):
 
 
 class TeamRow(Base):
-    """Who takes part: also a person alone is a team. ``mode`` says whether it counts. ``starts_at`` and ``ends_at`` are
-    the window of a virtual participation. ``join_code`` lets others in while there is room. ``disqualified`` is the
-    reason, shown to the team; empty where it is not."""
+    """A team; a single person is one, too."""
 
     __tablename__ = "competition_teams"
     __table_args__ = (UniqueConstraint("competition_id", "mode", "name_key"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id", ondelete="CASCADE"))
+    # Only official teams count.
     mode: Mapped[Mode] = mapped_column(words(Mode, 16))
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    # Lets others join while there is room.
     join_code: Mapped[str] = mapped_column(String(16), unique=True)
+    # The window of a virtual participation.
     starts_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The reason, shown to the team; empty if it is not.
     disqualified: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 
 
 class RegistrationRow(Base):
-    """Somebody's part in a competition, one in each mode. ``left_at``: since then in no team; what they submitted
-    before stays the team's."""
+    """A person's registration for a competition, one per mode. From ``left_at`` on they are in no team; earlier
+    submissions stay the team's."""
 
     __tablename__ = "competition_registrations"
     __table_args__ = (
@@ -147,9 +151,9 @@ class FinalistRow(Base):
 
 
 class FinalRow(Base):
-    """One final: every finalist judged ``repeats`` times on ``machine``, which is the UUID of a GPU, or the name of a
-    host on a board without one. A competition has one that is not cancelled. ``left_out``: how many entries of
-    finalists it does not judge, because their sources were deleted with an account."""
+    """A final: every finalist is judged ``repeats`` times on ``machine``, the UUID of a GPU, or a host's name for a
+    board without a GPU. A competition has at most one that is not cancelled. ``left_out``: number of finalists' entries
+    that are not judged, because their sources were deleted with an account."""
 
     __tablename__ = "competition_finals"
     __table_args__ = (Index(None, "competition_id"),)
@@ -166,8 +170,8 @@ class FinalRow(Base):
 
 
 class FinalRunRow(Base):
-    """One judgement of a final: ``submission_id`` is the row that is judged, which ``rejudge_of`` binds to what was
-    handed in; ``place`` is its place in the order, from 0."""
+    """One judgement of a final: ``submission_id`` is the judged row, whose ``rejudge_of`` is the original submission;
+    ``place`` is its place in the order, from 0."""
 
     __tablename__ = "competition_final_runs"
     __table_args__ = (UniqueConstraint("submission_id"),)

@@ -1,6 +1,6 @@
-"""Courses as they are taught: who takes part, what is assigned until when, and what staff changed of a grade.
+"""Courses: their members, their assignments, and changes of grades by staff.
 
-A course is not the folder of challenges, which all courses of a platform share (``grader.challenge.catalogue``).
+All courses share the platform's folder of challenges (``grader.challenge.catalogue``).
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ _ZERO = text("0")
 
 
 class CourseRow(Base):
-    """``time_zone`` is a name of the IANA database, ``visibility`` a ``grader.schemas.course.Visibility``;
-    ``grace_days`` are those of each student for the whole course. ``revision`` grows with every change, so that two
-    people who edit at once do not undo each other's.
-    """
+    """A course."""
 
     __tablename__ = "courses"
 
@@ -29,17 +26,21 @@ class CourseRow(Base):
     slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
     name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     term: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    # A name of the IANA database.
     time_zone: Mapped[str] = mapped_column(String(64))
+    # A ``grader.schemas.course.Visibility``.
     visibility: Mapped[str] = mapped_column(String(16))
+    # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # Grows with every change, so people who edit at the same time do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class MemberRow(Base):
-    """Somebody's part in a course. ``came_by`` says by which invitation or code; ``left_at`` is set where they left or
-    were taken off the roster: what they submitted stays theirs. A student without a ``StayRow`` has not accepted."""
+    """A member of a course. ``came_by`` names the invitation or code; ``left_at`` is set if they left or were removed
+    from the roster: their submissions stay theirs. A student without a ``StayRow`` has not accepted."""
 
     __tablename__ = "course_members"
     __table_args__ = (UniqueConstraint("course_id", "user_id"), Index(None, "user_id"))
@@ -58,8 +59,8 @@ class MemberRow(Base):
 
 
 class StayRow(Base):
-    """A time in which somebody took part in a course, from when they accepted until staff removed them: what they hand
-    in then is the course's to read. ``left_at`` is set when they are let back in; until then ``MemberRow.left_at``."""
+    """A period of taking part, from acceptance until removal by staff: the course may read submissions from it.
+    ``left_at`` is set when the student is let back in; until then, ``MemberRow.left_at`` holds."""
 
     __tablename__ = "course_stays"
     __table_args__ = (Index(None, "member_id"),)
@@ -71,15 +72,14 @@ class StayRow(Base):
 
 
 class CourseInvitationRow(Base):
-    """Somebody of a roster who has no account here yet. ``person`` is what a roster knows them by: their address in
-    lower case, or ``#`` and their student number. ``sha256`` is of the key that lets them in, none until it is printed
-    or mailed; ``user_id`` who came of it."""
+    """A person on a roster without an account."""
 
     __tablename__ = "course_invitations"
     __table_args__ = (UniqueConstraint("course_id", "person"), Index(None, "user_id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    # Identifies them in a roster: the address in lower case, or ``#`` and the student number.
     person: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS))
     email: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS), default="", server_default="")
     role: Mapped[str] = mapped_column(String(16))
@@ -87,18 +87,20 @@ class CourseInvitationRow(Base):
     group_name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
     full_name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    # Of the key that lets them in; null until it is printed or mailed.
     sha256: Mapped[str | None] = mapped_column(String(_SHA256), unique=True)
     made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     issued_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     accepted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The account that used it.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
 class JoinCodeRow(Base):
-    """A code that students type to join. It is shown to staff as often as they like, so it is stored as it is; ``uses``
-    None is any number."""
+    """A code that students type to join. It is stored in plain, as staff may see it any time; ``uses`` null: any
+    number."""
 
     __tablename__ = "course_join_codes"
     __table_args__ = (Index(None, "course_id"),)
@@ -115,10 +117,7 @@ class JoinCodeRow(Base):
 
 
 class AssignmentRow(Base):
-    """What counts is when a submission was received. ``late_until`` None: nothing is taken after ``due_at``;
-    ``late_percent`` of the points go for each day begun after it, of which ``grace_days`` may be paid with the
-    student's own. ``attempts_*`` None: as many as the platform allows. ``languages`` and ``devices``: all where
-    empty. It is a draft until ``published_at``."""
+    """An assignment; a draft until ``published_at``. The time of submission counts."""
 
     __tablename__ = "assignments"
     __table_args__ = (
@@ -133,13 +132,19 @@ class AssignmentRow(Base):
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     open_at: Mapped[datetime] = mapped_column(UtcDateTime)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Null: nothing is accepted after ``due_at``.
     late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Points lost per day begun after ``due_at``.
     late_percent: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
+    # Of these days, the number that a student's own grace days can cover.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # Null: only the platform's limits.
     attempts_day: Mapped[int | None]
     attempts_total: Mapped[int | None]
     attempts_pending: Mapped[int | None]
+    # Empty: all.
     languages: Mapped[list[str]] = mapped_column(JSON, default=list)
+    # Empty: all.
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -163,8 +168,8 @@ class AssignmentPartRow(Base):
 
 
 class AskedRow(Base):
-    """Since when a published assignment has asked for a challenge. It outlives the part: one that is taken away and put
-    back asks since the first time."""
+    """When a published assignment first asked for a challenge. The row outlives the part: one that is removed and put
+    back keeps the first time."""
 
     __tablename__ = "assignment_asked"
 
@@ -176,7 +181,7 @@ class AskedRow(Base):
 
 
 class ExtensionRow(Base):
-    """Other times for one student or one section. A student's own goes before their section's."""
+    """Other times for one student or one section. A student's own take precedence over their section's."""
 
     __tablename__ = "extensions"
     __table_args__ = (
@@ -198,7 +203,7 @@ class ExtensionRow(Base):
 
 
 class OverrideRow(Base):
-    """Points that staff gave in place of the computed ones, and why. What stood before is in the audit log."""
+    """Points by staff that replace the computed ones, with the reason. Earlier values are in the audit log."""
 
     __tablename__ = "grade_overrides"
     __table_args__ = (UniqueConstraint("assignment_id", "challenge", "user_id"),)

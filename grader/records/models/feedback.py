@@ -1,4 +1,4 @@
-"""Feedback of a course's staff: comments on sources, rubric points, and what students asked to have looked at again."""
+"""Feedback by a course's staff: comments on sources, rubric points, and students' regrade requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from grader.schemas.feedback import RequestState, Shown
 
 
 class CommentRow(Base):
-    """A comment on a submission; ``thread_id`` None begins a thread, whose lines and state are in that row. Without
-    lines it is on the whole source. A ``draft`` is for staff; what was deleted keeps its text in ``comment_edits``."""
+    """A comment on a submission. ``thread_id`` null: it begins a thread, and its row holds the thread's lines and
+    state; without lines it is about the whole source. A ``draft`` is only for staff; the text of a deleted one is in
+    ``comment_edits``."""
 
     __tablename__ = "comments"
     __table_args__ = (
@@ -40,7 +41,7 @@ class CommentRow(Base):
 
 
 class CommentEditRow(Base):
-    """What a comment said until ``until``, when ``by_id`` changed or deleted it."""
+    """The text of a comment until ``until``, when ``by_id`` changed or deleted it."""
 
     __tablename__ = "comment_edits"
     __table_args__ = (Index(None, "comment_id"),)
@@ -53,8 +54,8 @@ class CommentEditRow(Base):
 
 
 class FeedbackRow(Base):
-    """How an assignment's feedback works; without a row as the columns' defaults say. ``regrade_limit`` None: any
-    number; ``regrade_until`` None: without an end."""
+    """Settings of an assignment's feedback; without a row, the columns' defaults. ``regrade_limit`` null: any number;
+    ``regrade_until`` null: no end."""
 
     __tablename__ = "assignment_feedback"
 
@@ -68,7 +69,7 @@ class FeedbackRow(Base):
 
 
 class CriterionRow(Base):
-    """Of the rubric of an assignment's challenge."""
+    """A criterion of the rubric of an assignment's challenge."""
 
     __tablename__ = "rubric_criteria"
     __table_args__ = (Index(None, "assignment_id", "challenge"),)
@@ -83,7 +84,7 @@ class CriterionRow(Base):
 
 
 class ScoreRow(Base):
-    """What staff gave a student for a criterion, and why."""
+    """A student's points for a criterion, with the reason."""
 
     __tablename__ = "rubric_scores"
     __table_args__ = (Index(None, "user_id"),)
@@ -99,7 +100,7 @@ class ScoreRow(Base):
 
 
 class RegradeRequestRow(Base):
-    """What a student asked to have looked at again. ``submission`` is a public id."""
+    """A student's request for a regrade. ``submission`` is a public id."""
 
     __tablename__ = "regrade_requests"
     __table_args__ = (

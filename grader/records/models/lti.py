@@ -1,5 +1,5 @@
-"""Learning platforms (Canvas, Moodle) that this one is a tool of, by LTI 1.3: which there are, which of their courses
-are courses here, and which grades they were sent."""
+"""Learning platforms (Canvas, Moodle) that use this one as a tool, by LTI 1.3: platforms, linked courses, and the
+grades sent to them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SHA256 = 64  # hexadecimal digits
 
 
 class LtiKeyRow(Base):
-    """A key that we sign with: ``private`` is a JWK. In the database, because workers of other hosts send grades. All
-    are shown to platforms, the newest signs."""
+    """A signing key of ours: ``private`` is a JWK. It is in the database because workers on other hosts send grades.
+    All are published to platforms; the newest signs."""
 
     __tablename__ = "lti_keys"
 
@@ -27,8 +27,8 @@ class LtiKeyRow(Base):
 
 
 class LtiPlatformRow(Base):
-    """A learning platform as admins registered it. ``hosts`` are those that grades may be sent to beside that of
-    ``token_url``; ``accounts`` as ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses are
+    """A learning platform as admins registered it. ``hosts`` may receive grades in addition to that of ``token_url``;
+    ``accounts`` is as in ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses count as
     verified."""
 
     __tablename__ = "lti_platforms"
@@ -50,8 +50,9 @@ class LtiPlatformRow(Base):
 
 
 class LtiLaunchRow(Base):
-    """A launch on its way: what its return is checked by, and, once it came, what it said (``said``). ``used_at``: its
-    token came; a second one is refused. ``ticket_sha256`` is of what lets an assignment be chosen in it, once."""
+    """A launch in progress: the values that check its return, and its content once it came (``said``). ``used_at``: its
+    token came; a second one is refused. ``ticket_sha256`` is of the key that allows choosing an assignment in it,
+    once."""
 
     __tablename__ = "lti_launches"
     __table_args__ = (Index(None, "expires_at"),)
@@ -68,7 +69,7 @@ class LtiLaunchRow(Base):
 
 
 class LtiContextRow(Base):
-    """A platform's course that is a course here. ``teachers``: what its instructors become here, a word of
+    """A platform's course that is linked to a course here. ``teachers``: the role of its instructors here, a word of
     ``grader.schemas.lti.Teachers``."""
 
     __tablename__ = "lti_contexts"
@@ -89,8 +90,8 @@ class LtiContextRow(Base):
 
 
 class LtiLinkRow(Base):
-    """A link in a platform's course to an assignment. ``line_item`` is the column of its gradebook, empty where it has
-    none; ``why_not`` says why none can be used."""
+    """A link in a platform's course to an assignment. ``line_item`` is its gradebook column, empty if it has none;
+    ``why_not`` says why none can be used."""
 
     __tablename__ = "lti_links"
     __table_args__ = (UniqueConstraint("context_id", "resource"), Index(None, "assignment_id"))
@@ -107,10 +108,7 @@ class LtiLinkRow(Base):
 
 
 class LtiScoreRow(Base):
-    """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does.
-    ``state`` is a ``grader.schemas.lti.LtiScoreState``; ``sent_*`` is what it took last. ``held_until``: a worker sends
-    it now. ``subject_sha256`` says for whom it was sent, see ``passback.subject_digest``: it outlives the account, so
-    that a new one of the same person is known to have a grade there."""
+    """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does."""
 
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
@@ -120,13 +118,17 @@ class LtiScoreRow(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     points: Mapped[float]
     most: Mapped[float]
+    # A ``grader.schemas.lti.LtiScoreState``.
     state: Mapped[str] = mapped_column(String(16))
     tries: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # A worker is sending it.
     held_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # What the platform last accepted.
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Identifies the person (``passback.subject_digest``) beyond the account, so a new account is known to have a grade.
     subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -1,4 +1,4 @@
-"""What people are told: notices, and announcements and questions of courses and competitions."""
+"""Notices, and announcements and questions of courses and competitions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ _OF_ONE = "(course_id IS NULL) <> (competition_id IS NULL)"
 
 
 class NoticeRow(Base):
-    """Something that ``user_id`` is told. What happens again before they read it counts up instead of standing there
-    twice. ``on_site``: they want to see it there; ``mail_due``: it is to be mailed. One that is due and has a
-    ``mail_id`` is being sent, in the mail with that Message-ID, since ``mail_begun_at`` and for the ``mail_tries``-th
-    time; one that is not due any more keeps the three."""
+    """A notice for ``user_id``. While one is being sent, it is due and has a ``mail_id``; afterwards it keeps the
+    mail's three columns."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -46,9 +44,13 @@ class NoticeRow(Base):
     kind: Mapped[NoticeKind] = mapped_column(words(NoticeKind, 16))
     text: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
+    # Grows if the same happens again before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
+    # They want to see it there.
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # It is to be mailed.
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Message-ID of the mail.
     mail_id: Mapped[str | None] = mapped_column(String(limits.MESSAGE_ID_CHARS))
     mail_begun_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     mail_tries: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
@@ -57,7 +59,7 @@ class NoticeRow(Base):
 
 
 class NoticeChoiceRow(Base):
-    """What somebody chose of a kind; without a row they are told in both ways."""
+    """A person's choice for a kind of notice; without a row, both on the site and by mail."""
 
     __tablename__ = "notice_choices"
 
@@ -68,7 +70,7 @@ class NoticeChoiceRow(Base):
 
 
 class AnnouncementRow(Base):
-    """Of a course, maybe of one of its assignments, or of a competition."""
+    """An announcement in a course, perhaps about one of its assignments, or in a competition."""
 
     __tablename__ = "announcements"
     __table_args__ = (
@@ -89,8 +91,8 @@ class AnnouncementRow(Base):
 
 
 class QuestionRow(Base):
-    """What a participant asks, and the answer: to them, or ``to_all``. ``about`` is an assignment's or a challenge's
-    slug."""
+    """A participant's question, and the answer to them, or ``to_all``. ``about`` is the slug of an assignment or a
+    challenge."""
 
     __tablename__ = "questions"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""What operating the platform keeps."""
+"""Records of operating the platform."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class ChoreRow(Base):
-    """A chore that some sweeper does now and then, and when it was begun last: of all sweepers one does it."""
+    """A regular chore and when it last began: only one of all sweepers does it."""
 
     __tablename__ = "chores"
 
@@ -22,9 +22,8 @@ class ChoreRow(Base):
 
 
 class AuditRow(Base):
-    """What somebody of the staff did: ``action`` a ``grader.service.courses.permissions.Action``, ``subject``
-    what it was done to, as its path in the API; ``before`` and ``after`` what changed of it. ``actor`` is the name at
-    that time."""
+    """An action of staff: ``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` its object as a
+    path of the API; ``before`` and ``after`` show the change. ``actor`` is the name at that time."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index(None, "course_id", "id"), Index(None, "subject", "id"))

@@ -1,4 +1,4 @@
-"""What staff say of the queues, and how much each user has used of what is allowed."""
+"""Paused queues, kinds of challenges, and each user's use of quotas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.schemas.submission import JudgingReason
 
 
 class PauseRow(Base):
-    """A queue from which nothing is taken: a device, ``compile`` or ``all``. ``reason`` is shown to everyone."""
+    """A paused queue: a device, ``compile`` or ``all``. ``reason`` is shown to everyone."""
 
     __tablename__ = "pauses"
 
@@ -23,7 +23,7 @@ class PauseRow(Base):
 
 
 class ChallengeKindRow(Base):
-    """What submissions for a challenge are, where staff said so; else its track says it."""
+    """The kind that staff chose for a challenge's submissions; without a row, its track's."""
 
     __tablename__ = "challenge_kinds"
 

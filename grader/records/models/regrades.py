@@ -1,4 +1,4 @@
-"""Regrades: what staff had judged again, and what they decided of it."""
+"""Regrades ordered by staff, and their decisions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.schemas.regrade import RegradeScope, RegradeState
 
 
 class RegradeRow(Base):
-    """``course_id``: whose staff ordered it; none is the platform's. Of ``submission_id``, ``assignment_id``,
-    ``user_id`` and ``challenge`` the ``scope`` says which ones there are. ``left_out``: how many submissions it does
-    not judge, because their sources were deleted with an account."""
+    """A regrade. ``course_id``: the course whose staff ordered it; null: the platform's staff. ``scope`` says which of
+    ``submission_id``, ``assignment_id``, ``user_id`` and ``challenge`` are set. ``left_out``: number of submissions
+    that it does not judge, because their sources were deleted with an account."""
 
     __tablename__ = "regrades"
     __table_args__ = (Index(None, "course_id"),)
@@ -37,9 +37,9 @@ class RegradeRow(Base):
 
 
 class RegradeItemRow(Base):
-    """One submission of a regrade: ``first_id`` was handed in, ``before_id`` is the judgement that counted when it was
-    ordered, ``after_id`` the new one. ``held_id`` is ``first_id`` while the regrade is open, so that no two that are
-    open have the same submission."""
+    """One submission of a regrade: ``first_id`` is the submission, ``before_id`` the judgement that counted when the
+    regrade was ordered, ``after_id`` the new one. ``held_id`` is ``first_id`` while the regrade is open: it is unique,
+    so no two open regrades have the same submission."""
 
     __tablename__ = "regrade_items"
     __table_args__ = (Index(None, "regrade_id"), Index(None, "first_id"), Index(None, "before_id"))

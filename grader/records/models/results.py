@@ -1,4 +1,4 @@
-"""What staff decided of results."""
+"""Decisions of staff about results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from grader.schemas.report import Flag
 
 
 class VoidRow(Base):
-    """A result that the platform's staff voided, everywhere. ``submission_id`` is what was handed in: none of its
-    judgements counts."""
+    """A result that the platform's staff voided everywhere. ``submission_id`` is the submission: none of its judgements
+    counts."""
 
     __tablename__ = "voids"
 
@@ -27,7 +27,7 @@ class VoidRow(Base):
 
 
 class CourseVoidRow(Base):
-    """A result that the staff of a course voided: it counts nowhere in that course, and everywhere else as before."""
+    """A result that a course's staff voided: it does not count in that course, but everywhere else."""
 
     __tablename__ = "course_voids"
     __table_args__ = (Index(None, "submission_id"),)
@@ -42,8 +42,8 @@ class CourseVoidRow(Base):
 
 
 class ReviewRow(Base):
-    """What staff made of a mark (``submission_id`` and ``flag``) or of a similar pair, and who looks at it. What nobody
-    touched yet has no row. Of a pair ``similar_pairs.decision`` says whether it is open."""
+    """A decision of staff about a flag (``submission_id`` and ``flag``) or a similar pair, and the reviewer. Without a
+    row nobody touched it yet. A pair is open according to ``similar_pairs.decision``."""
 
     __tablename__ = "reviews"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Which submissions of an assignment resemble each other, and what staff decided of each pair."""
+"""Similar submissions of an assignment, and the decisions of staff about each pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ID_CHARS = 32
 
 
 class SimilarityRunRow(Base):
-    """The last comparison of an assignment: of how many sources, and how long it took."""
+    """The last comparison of an assignment: number of sources, and duration."""
 
     __tablename__ = "similarity_runs"
 
@@ -29,9 +29,9 @@ class SimilarityRunRow(Base):
 
 
 class SimilarPairRow(Base):
-    """``submission`` is a public id of this assignment; ``other`` one, too, or an earlier one, or empty for the staff's
-    solution. ``share``: of the submission's weight, how much the other has; ``bits``: the weight that they share. A
-    decision outlives later comparisons."""
+    """A pair. ``submission`` is a public id of this assignment; ``other`` is another one, an earlier one, or empty for
+    the staff's solution. ``share``: part of the submission's weight that the other has; ``bits``: their common weight.
+    A decision outlives later comparisons."""
 
     __tablename__ = "similar_pairs"
     __table_args__ = (

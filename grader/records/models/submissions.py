@@ -1,4 +1,4 @@
-"""What was submitted and what became of it. A verdict exists exactly where a submission is done or has failed."""
+"""Submissions and their results. A submission has a verdict if and only if it is done or has failed."""
 
 from __future__ import annotations
 
@@ -25,25 +25,12 @@ from grader.records.models.indexes import reading
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# 32 random bytes, in letters that stand in an address as they are.
+# 32 random bytes, in characters that URLs need not escape.
 SHARE_KEY_CHARS = 43
 
 
 class SubmissionRow(Base):
-    """``attempt`` grows with every claim and fences late results; ``failures`` counts our own failures;
-    ``artefact`` is the key of what it was compiled to; ``request_id`` is that of the web request that handed it in.
-
-    ``rejudge_of`` is set on what staff have judged again under a later version: a row of its own, so that the first
-    judgement stays as it was, for boards of both versions come out of one query. It is nobody's attempt.
-
-    ``priority`` is that of its ``kind``, of a run that of its challenge's kind (see ``grader.records.order``).
-    ``request_sha256`` is of what was asked for under the idempotency key, ``source_sha256`` of the source alone; rows
-    of earlier releases have neither.
-    ``share_key`` is in the address under which its owner lets others see it; without one nobody else may.
-    ``competition_id`` and ``team_id``: handed in within a competition, or judged in its final; such a row stands on no
-    other board. ``machine``: only the worker of the GPU of this UUID, or of the host of this name, may run it.
-    ``set_aside``: why this judgement does not count, where it does not.
-    """
+    """A judgement: a submission, or one that was judged again."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -56,7 +43,7 @@ class SubmissionRow(Base):
         Index(None, "challenge", "language", "device", "verdict", "kind"),
         Index(None, "user_id", "source_sha256"),
         Index(None, "share_key", unique=True),
-        # What one user has under way, however much that user has finished.
+        # One user's unfinished submissions, however many that user has finished.
         Index(
             "ix_submissions_unfinished",
             "user_id",
@@ -75,27 +62,40 @@ class SubmissionRow(Base):
     source: Mapped[str] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
+    # Of the request with the idempotency key; null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
+    # Of the source alone.
     source_sha256: Mapped[str | None] = mapped_column(String(64))
     kind: Mapped[JudgingReason] = mapped_column(
         words(JudgingReason, 16), default=JudgingReason.COURSE, server_default=JudgingReason.COURSE.value
     )
+    # Of its ``kind``; for a run, of its challenge's kind (see ``grader.records.order``).
     priority: Mapped[int] = mapped_column(default=0)
+    # The original, if staff had it judged again under a later version. That is a row of its own, so the first judgement
+    # stays unchanged, and one query gives the boards of both versions. It uses nobody's attempt.
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
+    # Submitted to a competition, or judged in its final; such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
+    # Only the worker of the GPU with this UUID, or on the host with this name, may run it.
     machine: Mapped[str | None] = mapped_column(String(255))
+    # Why this judgement does not count, if it does not.
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
+    # Grows with every claim and fences late results.
     attempt: Mapped[int] = mapped_column(default=0)
+    # Our own failures.
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(128))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
+    # Key of the compiled library.
     artefact: Mapped[str | None] = mapped_column(String(64))
+    # Part of the URL with which its owner shares it; without one nobody else may see it.
     share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
+    # Of the web request that submitted it.
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -116,8 +116,8 @@ class SubmissionRow(Base):
 
 
 class FlagRow(Base):
-    """A mark of the report that counted, for lists. ``received_at`` is when the submission was: lists are read in that
-    order from here."""
+    """A flag of the report that counts, for lists. ``received_at`` is the submission's time: lists are read in that
+    order from this table."""
 
     __tablename__ = "submission_flags"
     __table_args__ = (Index(None, "flag", "received_at", "submission_id"),)
@@ -130,7 +130,7 @@ class FlagRow(Base):
 
 
 class ReportRow(Base):
-    """The report of the attempt that counted, as JSON text."""
+    """The report of the attempt that counts, as JSON text."""
 
     __tablename__ = "reports"
 

@@ -1,4 +1,4 @@
-"""What a person works on between two submissions."""
+"""A person's work between two submissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.records.models.base import Base, LanguageName, UtcDateTime, utcnow
 
 
 class DraftRow(Base):
-    """The code that a user has in the editor, for a challenge and language."""
+    """The code in a user's editor, for a challenge and language."""
 
     __tablename__ = "drafts"
 

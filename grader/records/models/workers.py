@@ -1,4 +1,4 @@
-"""Who judges, on which GPU, and what it has compiled."""
+"""Workers, their GPUs, and compiled libraries."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class WorkerRow(Base):
-    """A worker process. ``ended_at`` is set by itself when it stops, or by a sweeper when it was silent too
-    long. ``gpu`` is the UUID of its GPU; ``out_of_service`` says why that GPU judges nothing, until a worker
-    of it finds it well again. ``compiles``: it serves the queue of what is to be compiled; with no ``device``, that
-    alone. ``drained_at``: since then it takes nothing more, whenever it is started, until staff resume it.
-    ``sandbox_fault``: why its host starts no sandboxes at the moment; empty where it does. ``reading`` is how its GPU
-    was at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
-    """
+    """A worker process."""
 
     __tablename__ = "workers"
 
@@ -30,17 +24,24 @@ class WorkerRow(Base):
     pid: Mapped[int]
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    # Set by itself when it stops, or by a sweeper after a long silence.
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # UUID of its GPU.
     gpu: Mapped[str | None] = mapped_column(String(64))
+    # Why its GPU must not judge, until one of its workers finds it healthy again.
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # It serves the queue ``compile``, and only that without a ``device``.
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Since then it takes nothing more, even after a restart, until staff resume it.
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Why its host starts no sandboxes; empty if it does.
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # The GPU's state at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
     reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class GpuRow(Base):
-    """A GPU that a worker has had: what is compiled for its board must fit it, also while it is away."""
+    """A GPU that a worker has had: code compiled for its board must fit it, even while it is away."""
 
     __tablename__ = "gpus"
 
@@ -52,7 +53,7 @@ class GpuRow(Base):
 
 
 class CeilingRow(Base):
-    """What one GPU reached in calibration: ``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
+    """A GPU's ceilings from calibration: ``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
 
     __tablename__ = "ceilings"
     __table_args__ = (UniqueConstraint("gpu", "driver", "torch", "name", name="uq_ceilings_gauge"),)
@@ -67,8 +68,8 @@ class CeilingRow(Base):
 
 
 class ArtefactRow(Base):
-    """What one source was compiled to, see ``grader.schemas.artefact.Artefact``; ``size`` in bytes, 0 where it is
-    reserved. ``user_id``: whose source it was, where the key is in no submission's ``artefact``."""
+    """A compiled source, see ``grader.schemas.artefact.Artefact``. ``size`` in bytes; 0: only reserved. ``user_id``:
+    the source's author, if the key is not yet in a submission's ``artefact``."""
 
     __tablename__ = "artefacts"
     __table_args__ = (Index(None, "used_at"),)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, NotFound
-from grader.records import order, queues, workers
+from grader.records import forecast, order, queues, workers
 from grader.records.engine import clock, writing
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
 from grader.records.order import pending, runnable
@@ -55,7 +55,7 @@ def list_queues(platform: Platform) -> QueueList:
                 name=device,
                 paused=_pause(paused.of(device)),
                 waiting=_waiting(session, device),
-                running=len(order.running(session, device, now)),
+                running=len(forecast.running(session, device, now)),
                 workers=len(judges_of(session, device, now, silent_s).serving),
             )
             for device in devices

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, order, regrades, rejudges, similar, taught, voids
+from grader.records import competitions, histories, order, regrades, rejudges, taught, voids
 from grader.records.engine import clock
 from grader.records.histories import History, Taught
 from grader.records.models import (
@@ -187,7 +187,7 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
         )
         whole = reads_hidden(session, user, row)
         staff = user.staff or teaches_author(session, user, row)
-        marked = similar.is_marked(session, row.public_id, staff and row.user_id != user.id)
+        marked = taught.is_marked_similar(session, row.public_id, staff and row.user_id != user.id)
     if body is None:
         hint = "" if row.state.final else "It comes when the submission is done; `grader watch` waits for it."
         raise Conflict(f"Submission {row.public_id} is {row.state}: it has no report.", hint)

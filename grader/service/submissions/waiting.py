@@ -17,12 +17,12 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.device_kinds import endless_seconds, languages_of
-from grader.records import order, queues, workers
-from grader.records.closing import Closing, closing
+from grader.records import forecast, order, queues, workers
 from grader.records.durations import Durations, durations
 from grader.records.engine import clock
+from grader.records.forecast import Arrival, Closing, Running, closing
 from grader.records.models import PauseRow, SubmissionRow, WorkerRow, utcnow
-from grader.records.order import Arrival, Running, Waiting
+from grader.records.order import Waiting
 from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
@@ -221,7 +221,7 @@ def expected(
     """As ``arrivals`` came until ``now``, others come. Who came before a deadline tells nothing of who comes after."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
     for it in arrivals:
-        closes, seen = closing.of(it.work.challenge, it.competition), order.ARRIVALS
+        closes, seen = closing.of(it.work.challenge, it.competition), forecast.ARRIVALS
         if closes is not None and closes <= now:
             if it.at <= closes:
                 continue
@@ -240,13 +240,13 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     known = durations(session, device, now)
     coming: Sequence[Expected] = ()
     if known is not None and len(waiting) > _FEW:
-        closes = closing(session, now, order.ARRIVALS)
-        coming = expected(order.arrivals(session, device, now), closes, known, now)
+        closes = closing(session, now, forecast.ARRIVALS)
+        coming = expected(forecast.arrivals(session, device, now), closes, known, now)
     return QueueSnapshot(
         device=device,
         waiting=waiting,
         durations=known,
-        running=order.running(session, device, now),
+        running=forecast.running(session, device, now),
         pauses=queues.pauses(session),
         judges=judges_of(session, device, now, silent_s),
         compilers=compilers,

@@ -44,7 +44,7 @@ def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.Monk
         ({"GRADER_SIGN_UP": "everyone"}, "GRADER_SIGN_UP"),
         ({"GRADER_SIGN_UP": "domain", **MAIL}, "needs at least one"),
         ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example"}, "GRADER_SMTP_HOST"),
-        ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "@uni.example", **MAIL}, "domains alone"),
+        ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "@uni.example", **MAIL}, "domains without @"),
         ({"GRADER_SMTP_HOST": "mail", "GRADER_SMTP_FROM": "g@g.example"}, "GRADER_URL"),
         (MAIL | {"GRADER_SMTP_FROM": ""}, "GRADER_SMTP_FROM"),
         (MAIL | {"GRADER_SMTP_SECURITY": "none", "GRADER_SMTP_USER": "g"}, "starttls or tls"),

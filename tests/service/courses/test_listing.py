@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from grader.errors import BadRequest, NotAllowed
-from grader.records import flags
+from grader.records import leases
 from grader.records.engine import writing
 from grader.records.models import SimilarPairRow, SubmissionRow
 from grader.schemas.course import CourseRole, CourseView
@@ -41,7 +41,7 @@ def test_each_filter_and_all_of_them(
     foreign = judged(platform, other, timedelta(hours=-1), challenge="only_cuda")
     with writing(platform.sessions) as session:
         row = session.query(SubmissionRow).filter_by(public_id=foreign).one()
-        flags.put(session, row.id, [Flag.LIBRARY_KERNEL, Flag.LIBRARY_KERNEL])
+        leases.put_flags(session, row.id, [Flag.LIBRARY_KERNEL, Flag.LIBRARY_KERNEL])
         assignment = {
             "assignment_id": 1,
             "challenge": "scale",
@@ -63,7 +63,7 @@ def test_each_filter_and_all_of_them(
     since, until = ((NOW + timedelta(hours=it)).isoformat() for it in (-3.5, -1.5))
     assert found(platform, staff, since=since, until=until) == [wrong, right]
     assert found(platform, staff, assignment="gpu/week1", user=student.name, verdict="accepted") == [right]
-    with pytest.raises(BadRequest, match="is no time"):
+    with pytest.raises(BadRequest, match="is not a time"):
         found(platform, staff, since="soon")
 
 
@@ -89,7 +89,7 @@ def test_paging_by_a_mark(platform: Platform, staff: User, student: User) -> Non
     ids = [judged(platform, student, timedelta(hours=-it)) for it in range(5)]
     with writing(platform.sessions) as session:
         for row in session.query(SubmissionRow):
-            flags.put(session, row.id, [Flag.ABOVE_ROOFLINE])
+            leases.put_flags(session, row.id, [Flag.ABOVE_ROOFLINE])
     wanted = SubmissionFilter(flag=Flag.ABOVE_ROOFLINE)
     paged: list[str] = []
     while page := list_submissions(

@@ -10,7 +10,7 @@ import pytest
 from grader import limits
 from grader.errors import BadRequest, NotAllowed, TooMany
 from grader.languages import Language
-from grader.records import similar
+from grader.records import taught
 from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.inbox import InboxDecision, Outcome
 from grader.schemas.similarity import Decision, DecisionBody, SimilarityReport
@@ -48,7 +48,7 @@ def decide(platform: Platform, user: User, decision: Decision, reason: str = "")
 
 def marked(platform: Platform, submission: str, staff: bool) -> bool:
     with platform.sessions() as session:
-        return similar.is_marked(session, submission, staff)
+        return taught.is_marked_similar(session, submission, staff)
 
 
 def test_a_copy_is_found_shown_and_decided(

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grader.languages import Language
-from grader.records.closing import Closing
 from grader.records.durations import Durations, Work
-from grader.records.order import Arrival, Running, Waiting
+from grader.records.forecast import Arrival, Closing, Running
+from grader.records.order import Waiting
 from grader.records.queues import Pauses
 from grader.service.submissions.waiting import Expected, QueueSnapshot, QueueWorkers, expected
 

@@ -52,7 +52,7 @@ class TestPage:
         assert "Kernel <code>copy</code>" in part
         assert "registers not known" in part
         assert "limited by threads" in part
-        hint = "32 sectors per request where 4 would do: neighbouring threads read 128 bytes apart."
+        hint = "32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart."
         assert f'<a href="#L-4">Line 4</a>: {hint}' in part
         assert re.search(r'class="right figures marked">32\.0</td>', part)
         assert "&lt;b&gt;not bold&lt;/b&gt;" in page.partition('id="call-profile"')[2]

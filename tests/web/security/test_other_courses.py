@@ -17,7 +17,7 @@ from enum import Enum
 import pytest
 from flask.testing import FlaskClient
 
-from grader.records import flags
+from grader.records import leases
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow
 from grader.schemas.account import Role
@@ -249,7 +249,7 @@ def _judged(platform: Platform, user: User) -> str:
     with writing(platform.sessions) as session:
         row = session.query(SubmissionRow).filter_by(public_id=view.id).one()
         assert row.state is State.DONE
-        flags.put(session, row.id, [Flag.LIBRARY_KERNEL])
+        leases.put_flags(session, row.id, [Flag.LIBRARY_KERNEL])
     return view.id
 
 
