@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from references.markdown import code, page, table
+from grader.manual.markup import code, table
+from references.markdown import page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
