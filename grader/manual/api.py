@@ -55,7 +55,7 @@ def _summary(operation: dict[str, Any]) -> str:
 def _answers(responses: dict[str, Any]) -> str:
     parts = []
     for status, answer in sorted(responses.items()):
-        schema = next(iter(answer.get("content", {}).values()), {}).get("schema")
+        schema = next((media.get("schema") for media in answer.get("content", {}).values()), None)
         name = _type(schema) if schema else ""
         if _ENVELOPE not in name:
             parts.append(f"{status}{f' with {name}' if name else ''}")
