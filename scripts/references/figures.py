@@ -51,7 +51,7 @@ CLOCK = (
 
 APPROXIMATIONS = (
     "Wrong answers near the right one, tried at every workload in rounds that are drawn and compared as the judge does "
-    "(`benchmarks/approximations.py`; [what they are](../authoring.md#approximations)). *By*: how many are shown by "
+    "(`benchmarks/approximations.py`; [what they are](../proving.md#approximations)). *By*: how many are shown by "
     "ordinary rounds, of the others by rounds with outliers, and the rest by special values alone. *At most*: how "
     "likely the one that passes most easily passes a grading of a workload for GPUs. What is *allowed* passes, and the "
     "challenge's page says why it may."
