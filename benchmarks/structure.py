@@ -94,7 +94,7 @@ def _imports(name: str, text: str, known: Iterable[str]) -> set[str]:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 found.add(inner if inner in known else node.module)
-    return {it for it in found if it in known and it != name}
+    return {module for module in found if module in known and module != name}
 
 
 def _circles(imports: dict[str, set[str]]) -> list[list[str]]:
