@@ -40,34 +40,45 @@ ONCE = {
 
 def shown(result: ApproximationResult) -> str:
     """The kinds of rounds that show it, special ones as one."""
-    kinds = [it if it == "ordinary" or it.startswith("outliers") else "special" for it in result.shown_by]
+    kinds = [
+        kind if kind == "ordinary" or kind.startswith("outliers") else "special" for kind in result.shown_by
+    ]
     return " and ".join(dict.fromkeys(kinds))
 
 
 def row(challenge: Challenge, every: Odds, seconds: float) -> dict[str, Any]:
     """One challenge: how many were tried and by what they are caught, and each that is not, workload by workload."""
     found = every.results
-    caught = [it for it in found if it.outcome is ApproximationOutcome.CAUGHT]
-    for_gpus = {it.name for it in challenge.manifest.workloads if it.on == "gpu"}
-    once = {name: [it for it in found if it.name == name] for name in ONCE.get(challenge.slug, ())}
+    caught = [result for result in found if result.outcome is ApproximationOutcome.CAUGHT]
+    for_gpus = {workload.name for workload in challenge.manifest.workloads if workload.on == "gpu"}
+    once = {
+        name: [result for result in found if result.name == name] for name in ONCE.get(challenge.slug, ())
+    }
     return {
         "slug": challenge.slug,
-        "workloads": {it.workload: it.tried_at for it in found},
-        "shorter_sums": {it.workload: it.factor for it in found if it.factor != 1},
-        "tried": len({it.name for it in found}),
+        "workloads": {result.workload: result.tried_at for result in found},
+        "shorter_sums": {result.workload: result.factor for result in found if result.factor != 1},
+        "tried": len({result.name for result in found}),
         "results": len(found),
         "caught": len(caught),
         "caught_by": dict(Counter(map(shown, caught)).most_common()),
-        "most_likely_caught": max((it.probability for it in caught if it.workload in for_gpus), default=0.0),
+        "most_likely_caught": max(
+            (result.probability for result in caught if result.workload in for_gpus), default=0.0
+        ),
         "once": {
-            name: {it.workload: {"probability": it.probability, "shown_by": it.shown_by} for it in of}
+            name: {
+                result.workload: {"probability": result.probability, "shown_by": result.shown_by}
+                for result in of
+            }
             for name, of in once.items()
         },
-        "each": [_over_workloads([it for it in found if it.name == name]) for name in _names(found)],
-        "passes": [_brief(it) for it in found if it.outcome is ApproximationOutcome.PASSES],
-        "allowed": [_brief(it) for it in found if it.outcome is ApproximationOutcome.ALLOWED],
+        "each": [
+            _over_workloads([result for result in found if result.name == name]) for name in _names(found)
+        ],
+        "passes": [_brief(result) for result in found if result.outcome is ApproximationOutcome.PASSES],
+        "allowed": [_brief(result) for result in found if result.outcome is ApproximationOutcome.ALLOWED],
         "not_applicable": sorted(
-            {it.name for it in found if it.outcome is ApproximationOutcome.NOT_APPLICABLE}
+            {result.name for result in found if result.outcome is ApproximationOutcome.NOT_APPLICABLE}
         ),
         "misfits": every.misfits,
         "unfair": every.unfair,
@@ -76,22 +87,22 @@ def row(challenge: Challenge, every: Odds, seconds: float) -> dict[str, Any]:
 
 
 def _names(found: list[ApproximationResult]) -> list[str]:
-    return list(dict.fromkeys(it.name for it in found))
+    return list(dict.fromkeys(result.name for result in found))
 
 
 def _over_workloads(results: list[ApproximationResult]) -> dict[str, Any]:
     """One approximation: at how many workloads it was caught, what shows it at every one of these, and what shows it
     at some."""
-    caught = [it for it in results if it.outcome is ApproximationOutcome.CAUGHT]
-    shown_by = [it.shown_by for it in caught]
+    caught = [result for result in results if result.outcome is ApproximationOutcome.CAUGHT]
+    shown_by = [approximation.shown_by for approximation in caught]
     some = list(dict.fromkeys(kind for kinds in shown_by for kind in kinds))
     return {
         "name": results[0].name,
         "words": results[0].words,
         "caught": len(caught),
-        "of": sum(it.outcome is not ApproximationOutcome.NOT_APPLICABLE for it in results),
-        "always_shown_by": [it for it in some if all(it in kinds for kinds in shown_by)],
-        "sometimes_shown_by": [it for it in some if not all(it in kinds for kinds in shown_by)],
+        "of": sum(result.outcome is not ApproximationOutcome.NOT_APPLICABLE for result in results),
+        "always_shown_by": [kind for kind in some if all(kind in kinds for kinds in shown_by)],
+        "sometimes_shown_by": [kind for kind in some if not all(kind in kinds for kinds in shown_by)],
     }
 
 
@@ -139,7 +150,7 @@ def main() -> int:
     rows: list[dict[str, Any]] = []
     began = time.perf_counter()
     done = known(name, "slug") if options.missing else set()
-    for slug in [it for it in options.slugs or catalogue.slugs() if it not in done]:
+    for slug in [slug for slug in options.slugs or catalogue.slugs() if slug not in done]:
         if time.perf_counter() - began > options.seconds:
             print(f"{slug} and the rest are left for want of time", file=sys.stderr)
             return GO_ON
@@ -147,16 +158,16 @@ def main() -> int:
         print_row(rows[-1])
         if options.json:
             keep(name, {"device": options.device, "rows": merged(name, rows, "slug")})
-    return 1 if any(it["passes"] or it["misfits"] or it["unfair"] for it in rows) else 0
+    return 1 if any(row["passes"] or row["misfits"] or row["unfair"] for row in rows) else 0
 
 
-def print_row(it: dict[str, Any]) -> None:
-    by = ", ".join(f"{kinds} {number}" for kinds, number in it["caught_by"].items())
-    print(f"{it['slug']}: {it['caught']} of {it['results']} caught ({by}) in {it['seconds']} s")
+def print_row(row: dict[str, Any]) -> None:
+    by = ", ".join(f"{kinds} {number}" for kinds, number in row["caught_by"].items())
+    print(f"{row['slug']}: {row['caught']} of {row['results']} caught ({by}) in {row['seconds']} s")
     for outcome in ("passes", "allowed"):
-        for each in it[outcome]:
+        for each in row[outcome]:
             print(f"  {outcome}: {each['name']} at {each['workload']}: {each['probability']}")
-    for problem in (*it["misfits"], *it["unfair"]):
+    for problem in (*row["misfits"], *row["unfair"]):
         print(f"  {problem}")
     sys.stdout.flush()
 

@@ -208,13 +208,16 @@ class Heard:
         self.answers.setdefault(kind, []).append(answer)
 
     def summary(self) -> dict[str, Any]:
-        every = [it for answers in self.answers.values() for it in answers]
+        every = [answer for answers in self.answers.values() for answer in answers]
         return {
             kind: {
                 "count": len(answers),
-                "per_s": round(len(answers) / (max(it.at for it in every) - min(it.at for it in every)), 1),
-                "status": dict(Counter(str(it.status) for it in answers)),
-                "ms": quantiles([it.ms for it in answers]),
+                "per_s": round(
+                    len(answers) / (max(answer.at for answer in every) - min(answer.at for answer in every)),
+                    1,
+                ),
+                "status": dict(Counter(str(answer.status) for answer in answers)),
+                "ms": quantiles([answer.ms for answer in answers]),
             }
             for kind, answers in {**self.answers, "all": every}.items()
         }
@@ -228,7 +231,7 @@ class Pupil:
 
     async def sign_in_by_form(self) -> None:
         connections = [self._line.connection() for _ in range(CONNECTIONS)]
-        opened = await asyncio.gather(*(self._get(it, "/sign-in") for it in connections))
+        opened = await asyncio.gather(*(self._get(connection, "/sign-in") for connection in connections))
         for answer in opened:
             self._heard.note("open the form", answer)
         found = _CSRF.search(opened[0].body)
@@ -294,7 +297,7 @@ def enrol(platform: Platform, people: int) -> None:
     """Accounts with one password, which is hashed once."""
     hashed = hash_password(PASSWORD)
     names = [f"pupil{n}" for n in range(people)] + [f"guessed{n}" for n in range(GUESSED_ACCOUNTS)]
-    rows = [{"name": it, "name_key": it, "password_hash": hashed, "role": "student"} for it in names]
+    rows = [{"name": name, "name_key": name, "password_hash": hashed, "role": "student"} for name in names]
     with platform.sessions() as session, session.begin():
         session.execute(insert(UserRow), rows)
 

@@ -285,17 +285,17 @@ def run(platform: Platform, everything: list[Sent], began: float, scale: float) 
         while not over.wait(LOOK_S / scale):
             with platform.sessions() as session:
                 ids = set(session.scalars(select(SubmissionRow.public_id).where(order.pending())))
-            there = [it for it in everything if it.id in ids and it.shown]
-            for it in chance.sample(there, min(LOOKING, len(there))):
-                look(platform, it)
+            there = [submission for submission in everything if submission.id in ids and submission.shown]
+            for submission in chance.sample(there, min(LOOKING, len(there))):
+                look(platform, submission)
 
     watcher = threading.Thread(target=look_on)
     watcher.start()
     with ThreadPoolExecutor(24) as pool:
         futures = []
-        for it in everything:
-            time.sleep(max(0.0, began + it.at - time.time()))
-            futures.append(pool.submit(send, platform, it))
+        for submission in everything:
+            time.sleep(max(0.0, began + submission.at - time.time()))
+            futures.append(pool.submit(send, platform, submission))
         for future in futures:
             future.result()
     while True:
@@ -317,18 +317,22 @@ def figures_of(platform: Platform, everything: list[Sent], scale: float) -> dict
     ]
     began = {id: row.claimed_at.timestamp() for id, row in rows.items() if row.claimed_at}
     came = {id: row.created_at.timestamp() for id, row in rows.items()}
-    at_first = [(it, *it.shown[0]) for it in everything if it.shown]
-    later = [(it, at, wait) for it in everything for at, wait in it.shown[1:]]
+    at_first = [(submission, *submission.shown[0]) for submission in everything if submission.shown]
+    later = [(submission, at, wait) for submission in everything for at, wait in submission.shown[1:]]
     return {
         "submissions": len(everything),
-        "students": len({it.user.id for it in everything}),
+        "students": len({submission.user.id for submission in everything}),
         "lost": sum(row.state is not State.DONE for row in rows.values()) + len(everything) - len(rows),
         "judged_twice": len(judged) - len(set(judged)) + sum(row.attempt != 1 for row in rows.values()),
-        "waits_s": quantiles([(began[it.id] - came[it.id]) * scale for it in everything]),
+        "waits_s": quantiles(
+            [(began[submission.id] - came[submission.id]) * scale for submission in everything]
+        ),
         "longest_wait_of_a_first_s": round(max(waits_of(everything, rows, 1)) * scale, 1),
         "firsts_behind_a_fifth": behind_a_fifth(rows),
-        "shown_at_submission": errors([(wait, began[it.id] - at) for it, at, wait in at_first], scale),
-        "shown_later": errors([(wait, began[it.id] - at) for it, at, wait in later], scale),
+        "shown_at_submission": errors(
+            [(wait, began[submission.id] - at) for submission, at, wait in at_first], scale
+        ),
+        "shown_later": errors([(wait, began[submission.id] - at) for submission, at, wait in later], scale),
     }
 
 
@@ -336,7 +340,7 @@ def turns(rows: dict[str, SubmissionRow]) -> dict[str, int]:
     """The how-manieth of its author each is."""
     found: dict[str, int] = {}
     counts: dict[int, int] = {}
-    for row in sorted(rows.values(), key=lambda it: (it.created_at, it.id)):
+    for row in sorted(rows.values(), key=lambda submission: (submission.created_at, submission.id)):
         counts[row.user_id] = counts.get(row.user_id, 0) + 1
         found[row.public_id] = counts[row.user_id]
     return found
@@ -346,8 +350,8 @@ def waits_of(everything: list[Sent], rows: dict[str, SubmissionRow], turn: int) 
     number = turns(rows)
     return [
         (row.claimed_at - row.created_at).total_seconds()
-        for it in everything
-        if (row := rows[it.id]).claimed_at and number[it.id] == turn
+        for submission in everything
+        if (row := rows[submission.id]).claimed_at and number[submission.id] == turn
     ]
 
 
@@ -370,7 +374,7 @@ def errors(pairs: list[tuple[float, float]], scale: float) -> dict[str, Any]:
     found: dict[str, Any] = {"looks": len(real)}
     if long:
         leaning = statistics.median((shown - wait) / wait for shown, wait in real if wait >= SHORT_S)
-        within = sum(it <= 0.25 for it in long) / len(long)
+        within = sum(error <= 0.25 for error in long) / len(long)
         near = sum(wait / 1.5 <= shown <= wait * 1.5 for shown, wait in real if wait >= SHORT_S) / len(long)
         found["share_off"] = {
             **quantiles(long, 3),

@@ -102,7 +102,7 @@ def lab(seed: int, window: float) -> list[Task]:
         share = chance.choices((1.0, 0.4, 6.0), (65, 28, 7))[0] * chance.uniform(0.8, 1.2)
         tasks.append(Task(window * chance.random(), number % LAB_STUDENTS, work, usual[work] * share))
     loops = [Task(window * share, LAB_STUDENTS - 1, works[0], LOOP_S) for share in (0.2, 0.6)]
-    return sorted([*tasks, *loops], key=lambda it: it.at)
+    return sorted([*tasks, *loops], key=lambda work: work.at)
 
 
 @dataclass
@@ -148,13 +148,16 @@ class Queue:
 
     def due(self, row: Row, now: float) -> float:
         back = far_back(row.earlier)
-        for it in self.authors[row.user][: row.earlier]:
-            taken = 0.0 if it.claimed is None else (it.finished or now) - it.claimed
+        for earlier in self.authors[row.user][: row.earlier]:
+            taken = 0.0 if earlier.claimed is None else (earlier.finished or now) - earlier.claimed
             back += max(order.TURN_BACK_S, order.TAKEN_BACK * taken)
         return row.created + back
 
     def waiting(self, now: float) -> list[Waiting]:
-        due = sorted((self.due(it, now), it.created, it.id) for it in self.pending.values())
+        due = sorted(
+            (self.due(submission, now), submission.created, submission.id)
+            for submission in self.pending.values()
+        )
         began = BEGAN.timestamp()
         return [
             Waiting(id, self.pending[id].user, 0, began + time, self.pending[id].work) for time, _, id in due
@@ -163,8 +166,11 @@ class Queue:
     def claim(self, worker: str, now: float) -> Row | None:
         if not self.pending:
             return None
-        busy = {it.user for it in self.running.values()}
-        order_of = ((it.user in busy, self.due(it, now), it.created, it.id) for it in self.pending.values())
+        busy = {submission.user for submission in self.running.values()}
+        order_of = (
+            (submission.user in busy, self.due(submission, now), submission.created, submission.id)
+            for submission in self.pending.values()
+        )
         row = self.pending.pop(min(order_of)[3])
         row.claimed, row.worker = now, worker
         self.running[worker] = row
@@ -187,10 +193,10 @@ class Queue:
         return found
 
     def snapshot(self, now: float, workers: list[str]) -> QueueSnapshot:
-        known = durations_of([judged(it) for it in self.ended[-SAMPLE:][::-1]])
+        known = durations_of([judged(ended) for ended in self.ended[-SAMPLE:][::-1]])
         coming = []
         if known is not None:
-            last = {(it.user, it.work.challenge): judged(it) for it in self.ended}
+            last = {(ended.user, ended.work.challenge): judged(ended) for ended in self.ended}
             known = with_outliers(known, last.values())
             closes = {SLUG: at(WINDOW_S)} if now < WINDOW_S + forecast.ARRIVALS.total_seconds() else {}
             coming = expected(self.arrivals(now), Closing(closes, {}), known, at(now))
@@ -199,9 +205,9 @@ class Queue:
             waiting=self.waiting(now),
             durations=known,
             running={
-                name: Running(it.user, it.work, now - it.claimed)
-                for name, it in self.running.items()
-                if it.claimed is not None
+                name: Running(taken.user, taken.work, now - taken.claimed)
+                for name, taken in self.running.items()
+                if taken.claimed is not None
             },
             pauses=Pauses({}),
             judges=QueueWorkers(workers),
@@ -258,10 +264,10 @@ def simulate(
 
     def look(now: float, those: list[Row], first: bool = False) -> None:
         waits = queue.snapshot(now, workers).waits
-        for it in those:
-            if it.id in waits:
-                looks.append(Look(it, now, first, waits[it.id]))
-                watched[it.id] = it
+        for submission in those:
+            if submission.id in waits:
+                looks.append(Look(submission, now, first, waits[submission.id]))
+                watched[submission.id] = submission
 
     def look_on(now: float) -> None:
         if watched:
@@ -280,28 +286,30 @@ def simulate(
 
 def figures_of(rows: list[Row], looks: list[Look]) -> dict[str, Any]:
     def off(those: list[Look]) -> dict[str, Any]:
-        return errors([(it.shown, it.row.claimed - it.at) for it in those if it.row.claimed is not None], 1.0)
+        return errors(
+            [(look.shown, look.row.claimed - look.at) for look in those if look.row.claimed is not None], 1.0
+        )
 
     return {
         "submissions": len(rows),
-        "waits_s": quantiles([it.claimed - it.created for it in rows if it.claimed is not None]),
-        "shown_at_submission": off([it for it in looks if it.first]),
-        "shown_later": off([it for it in looks if not it.first]),
+        "waits_s": quantiles([row.claimed - row.created for row in rows if row.claimed is not None]),
+        "shown_at_submission": off([look for look in looks if look.first]),
+        "shown_later": off([look for look in looks if not look.first]),
     }
 
 
 def beside_own(rows: list[Row]) -> float:
     """Seconds of workers that a submission held which was begun beside another of its author while others waited."""
     seconds = 0.0
-    for it in rows:
-        assert it.claimed is not None
-        assert it.finished is not None
+    for row in rows:
+        assert row.claimed is not None
+        assert row.finished is not None
         beside = any(
-            other.user == it.user and other.id != it.id and other.claimed <= it.claimed < other.finished
+            other.user == row.user and other.id != row.id and other.claimed <= row.claimed < other.finished
             for other in rows
         )
-        waited = any(other.user != it.user and other.created < it.claimed < other.claimed for other in rows)
-        seconds += it.finished - it.claimed if beside and waited else 0.0
+        waited = any(other.user != row.user and other.created < row.claimed < other.claimed for other in rows)
+        seconds += row.finished - row.claimed if beside and waited else 0.0
     return seconds
 
 

@@ -69,7 +69,8 @@ def kernels(folder: Path, check: bool) -> dict[str, float]:
     loaded = engine.load((folder / "k.ptx").read_text())
     drawn = np.random.default_rng(1).standard_normal((3, 1 << 20)).astype("f4")
     addresses = [
-        engine.adopt(it.ctypes.data, it.nbytes, written=index < 2, keep=it) for index, it in enumerate(drawn)
+        engine.adopt(array.ctypes.data, array.nbytes, written=index < 2, keep=array)
+        for index, array in enumerate(drawn)
     ]
     found = {}
     for name, number, grid, block in (
@@ -77,7 +78,7 @@ def kernels(folder: Path, check: bool) -> dict[str, float]:
         ("matmul", struct.pack("<i", 512), (32, 32, 1), (16, 16, 1)),
     ):
         layout = engine.ready(loaded, name).param_layout
-        params = pack_arguments(layout, [*(struct.pack("<Q", it) for it in addresses), number])
+        params = pack_arguments(layout, [*(struct.pack("<Q", address) for address in addresses), number])
         times = []
         for _ in range(ROUNDS):
             began = time.perf_counter()
@@ -115,8 +116,10 @@ def main() -> int:
         "slowest_suite_s": max(seconds.values()),
         "median_suite_s": statistics.median(seconds.values()),
     }
-    for it, value in measured.items():
-        print(f"{it:<24} {value:8.2f}  target {TARGETS[it]:g} {'met' if value <= TARGETS[it] else 'MISSED'}")
+    for what, value in measured.items():
+        print(
+            f"{what:<24} {value:8.2f}  target {TARGETS[what]:g} {'met' if value <= TARGETS[what] else 'MISSED'}"
+        )
     print(f"without the checker: vector_add {unchecked['vector_add']} ms, matmul {unchecked['matmul']} ms")
     if "--json" in sys.argv:
         keep(
@@ -129,7 +132,7 @@ def main() -> int:
                 "targets": TARGETS,
             },
         )
-    return int(any(value > TARGETS[it] for it, value in measured.items()))
+    return int(any(value > TARGETS[what] for what, value in measured.items()))
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ def figures_of(platform: Platform, user: User, view: FinalView) -> dict[str, Any
     key = certificate.read_key(certificates.signing_key(platform).pem)
     signed = [json.dumps(certificates.get_certificate(platform, user, SLUG, team)) for team in view.finalists]
     assert view.rank_changes is not None
-    spreads = sorted(it.spread for it in view.entries if it.spread is not None)
+    spreads = sorted(entry.spread for entry in view.entries if entry.spread is not None)
     return {
         "device": view.device,
         "finalists": len(view.finalists),
@@ -276,7 +276,7 @@ def figures_of(platform: Platform, user: User, view: FinalView) -> dict[str, Any
         "pause_s": {"median": round(statistics.median(pauses), 3), "longest": round(max(pauses), 3)},
         "in_order": ended == sorted(ended),
         "lost_workers": sum(row.failures for row in rows),
-        "without_time": sum(bool(it.failed) for it in view.entries),
+        "without_time": sum(bool(entry.failed) for entry in view.entries),
         "spread": {
             "median": round(statistics.median(spreads), 5),
             "largest": round(spreads[-1], 5),
@@ -287,7 +287,7 @@ def figures_of(platform: Platform, user: User, view: FinalView) -> dict[str, Any
             "teams": view.rank_changes.changed,
             "swaps": view.rank_changes.swaps,
             "pairs": view.rank_changes.pairs,
-            "ranks": len({it.final for it in view.rank_changes.teams}),
+            "ranks": len({team.final for team in view.rank_changes.teams}),
         },
         "certificates": len(signed),
         "genuine": sum(certificate.check(text, key).genuine for text in signed),
@@ -326,14 +326,14 @@ class SimulatedJudge:
         case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
         timed = [
             WorkloadReport(
-                name=it.name,
-                sizes=it.sizes,
+                name=workload.name,
+                sizes=workload.sizes,
                 ranked=True,
                 time_us=time_us,
                 ci_us=(time_us, time_us),
                 rounds=30,
             )
-            for it in job.workloads
+            for workload in job.workloads
         ]
         return Outcome(
             report=Report(
@@ -427,7 +427,7 @@ def folder_of(options: argparse.Namespace) -> Iterator[tuple[Path, dict[str, str
         folder: Path = options.folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ready.json").unlink(missing_ok=True)
-        env = {name: it for name, it in os.environ.items() if not name.startswith("GRADER_")}
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GRADER_")}
         kept = {name: os.environ[name] for name in ("GRADER_BOX",) if name in os.environ}
         yield folder, env | kept | {"GRADER_DATA_DIR": str(folder / "data")}
         return
@@ -441,7 +441,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device")
     parser.add_argument("--gpu", type=int, default=0, help="of this machine, for --device gpu")
-    parser.add_argument("--language", choices=[it.value for it in Language])
+    parser.add_argument("--language", choices=[language.value for language in Language])
     parser.add_argument("--finalists", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--size", type=int)

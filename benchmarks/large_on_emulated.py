@@ -55,22 +55,22 @@ class Row:
 
 
 def large_cases(challenge: Challenge) -> list[Case]:
-    return [it for it in cases_on(challenge, kind_of(EMULATED)) if it.on]
+    return [case for case in cases_on(challenge, kind_of(EMULATED)) if case.on]
 
 
 def sources(slug: str, catalogue: Catalogue) -> list[tuple[Path, bool]]:
     """Files of a challenge, and whether they are right."""
     staff = catalogue.load(slug).reference_folder / "staff"
-    right = [(staff / f"solution{it.suffix}", True) for it in Language]
-    narrow = [(it, False) for it in sorted(NARROW.joinpath(slug).glob("*")) if it.is_file()]
-    return [it for it in [*right, *narrow] if it[0].exists()]
+    right = [(staff / f"solution{language.suffix}", True) for language in Language]
+    narrow = [(path, False) for path in sorted(NARROW.joinpath(slug).glob("*")) if path.is_file()]
+    return [pair for pair in [*right, *narrow] if pair[0].exists()]
 
 
 def judged(
     challenge: Challenge, path: Path, device: Device, boxes: BoxMaker
 ) -> list[tuple[CaseReport, float]]:
     """Each large case, and the seconds that it took."""
-    language = next(it for it in Language if it.suffix == path.suffix)
+    language = next(language for language in Language if language.suffix == path.suffix)
     candidate = Candidate(CandidateRole.SOLUTION, path.name, language, path.read_text())
     trial, cases = Trial(challenge, device, boxes), large_cases(challenge)
     launcher = trial.launcher(candidate, cases)
@@ -89,16 +89,16 @@ def judged(
         suite.run(launcher.submission())
     finally:
         launcher.close()
-    return [(it, times[place + 1] - times[place]) for place, it in enumerate(suite.reports)]
+    return [(report, times[place + 1] - times[place]) for place, report in enumerate(suite.reports)]
 
 
 def row(challenge: Challenge, path: Path, right: bool, device: Device, boxes: BoxMaker) -> Row:
     found = judged(challenge, path, device, boxes)
-    failed = any(it.verdict.holds_back for it, _ in found)
-    says = any(it.verdict is not CaseVerdict.NOT_COVERED for it, _ in found)
+    failed = any(case.verdict.holds_back for case, _ in found)
+    says = any(case.verdict is not CaseVerdict.NOT_COVERED for case, _ in found)
     cases = {
-        it.name: (it.verdict.value, round(seconds, 2), it.detail.replace("\n", " ")[:200])
-        for it, seconds in found
+        case.name: (case.verdict.value, round(seconds, 2), case.detail.replace("\n", " ")[:200])
+        for case, seconds in found
     }
     return Row(f"{challenge.slug}/{path.name}", failed != right and (says or right), cases)
 
@@ -119,9 +119,11 @@ def main() -> int:
             rows.append(row(challenge, path, right, device, boxes))
             print("\n".join(rows[-1].lines()), flush=True)
     if options.json:
-        keep("large_on_emulated", {"rows": merged("large_on_emulated", [asdict(it) for it in rows], "name")})
-    print(f"{sum(it.right for it in rows)} of {len(rows)} as they must be")
-    return 0 if all(it.right for it in rows) else 1
+        keep(
+            "large_on_emulated", {"rows": merged("large_on_emulated", [asdict(row) for row in rows], "name")}
+        )
+    print(f"{sum(row.right for row in rows)} of {len(rows)} as they must be")
+    return 0 if all(row.right for row in rows) else 1
 
 
 if __name__ == "__main__":

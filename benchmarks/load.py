@@ -126,12 +126,12 @@ def people(platform: Platform, count: int) -> list[str]:
             [
                 {
                     "user_id": 1000 + n,
-                    "sha256": hashlib.sha256(it.encode()).hexdigest(),
+                    "sha256": hashlib.sha256(token.encode()).hexdigest(),
                     "label": "load",
                     "expires_at": ends,
                     "last_used_at": now,
                 }
-                for n, it in enumerate(tokens)
+                for n, token in enumerate(tokens)
             ],
         )
     return tokens
@@ -142,8 +142,8 @@ def cookies_of(platform: Platform, tokens: list[str]) -> list[str]:
     app = create_app(platform)
     signer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
     return [
-        f"{COOKIE}={signer.dumps({TOKEN_KEY: it, '_permanent': True, 'csrf_token': '0' * 40})}"
-        for it in tokens
+        f"{COOKIE}={signer.dumps({TOKEN_KEY: token, '_permanent': True, 'csrf_token': '0' * 40})}"
+        for token in tokens
     ]
 
 
@@ -192,25 +192,27 @@ def audit(platform: Platform, posted: list[str], expected: Verdict) -> dict[str,
     row = SubmissionRow
     with platform.sessions() as session:
         rows = {
-            it.public_id: it
-            for it in session.execute(
+            found.public_id: found
+            for found in session.execute(
                 select(row.id, row.public_id, row.state, row.verdict, row.attempt, row.failures)
             )
         }
         reports = Counter(session.scalars(select(ReportRow.submission_id)))
-    mine = [rows[it] for it in posted if it in rows]
-    done = [it for it in mine if it.state is State.DONE]
+    mine = [rows[public_id] for public_id in posted if public_id in rows]
+    done = [submission for submission in mine if submission.state is State.DONE]
     return {
         "posted": len(posted),
         "posted_twice": len(posted) - len(set(posted)),
         "lost": len(set(posted) - set(rows)),
         "never_asked_for": len(set(rows) - set(posted)),
         "done": len(done),
-        "waiting": sum(not it.state.final for it in mine),
-        "ended_otherwise": sum(it.state.final and it.state is not State.DONE for it in mine),
-        "other_verdict": sum(it.verdict is not expected for it in done),
-        "judged_twice": sum(it.attempt != 1 or reports[it.id] != 1 for it in done),
-        "our_failures": sum(it.failures for it in mine),
+        "waiting": sum(not submission.state.final for submission in mine),
+        "ended_otherwise": sum(
+            submission.state.final and submission.state is not State.DONE for submission in mine
+        ),
+        "other_verdict": sum(submission.verdict is not expected for submission in done),
+        "judged_twice": sum(submission.attempt != 1 or reports[submission.id] != 1 for submission in done),
+        "our_failures": sum(submission.failures for submission in mine),
     }
 
 
@@ -262,7 +264,7 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
     complete = checked["posted"] == options.posts + options.watchers and (
         not checked["waiting"] or not options.drain_s
     )
-    met = complete and not any(checked[it] for it in wrong) and answers["all"]["ms"]["p99"] < TARGET_MS
+    met = complete and not any(checked[name] for name in wrong) and answers["all"]["ms"]["p99"] < TARGET_MS
     return figures, met
 
 

@@ -77,7 +77,7 @@ def fill(engine: Engine, submissions: int, crowd: Crowd) -> None:
     """Fill an empty database."""
     now = utcnow()
     # Made at the end, at once: a fifth of the time.
-    indexes = [it for it in Base.metadata.tables["submissions"].indexes if not it.unique]
+    indexes = [index for index in Base.metadata.tables["submissions"].indexes if not index.unique]
     rows = _submissions(submissions, crowd.challenges, now)
     with engine.begin() as connection:
         _people(connection, crowd, now)
@@ -93,8 +93,8 @@ def fill(engine: Engine, submissions: int, crowd: Crowd) -> None:
 def _people(connection: Connection, crowd: Crowd, now: datetime) -> None:
     ends = now + timedelta(days=30)
     people = [
-        {"id": n + 1, "name": it, "name_key": it, "password_hash": "-", "role": "student"}
-        for n, it in enumerate(crowd.users)
+        {"id": n + 1, "name": user, "name_key": user, "password_hash": "-", "role": "student"}
+        for n, user in enumerate(crowd.users)
     ]
     people[-1]["role"] = "staff"
     connection.execute(insert(UserRow), people)
@@ -102,8 +102,8 @@ def _people(connection: Connection, crowd: Crowd, now: datetime) -> None:
     connection.execute(
         insert(TokenRow),
         [
-            {"user_id": n + 1, "sha256": it, "label": "cli", "expires_at": ends, "last_used_at": now}
-            for n, it in enumerate(digests)
+            {"user_id": n + 1, "sha256": digest, "label": "cli", "expires_at": ends, "last_used_at": now}
+            for n, digest in enumerate(digests)
         ],
     )
 

@@ -112,7 +112,9 @@ def measure(options: argparse.Namespace) -> dict[str, dict[str, float]]:
                 if not sample.name.startswith(options.only):
                     continue
                 visits = [visit(browser, site, sample) for _ in range(options.visits)]
-                found[sample.name] = {key: statistics.median(it[key] for it in visits) for key in visits[0]}
+                found[sample.name] = {
+                    key: statistics.median(visit[key] for visit in visits) for key in visits[0]
+                }
                 print(f"  {sample.name:<28} {_told(found[sample.name])}", flush=True)
     return found
 

@@ -166,9 +166,11 @@ def give_reports(platform: Platform) -> list[tuple[int, str]]:
         # A page may read that of anyone's newest: short ones are enough there, but none may be empty.
         session.execute(update(ReportRow).values(body=builders.not_compiled("error").model_dump_json()))
         session.execute(
-            update(ReportRow).where(ReportRow.submission_id.in_([it.id for it in found])).values(body=body)
+            update(ReportRow)
+            .where(ReportRow.submission_id.in_([submission.id for submission in found]))
+            .values(body=body)
         )
-    return [(it.user_id - 1, it.public_id) for it in found]
+    return [(submission.user_id - 1, submission.public_id) for submission in found]
 
 
 @contextmanager
@@ -183,7 +185,7 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Reader]]:
         url = stack.enter_context(database(options.database, folder))
         catalogue = folder / "catalogue"
         slugs = make_catalogue(catalogue, CHALLENGES) if not catalogue.exists() else _slugs(catalogue)
-        slugs.sort(key=lambda it: it != "vector_add")
+        slugs.sort(key=lambda slug: slug != "vector_add")
         settings = Settings(
             data_dir=folder / "data",
             database_url=url,
@@ -208,21 +210,21 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Reader]]:
 
 
 def _slugs(catalogue: Path) -> list[str]:
-    return sorted(it.name for it in (catalogue / "challenges").iterdir() if it.is_dir())
+    return sorted(path.name for path in (catalogue / "challenges").iterdir() if path.is_dir())
 
 
 def measure(platform: Platform, reader: Reader, options: argparse.Namespace) -> dict[str, Any]:
     from grader.web.app import create_app
 
     known = {rule.endpoint for rule in create_app(platform).url_map.iter_rules()}
-    named = {name: it for name, it in pages(reader, known).items() if name.startswith(options.only)}
+    named = {name: path for name, path in pages(reader, known).items() if name.startswith(options.only)}
     with serving(platform.settings) as (host, port, web):
         used = cpu_seconds(web)
         heard = asyncio.run(read(Line(host, port), reader, named, options.rate, options.seconds))
         spent = cpu_seconds(web) - used
     count = sum(map(len, heard.values())) + _WARM * len(named)
     return {
-        "pages": {name: quantiles([it.ms for it in answers]) for name, answers in heard.items()},
+        "pages": {name: quantiles([answer.ms for answer in answers]) for name, answers in heard.items()},
         "count": dict(Counter({name: len(answers) for name, answers in heard.items()})),
         "web_cpu_ms_per_request": round(spent / count * 1e3, 2),
         "load_average": round(os.getloadavg()[0], 1),

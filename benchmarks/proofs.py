@@ -29,7 +29,9 @@ AT_ONCE = 8
 
 
 def row(proof: Proof) -> dict[str, Any]:
-    checks = [{"name": it.name, "status": it.status.value, "summary": it.summary} for it in proof.checks]
+    checks = [
+        {"name": check.name, "status": check.status.value, "summary": check.summary} for check in proof.checks
+    ]
     return {
         "slug": proof.slug,
         "strong": proof.strong,
@@ -67,7 +69,7 @@ def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float, whole: boo
         "cores": os.cpu_count(),
         "seconds": round(seconds),
         "challenges": len(proofs),
-        "proven": sum(it.strong for it in proofs),
+        "proven": sum(proof.strong for proof in proofs),
         "commit": commit(),
         "measured": today(),
     }
@@ -75,7 +77,7 @@ def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float, whole: boo
         "device": wanted.device,
         "run": run,
         "whole_run": run if whole else before(name).get("whole_run"),
-        "rows": merged(name, [row(it) for it in proofs], "slug"),
+        "rows": merged(name, [row(proof) for proof in proofs], "slug"),
     }
     keep(name, figures)
 
@@ -97,7 +99,7 @@ def main() -> int:
     start = time.perf_counter()
     proofs = prove_all(catalogue, slugs, wanted, options.at_once, options.seconds, options.json)
     took = time.perf_counter() - start
-    strong = sum(it.strong for it in proofs)
+    strong = sum(proof.strong for proof in proofs)
     print(
         f"{strong} of {len(proofs)} proven in {took:.0f} s; {len(slugs) - len(proofs)} left for want of time"
     )

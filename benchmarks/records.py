@@ -238,7 +238,7 @@ def prepared(options: argparse.Namespace) -> Iterator[tuple[Platform, Crowd]]:
         stack.callback(platform.close)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
         slugs = find_catalogue(None).slugs()
-        slugs.sort(key=lambda it: it != "vector_add")
+        slugs.sort(key=lambda slug: slug != "vector_add")
         crowd = crowd_of(slugs, options.submissions)
         with platform.sessions() as session:
             full = session.scalar(text("SELECT 1 FROM submissions LIMIT 1"))
@@ -265,7 +265,7 @@ def main() -> None:
     target = TARGET_MS[options.database]
     with prepared(options) as (platform, crowd):
         draws = Draws(random.Random(1), crowd)
-        named = {name: it for name, it in calls(platform, draws).items() if name.startswith(options.only)}
+        named = {name: call for name, call in calls(platform, draws).items() if name.startswith(options.only)}
         if options.plans:
             print_plans(platform, named)
         print(f"{options.database}, in this process, load {os.getloadavg()[0]:.1f}:", flush=True)

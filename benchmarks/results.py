@@ -115,7 +115,9 @@ def sources() -> str:
     found = hashlib.sha256()
     for name in MEASURED:
         path = ROOT / name
-        files = [path] if path.is_file() else sorted(it for it in path.rglob("*") if it.suffix in SUFFIXES)
+        files = (
+            [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
+        )
         for file in files:
             found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return found.hexdigest()[:16]

@@ -92,7 +92,7 @@ def deviations(file: Path) -> Deviations:
         ):
             rounds = unpacked(row[name])
             for part in ("gate", "before", "after"):
-                values = [getattr(it, part) for it in rounds]
+                values = [getattr(timing, part) for timing in rounds]
                 to.setdefault(part, []).extend(value - midmean(values) for value in values)
     return found
 
@@ -122,7 +122,7 @@ class World:
     def control(self) -> tuple[list[ControlRound], list[ControlRound]]:
         count = GPU_PLAN.control_rounds
         both = self._rounds(self.seen.control, KNOWN_S + COST_S, CONTROL_BOX_S, 2 * count)
-        return [(it, KNOWN_S) for it in both[:count]], [(it, KNOWN_S) for it in both[count:]]
+        return [(timing, KNOWN_S) for timing in both[:count]], [(timing, KNOWN_S) for timing in both[count:]]
 
     def own(self, length: float, count: int = GPU_PLAN.rounds) -> list[Timed]:
         return self._rounds(self.seen.own, length + COST_S, OWN_BOX_S, count)
@@ -132,7 +132,7 @@ class World:
         costs = RoundCosts()
         for _ in range(LEARNT):
             first, second = self.control()
-            costs.note("", midmean([it.gate - known for it, known in (*first, *second)]))
+            costs.note("", midmean([timing.gate - known for timing, known in (*first, *second)]))
         return costs.usual("")
 
     def settled(self, rounds: Sequence[Timed], usual: Usual | None = None) -> Measured:
@@ -147,18 +147,20 @@ def honest(world: World, length: float, trials: int) -> dict[str, float]:
         own = Own(rounds, gated=True)
         found.append(settle(own, *control, CudaDevice.noise))
         known.append(settle(own, *control, CudaDevice.noise, usual).time.value)
-        cost = statistics.median([it.gate - seconds for half in control for it, seconds in half])
-        medians.append(statistics.median([it.gate for it in rounds]) - cost)
-    times = [it.time.value for it in found]
+        cost = statistics.median([timing.gate - seconds for half in control for timing, seconds in half])
+        medians.append(statistics.median([timing.gate for timing in rounds]) - cost)
+    times = [result.time.value for result in found]
     return {
-        "charged": share(it.charged > 0 for it in found),
-        "flagged": share(it.plainly_charged for it in found),
-        "measured_again": share(it.doubtful for it in found),
+        "charged": share(result.charged > 0 for result in found),
+        "flagged": share(result.plainly_charged for result in found),
+        "measured_again": share(result.doubtful for result in found),
         "bias_percent": round((midmean(times) / length - 1) * 100, 4),
         "spread_percent": spread(times),
         "spread_with_known_cost_percent": spread(known),
         "spread_by_median_percent": spread(medians),
-        "interval_holds": share(it.time.interval[0] <= length <= it.time.interval[1] for it in found),
+        "interval_holds": share(
+            result.time.interval[0] <= length <= result.time.interval[1] for result in found
+        ),
     }
 
 
@@ -181,8 +183,8 @@ def hidden(world: World, length: float, trials: int) -> list[dict[str, Any]]:
             best: dict[str, Any] = {"gain_percent": 0.0, "hidden_us": 0, "flagged": 0.0}
             for amount in HIDDEN_US:
                 runs = [world.settled(hide(world, length, side, part, amount * 1e-6)) for _ in range(trials)]
-                flagged = share(it.plainly_charged for it in runs)
-                gain = (length / midmean([it.time.value for it in runs]) - 1) * 100
+                flagged = share(run.plainly_charged for run in runs)
+                gain = (length / midmean([run.time.value for run in runs]) - 1) * 100
                 if flagged < 0.5 and gain > best["gain_percent"]:
                     best = {"gain_percent": round(gain, 3), "hidden_us": amount, "flagged": flagged}
             found.append({"side": side, "share_of_rounds": part, **best})
@@ -191,10 +193,10 @@ def hidden(world: World, length: float, trials: int) -> list[dict[str, Any]]:
 
 def hide(world: World, length: float, side: str, part: float, amount: float) -> list[Timed]:
     made = []
-    for it in world.own(length):
+    for timing in world.own(length):
         moved = amount if world.dice.random() < part else 0.0
         before, after = (moved, 0.0) if side == "before" else (0.0, moved)
-        made.append(Timed(it.before + before, it.gate - moved, it.after + after, 0.0))
+        made.append(Timed(timing.before + before, timing.gate - moved, timing.after + after, 0.0))
     return made
 
 
@@ -204,11 +206,13 @@ def quicker(world: World, length: float, trials: int) -> list[dict[str, float]]:
         by_rule, by_median = [], []
         for _ in range(trials):
             rounds = [
-                Timed(it.before, it.gate - length / 10 * (world.dice.random() < part), it.after, 0.0)
-                for it in world.own(length)
+                Timed(
+                    timing.before, timing.gate - length / 10 * (world.dice.random() < part), timing.after, 0.0
+                )
+                for timing in world.own(length)
             ]
             by_rule.append(world.settled(rounds).time.value)
-            by_median.append(statistics.median([it.gate for it in rounds]) - COST_S)
+            by_median.append(statistics.median([timing.gate for timing in rounds]) - COST_S)
         gains = [(length / midmean(times) - 1) * 100 for times in (by_rule, by_median)]
         found.append(
             {
@@ -225,7 +229,7 @@ def chosen(world: World, length: float, trials: int) -> dict[str, float]:
     fewest, most = GPU_PLAN.rounds, GPU_PLAN.most_rounds
     gains = []
     for _ in range(trials):
-        gates = [it.gate - COST_S for it in world.own(length, most)]
+        gates = [timing.gate - COST_S for timing in world.own(length, most)]
         starts = range(0, most - fewest + 1, fewest // 2)
         times = [midmean(gates[start : start + fewest]) for start in starts]
         gains.append((times[0] / min(times) - 1) * 100)
@@ -234,12 +238,14 @@ def chosen(world: World, length: float, trials: int) -> dict[str, float]:
 
 def grading(world: World, lengths: Sequence[float], usual: Sequence[Usual | None], own_box: float) -> Score:
     """The times of all sizes, and their mean. ``own_box``: what submissions differ by from box to box, seconds."""
-    own_shift, control_shift = (world.dice.gauss(0.0, it * world.scale) for it in (own_box, CONTROL_BOX_S))
+    own_shift, control_shift = (
+        world.dice.gauss(0.0, deviation * world.scale) for deviation in (own_box, CONTROL_BOX_S)
+    )
     count, found = GPU_PLAN.control_rounds, []
     for length, known in zip(lengths, usual, strict=True):
         own = world._rounds(world.seen.own, length + COST_S + own_shift, 0.0, GPU_PLAN.rounds)
         rounds = world._rounds(world.seen.control, KNOWN_S + COST_S + control_shift, 0.0, 2 * count)
-        control = [(it, KNOWN_S) for it in rounds]
+        control = [(timing, KNOWN_S) for timing in rounds]
         halves = (control[:count], control[count:])
         found.append(settle(Own(own, gated=True), *halves, CudaDevice.noise, known).time)
     return found, combine(found, BETWEEN_BOXES)
@@ -248,12 +254,12 @@ def grading(world: World, lengths: Sequence[float], usual: Sequence[Usual | None
 def several_sizes(world: World, lengths: Sequence[float], own_box: float, trials: int) -> dict[str, float]:
     usual, true = [world.usual() for _ in lengths], geometric_mean(lengths)
     made = [grading(world, lengths, usual, own_box) for _ in range(trials)]
-    each = [(it, length) for times, _ in made for it, length in zip(times, lengths, strict=True)]
+    each = [(estimate, length) for times, _ in made for estimate, length in zip(times, lengths, strict=True)]
     means = [whole.value for _, whole in made]
     return {
-        "interval_holds": share(it.interval[0] <= true <= it.interval[1] for _, it in made),
+        "interval_holds": share(estimate.interval[0] <= true <= estimate.interval[1] for _, estimate in made),
         "interval_of_one_size_holds": share(
-            it.interval[0] <= length <= it.interval[1] for it, length in each
+            estimate.interval[0] <= length <= estimate.interval[1] for estimate, length in each
         ),
         "differ_percent": round(100 * statistics.stdev(means) / true, 3),
         **submitted_again(world, means),
@@ -266,9 +272,9 @@ def submitted_again(world: World, times: Sequence[float]) -> dict[str, float]:
     found = {}
     for often in AGAIN:
         pairs = [(min(draw(times, k=often)), draw(times)[0]) for _ in range(DRAWN)]
-        found[f"best_of_{often}_is_faster"] = share(is_faster(*it, resolution) for it in pairs)
+        found[f"best_of_{often}_is_faster"] = share(is_faster(*pair, resolution) for pair in pairs)
     slow = statistics.median(times)
-    chosen = [it if it <= slow else draw(times)[0] for it in draw(times, k=DRAWN)]
+    chosen = [time if time <= slow else draw(times)[0] for time in draw(times, k=DRAWN)]
     gain = 100 * (statistics.fmean(times) / statistics.fmean(chosen) - 1)
     return {**found, "measured_again_at_will_gain_percent": round(gain, 3)}
 
@@ -279,7 +285,7 @@ def slowed_control(world: World, length: float, lift: float, both: bool, series:
 
     def one(costs: RoundCosts, behind: float, ahead: float) -> None:
         first, second = (
-            [(replace(it, gate=it.gate + more), known) for it, known in half]
+            [(replace(timing, gate=timing.gate + more), known) for timing, known in half]
             for half, more in zip(world.control(), (ahead, behind), strict=True)
         )
         own = Own(world.own(length), gated=True)
@@ -295,7 +301,8 @@ def slowed_control(world: World, length: float, lift: float, both: bool, series:
             one(costs, lift, lift if both else 0.0)
         rounds, control = Own(world.own(length), gated=True), world.control()
         times = [
-            settle(rounds, *control, CudaDevice.noise, it).time.value for it in (before, costs.usual(""))
+            settle(rounds, *control, CudaDevice.noise, usual).time.value
+            for usual in (before, costs.usual(""))
         ]
         gains.append(100 * (times[0] / times[1] - 1))
     return {
@@ -310,7 +317,7 @@ def print_series(seen: Deviations, trials: int) -> None:
         for box in BOXES_S:
             for lengths in SIZES_US:
                 world = World(seen, scale, random.Random(f"{scale} {box} {lengths}"))
-                found = several_sizes(world, [it * 1e-6 for it in lengths], box, trials)
+                found = several_sizes(world, [length * 1e-6 for length in lengths], box, trials)
                 print(f"{scale}x noise, boxes {box * 1e6:.1f} us, {lengths} us: {found}", flush=True)
     for series in (5, 40, 200):
         for lift in (0.5e-6, 1e-6, 2e-6, 5e-6, 14e-6):
@@ -355,7 +362,10 @@ def main() -> None:
                 f"{scale}x noise, {length_us} us: {row['honest']}\n    {row['quicker']}\n    {row['chosen']}"
             )
             for side in ("before", "after"):
-                print(f"    {max((it for it in row['hidden'] if it['side'] == side), key=_gain)}", flush=True)
+                print(
+                    f"    {max((hidden for hidden in row['hidden'] if hidden['side'] == side), key=_gain)}",
+                    flush=True,
+                )
             rows.append(row)
     if options.json:
         keep("rule_noise", {"raw": options.raw.name, "trials": options.trials, "rows": rows})

@@ -56,7 +56,7 @@ def _postgres(programs: Path, folder: Path) -> Iterator[str]:
         subprocess.run(made, check=True, capture_output=True, cwd=data, **identity)
     own = ["listen_addresses=", f"unix_socket_directories={data}"]
     process = subprocess.Popen(
-        [programs / "postgres", "-D", data, *(part for it in own for part in ("-c", it))],
+        [programs / "postgres", "-D", data, *(part for setting in own for part in ("-c", setting))],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=data,

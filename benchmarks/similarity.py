@@ -154,7 +154,9 @@ def homework() -> list[Group]:
     for folder in sorted(path for path in HOMEWORK.iterdir() if path.is_dir()):
         for language in Language:
             texts = sorted(folder.glob(f"*{language.suffix}"))
-            honest = [Source(f"{folder.name}/{it.name}", it.stem, it.read_text(), language) for it in texts]
+            honest = [
+                Source(f"{folder.name}/{path.name}", path.stem, path.read_text(), language) for path in texts
+            ]
             staff = SOLUTIONS / folder.name / "staff" / f"solution{language.suffix}"
             solution = Source(f"{folder.name}, staff", "staff", staff.read_text(), language, reported=False)
             starter = ROOT / "challenges" / folder.name / f"starter{language.suffix}"
@@ -224,7 +226,7 @@ def searched(groups: list[Group]) -> Found:
         unseen = dict(copies)
         for pair in comparison.all_pairs():
             row = figures(pair, comparison.authors) | {"found": (pair.left, pair.right) in reported}
-            copied = next((it for it in (pair.left, pair.right) if it in copies), None)
+            copied = next((name for name in (pair.left, pair.right) if name in copies), None)
             if copied and copies[copied][0] in (pair.left, pair.right):
                 unseen.pop(copied)
                 found.copies.append({"disguise": copies[copied][1], **row})
@@ -274,7 +276,7 @@ def main() -> int:
         took = {"sources": COURSE, "seconds": round(wall, 2), "core_seconds": round(processor, 2)}
         keep("similarity", {**kept, "course": took})
     homework_kept = kept["homework"]
-    return int(any(it["found"] < COPIES for it in kept.values()) or homework_kept["falsely"] > 0)
+    return int(any(row["found"] < COPIES for row in kept.values()) or homework_kept["falsely"] > 0)
 
 
 def _more_draws() -> dict[str, Any]:
@@ -317,7 +319,7 @@ def shown(row: dict[str, Any]) -> str:
 def _seconds(dice: random.Random) -> tuple[float, float]:
     """For a course's worth of sources of one language, the homework's and the staff's, disguised: by the wall's clock,
     and of one core."""
-    texts = [it.text for group in homework() + solutions() for it in group.honest]
+    texts = [honest.text for group in homework() + solutions() for honest in group.honest]
     texts = [text for text in texts if "__global__" in text]
     many = [
         Source(str(number), str(number), renamed(dice.choice(texts), Language.CUDA, dice), Language.CUDA)

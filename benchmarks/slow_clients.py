@@ -150,7 +150,7 @@ def asked(port: int, seconds: float) -> dict[str, Any]:
     while time.monotonic() < until:
         times.append(ask(port))
         time.sleep(0.25)
-    known = [it for it in times if it is not None]
+    known = [time for time in times if time is not None]
     return {
         "asked": len(times),
         "unanswered": len(times) - len(known),
@@ -171,7 +171,7 @@ def held(port: int, kind: str, number: int, seconds: float) -> dict[str, Any]:
         left = number
         while left and time.monotonic() - began < CLOSED_AFTER_S:
             time.sleep(0.5)
-            left = sum(not closed(it) for it in clients)
+            left = sum(not closed(client) for client in clients)
         return figures | {"left": left, "seconds": round(time.monotonic() - began, 1)}
     finally:
         for client in clients:
@@ -198,7 +198,7 @@ def throughput(port: int) -> dict[str, float]:
         return times
 
     with ThreadPoolExecutor(ASKERS) as crowd:
-        times = sorted(it for each in crowd.map(client, range(ASKERS)) for it in each)
+        times = sorted(time for each in crowd.map(client, range(ASKERS)) for time in each)
     return {
         "pages_per_s": round(len(times) / ASKED_S, 1),
         "median_ms": round(statistics.median(times), 1),
@@ -218,7 +218,7 @@ def served(name: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[byte
     (folder / "slow_clients_app.py").write_text(_APP)
     env = environment(settings)
     env["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    words = [it.format(at=f"{HOST}:{port}", port=port) for it in SERVERS[name][0]]
+    words = [word.format(at=f"{HOST}:{port}", port=port) for word in SERVERS[name][0]]
     began = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, *words], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -281,8 +281,8 @@ def main() -> None:
         rows.append(measure(name, options.held, options.seconds))
         print(rows[-1], flush=True)
     kept = before("slow_clients").get("rows", [])
-    rows += [it for it in kept if it["server"] not in [row["server"] for row in rows]]
-    ours = next((it for it in rows if it["server"] == "ours"), None)
+    rows += [old for old in kept if old["server"] not in {row["server"] for row in rows}]
+    ours = next((row for row in rows if row["server"] == "ours"), None)
     met = ours is not None and all(
         not ours[kind]["unanswered"] and ours[kind]["max_ms"] < TARGET_MS and not ours[kind]["left"]
         for kind in ("half headers", "half bodies")

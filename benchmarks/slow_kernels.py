@@ -141,14 +141,14 @@ def measure(catalogue: Catalogue, slug: str, name: str, counted: list[float]) ->
     source = variant(
         (catalogue.root / f"reference/{slug}/staff/solution.py").read_text(), VARIANTS[slug][name]
     )
-    timed = [workload_case(challenge, it) for it in manifest.workloads if it.on == CPU]
+    timed = [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == CPU]
     cases = [*challenge.suite("cpu"), *timed]
     request = Request(
         replace(challenge, manifest=manifest), Language.TRITON, source, CPU, b"benchmark", cases, timing=False
     )
     counted.clear()
     report = Session(request, HostDevice(), LocalBoxes(), lambda _: None, lambda: None).run().report
-    costs = sorted(zip(counted, (it.name for it in cases), strict=False), reverse=True)
+    costs = sorted(zip(counted, (case.name for case in cases), strict=False), reverse=True)
     worst = costs[0][0] if costs else 0.0
     return {
         "kernel": f"{slug}: {name}",

@@ -138,7 +138,7 @@ def workers(settings: Settings, platform: Platform, options: Options, compilers:
         deadline = time.monotonic() + READY_SECONDS
         wanted = [f"{options.device}: {options.workers} alive"]
         wanted += [f"compile: {compilers} alive"] if compilers else []
-        while not all(it in health(platform).parts["workers"].detail for it in wanted):
+        while not all(worker in health(platform).parts["workers"].detail for worker in wanted):
             if time.monotonic() > deadline:
                 raise SystemExit(f"the workers did not start: {health(platform)}")
             time.sleep(POLL_SECONDS)
@@ -166,7 +166,7 @@ def freeze_none(platform: Platform, options: Options) -> None:
     key = BaselineKey(SLUG, versions.serve(platform, challenge).version, model, torch_version)
     none: dict[str, float | None] = {"eager": None, "compile": None}
     with writing(platform.sessions) as session:
-        baselines.freeze(session, key, {it.name: none for it in challenge.manifest.workloads})
+        baselines.freeze(session, key, {workload.name: none for workload in challenge.manifest.workloads})
 
 
 def finish(platform: Platform, sent: list[Sent]) -> list[SubmissionView]:
@@ -208,7 +208,7 @@ def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
         Judgement(
             worker,
             times[one].get("compiled", ours[one].created_at.timestamp()),
-            *(times[one][it] for it in ("judging", "judge_began", "judge_ended", "judged")),
+            *(times[one][event] for event in ("judging", "judge_began", "judge_ended", "judged")),
         )
         for one, worker in judge.items()
     ]
@@ -245,7 +245,7 @@ def _at(said: dict[str, Any]) -> float:
 def gaps(found: Sequence[Judgement]) -> list[dict[str, float]]:
     """Seconds between two judgements of a worker, whole and in parts, where the second was waiting at the end of the
     first."""
-    ordered = sorted(found, key=lambda it: (it.worker, it.began))
+    ordered = sorted(found, key=lambda judgement: (judgement.worker, judgement.began))
     return [
         {
             "whole": after.began - before.ended,
@@ -292,8 +292,8 @@ def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:
     """Where the seconds lie, printed, too. ``sent``: when the first one was, seconds since 1970."""
     if not found:
         return {}
-    first = min(it.began for it in found) - sent
-    judged = [it.ended - it.began for it in found]
+    first = min(judgement.began for judgement in found) - sent
+    judged = [judgement.ended - judgement.began for judgement in found]
     figures: dict[str, object] = {
         "until_first_s": round(first, 3),
         "judged_s": {
@@ -304,8 +304,8 @@ def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:
     print(f"  {first:.3f} s until the first is judged")
     print(f"  judged in {statistics.median(judged):.3f} s (median), {statistics.mean(judged):.3f} s (mean)")
     if between := gaps(found):
-        medians = {name: statistics.median(it[name] for it in between) for name in between[0]}
-        mean, longest = (how(it["whole"] for it in between) for how in (statistics.mean, max))
+        medians = {name: statistics.median(row[name] for row in between) for name in between[0]}
+        mean, longest = (how(row["whole"] for row in between) for how in (statistics.mean, max))
         parts = ", ".join(f"{name} {1e3 * medians[name]:.1f}" for name in medians if name != "whole")
         print(f"  {len(between)} gaps: {1e3 * medians['whole']:.1f} ms (median: {parts}),", end=" ")
         print(f"{1e3 * mean:.1f} ms (mean), {1e3 * longest:.1f} ms (longest)")

@@ -52,7 +52,9 @@ def main() -> None:
         if status not in ("200", "304")
     )
     met = (
-        set(looks) == set(LOOKS) and not failed and all(it["ms"]["p99"] < TARGET_MS for it in looks.values())
+        set(looks) == set(LOOKS)
+        and not failed
+        and all(look["ms"]["p99"] < TARGET_MS for look in looks.values())
     )
     print(f"target: p99 under {TARGET_MS:g} ms: {'met' if met else 'MISSED'}")
     if options.json:

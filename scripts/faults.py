@@ -36,9 +36,9 @@ def main() -> int:
     seed = said.seed if said.seed is not None else secrets.randbelow(2**31)
     print(f"seed {seed}", flush=True)
     layouts = [Layout("sqlite"), Layout("postgres", docker=True)]
-    layouts = [it for it in layouts if said.database in ("", it.database)]
-    layouts = [it if can_use(it) else Layout(it.database) for it in layouts]
-    layouts = [it for it in layouts if can_use(it)]
+    layouts = [layout for layout in layouts if said.database in ("", layout.database)]
+    layouts = [layout if can_use(layout) else Layout(layout.database) for layout in layouts]
+    layouts = [layout for layout in layouts if can_use(layout)]
     each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
     with ThreadPoolExecutor() as pool:
         recovering = None if said.faults_only else pool.submit(measure)
@@ -51,8 +51,11 @@ def main() -> int:
     for name, figures in recovery.items():
         print(f"{name}: {figures}")
     if said.json:
-        keep("faults", {"seed": seed, "recovery_s": recovery, "runs": [_figures(it) for it in outcomes]})
-    return int(any(it.wrong for it in outcomes))
+        keep(
+            "faults",
+            {"seed": seed, "recovery_s": recovery, "runs": [_figures(outcome) for outcome in outcomes]},
+        )
+    return int(any(outcome.wrong for outcome in outcomes))
 
 
 def _keep_logs(outcome: Outcome, folder: Path) -> None:
@@ -77,8 +80,8 @@ def _print(outcome: Outcome) -> None:
         f"{outcome.submissions} submissions, taken {outcome.attempts} times; {outcome.answers} answers, "
         f"{outcome.away} times 'not now', the slowest after {outcome.slowest_answer_s} s"
     )
-    for it in outcome.wrong:
-        print(f"WRONG: {it}")
+    for mistake in outcome.wrong:
+        print(f"WRONG: {mistake}")
     print("nothing was wrong" if not outcome.wrong else f"{len(outcome.wrong)} things were wrong", flush=True)
 
 

@@ -58,16 +58,16 @@ def main() -> int:
         known = _known(options) if options.missing else set()
         for device in _devices(options):
             range_ = Range(boxes, device, watch=True, alone=options.alone, folders=watched)
-            wanted = [it for it in entries if it.runs_on(device.name)]
+            wanted = [attack for attack in entries if attack.runs_on(device.name)]
             wanted = [
-                it
-                for it in wanted
-                if _id_of(it.surface, it.name, it.language.value, device.name) not in known
+                attack
+                for attack in wanted
+                if _id_of(attack.surface, attack.name, attack.language.value, device.name) not in known
             ]
 
-            def note(it: Finding) -> None:
-                show(it)
-                findings.append(it)
+            def note(finding: Finding) -> None:
+                show(finding)
+                findings.append(finding)
                 if options.json and options.on == "gpu":  # what ends this program may be the end of a lease
                     _keep(findings, {}, boxes.name, options.on, 0)
 
@@ -81,7 +81,7 @@ def main() -> int:
             print(f"{left} left for want of time")
         if options.json:
             _keep(findings, changed, boxes.name, options.on, left)
-    failed = changed or any(it.failed for it in findings)
+    failed = changed or any(finding.failed for finding in findings)
     return GO_ON if left and options.seconds < math.inf else int(bool(left or failed))
 
 
@@ -115,16 +115,17 @@ def on_the_clock(
     import band
 
     attacks = [
-        it
-        for it in band.attacks()
-        if _id_of(CLOCK_ON_GPU, it.name, it.language.value, device.name) not in known
+        attack
+        for attack in band.attacks()
+        if _id_of(CLOCK_ON_GPU, attack.name, attack.language.value, device.name) not in known
     ]
     if not attacks or time.monotonic() > end:
         return len(attacks)
     range_ = band.Range(device, boxes)
-    range_.compile_ahead([it.source for it in attacks if it.language is Language.CUDA])
+    range_.compile_ahead([attack.source for attack in attacks if attack.language is Language.CUDA])
     honest = {
-        it: statistics.median(band.honest_times(range_, it, HONEST)) for it in {it.language for it in attacks}
+        language: statistics.median(band.honest_times(range_, language, HONEST))
+        for language in {attack.language for attack in attacks}
     }
     for number, attack in enumerate(attacks):
         if time.monotonic() > end:
@@ -139,12 +140,15 @@ def on_the_clock(
     return 0
 
 
-def show(it: Finding) -> None:
-    cost = ", ".join(f"{len(changes)} {kind}" for kind, changes in it.host.items()) or "nothing"
+def show(finding: Finding) -> None:
+    cost = ", ".join(f"{len(changes)} {kind}" for kind, changes in finding.host.items()) or "nothing"
     line = (
-        f"{it.outcome:<10} {it.surface:<13} {it.name:<24} {it.language:<6} {it.device:<5} {it.seconds:5.1f} s"
+        f"{finding.outcome:<10} {finding.surface:<13} {finding.name:<24} {finding.language:<6} "
+        f"{finding.device:<5} {finding.seconds:5.1f} s"
     )
-    print(f"{line}  cost {cost}; by {it.by}{f' ({it.detail})' if it.detail else ''}", flush=True)
+    print(
+        f"{line}  cost {cost}; by {finding.by}{f' ({finding.detail})' if finding.detail else ''}", flush=True
+    )
 
 
 def summarise(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str) -> None:
@@ -156,20 +160,20 @@ def summarise(findings: Sequence[Finding], changed: dict[str, list[str]], boxes:
     if left_out := _count(findings, NOT_RUN):
         print(f"{left_out} not run.")
     print(f"The host afterwards: {changed or 'as it was before'}.")
-    for it in findings:
-        if it.failed:
-            show(it)
+    for finding in findings:
+        if finding.failed:
+            show(finding)
 
 
 def _split(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
-    ran = [it for it in findings if it.outcome != NOT_RUN]
-    return [it for it in ran if it.surface != suite.CONTROL], [
-        it for it in ran if it.surface == suite.CONTROL
+    ran = [finding for finding in findings if finding.outcome != NOT_RUN]
+    return [finding for finding in ran if finding.surface != suite.CONTROL], [
+        finding for finding in ran if finding.surface == suite.CONTROL
     ]
 
 
 def _count(findings: Sequence[Finding], outcome: str) -> int:
-    return sum(it.outcome == outcome for it in findings)
+    return sum(finding.outcome == outcome for finding in findings)
 
 
 def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str, on: str, left: int) -> None:
@@ -178,12 +182,14 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
     name = "hostile" if on == "all" else f"hostile-{on}"
     if on == EMULATED:
         name += f"-{boxes}"
-    rows = [{**asdict(it), "seconds": round(it.seconds, 2), "id": _id(it)} for it in findings]
+    rows = [
+        {**asdict(finding), "seconds": round(finding.seconds, 2), "id": _id(finding)} for finding in findings
+    ]
     if on == "gpu":  # lent by the minute: the suite may take several goes
         rows = merged(name, rows, "id")
-    ran = [it for it in rows if it["outcome"] != NOT_RUN]
-    attacks = [it["outcome"] for it in ran if it["surface"] != suite.CONTROL]
-    controls = [it["outcome"] for it in ran if it["surface"] == suite.CONTROL]
+    ran = [row for row in rows if row["outcome"] != NOT_RUN]
+    attacks = [row["outcome"] for row in ran if row["surface"] != suite.CONTROL]
+    controls = [row["outcome"] for row in ran if row["surface"] == suite.CONTROL]
     figures = {
         "boxes": boxes,
         "attacks": len(attacks),
@@ -192,14 +198,14 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
         "controls_accepted": controls.count("ACCEPTED"),
         "left_out": left,
         "host_changes": changed,
-        "seconds": round(sum(it["seconds"] for it in rows), 1),
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
         "rows": rows,
     }
     keep(name, figures)
 
 
-def _id(it: Finding) -> str:
-    return _id_of(it.surface, it.name, it.language, it.device)
+def _id(finding: Finding) -> str:
+    return _id_of(finding.surface, finding.name, finding.language, finding.device)
 
 
 def _id_of(surface: str, name: str, language: str, device: str) -> str:
@@ -212,7 +218,7 @@ def _known(options: argparse.Namespace) -> set[str]:
         raise SystemExit("--missing goes with --on gpu: elsewhere nothing is kept from run to run")
     from results import known
 
-    return known("hostile-gpu", "id", lambda it: it["outcome"] in (DEFENDED, "ACCEPTED"))
+    return known("hostile-gpu", "id", lambda row: row["outcome"] in (DEFENDED, "ACCEPTED"))
 
 
 def _options() -> argparse.Namespace:

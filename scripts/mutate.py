@@ -129,7 +129,7 @@ def mutants(path: str, source: str) -> list[Mutant]:
             if (meaning := _meaning(changed)) not in seen:
                 seen.add(meaning)
                 found.append(_mutant(path, source, changed))
-    return sorted(found, key=lambda it: it.line)
+    return sorted(found, key=lambda mutant: mutant.line)
 
 
 def _is_used(name: str) -> bool:
@@ -167,8 +167,8 @@ def _mutant(path: str, source: str, changed: str) -> Mutant:
         path,
         changed,
         first + 1,
-        " ".join(it.strip() for it in before[first:last]),
-        " ".join(it.strip() for it in after[new_first:new_last]),
+        " ".join(line.strip() for line in before[first:last]),
+        " ".join(line.strip() for line in after[new_first:new_last]),
         "\n".join(difflib.unified_diff(before, after, path, path, f"line {first + 1}", n=1, lineterm="")),
     )
 
@@ -304,7 +304,7 @@ def judge(tree: Path, path: str, jobs: int) -> Score:
             mutant = waiting.pop()
             running.append((mutant, tests.start(mutant.source)))
         time.sleep(0.01)
-        for mutant, child in [it for it in running if it[1].ended()]:
+        for mutant, child in [pair for pair in running if pair[1].ended()]:
             running.remove((mutant, child))
             if child.passed():
                 survivors.append(mutant)
@@ -313,7 +313,7 @@ def judge(tree: Path, path: str, jobs: int) -> Score:
             if done % 25 == 0 or done == total:
                 took = time.monotonic() - began
                 print(f"{path}: {done} of {total}, {len(survivors)} survive, {took:.0f} s", flush=True)
-    survivors.sort(key=lambda it: it.line)
+    survivors.sort(key=lambda survivor: survivor.line)
     return Score(path, total, survivors, time.monotonic() - began)
 
 
@@ -327,7 +327,7 @@ def _judge_apart(tree: Path, path: str, jobs: int) -> Score:
         try:
             os.close(reading)
             score = judge(tree, path, jobs)
-            lines = [it.__dict__ for it in score.survivors]
+            lines = [survivor.__dict__ for survivor in score.survivors]
             with os.fdopen(writing, "w") as out:
                 json.dump({"total": score.total, "survivors": lines, "seconds": score.seconds}, out)
             code = 0
@@ -342,7 +342,7 @@ def _judge_apart(tree: Path, path: str, jobs: int) -> Score:
     if os.waitpid(pid, 0)[1]:
         sys.exit(f"{path} was not judged.")
     told = json.loads(text)
-    return Score(path, told["total"], [Mutant(**it) for it in told["survivors"]], told["seconds"])
+    return Score(path, told["total"], [Mutant(**survivor) for survivor in told["survivors"]], told["seconds"])
 
 
 @contextmanager
@@ -368,7 +368,7 @@ def copied_tree() -> Iterator[Path]:
 
 def answers(tree: Path) -> list[Answer]:
     """Raises TypeError where one lacks a part."""
-    return [Answer(**it) for it in tomllib.loads((tree / ANSWERS).read_text())["answer"]]
+    return [Answer(**answer) for answer in tomllib.loads((tree / ANSWERS).read_text())["answer"]]
 
 
 def report(scores: Sequence[Score], known: Sequence[Answer]) -> bool:
@@ -376,13 +376,15 @@ def report(scores: Sequence[Score], known: Sequence[Answer]) -> bool:
     fine = True
     for score in scores:
         for mutant in score.survivors:
-            answer = next((it for it in known if it.of(mutant)), None)
+            answer = next((answer for answer in known if answer.of(mutant)), None)
             fine = fine and answer is not None
             print(f"\n{mutant.diff}\n{'Survives: ' + answer.why if answer else 'SURVIVES WITHOUT AN ANSWER'}")
     print()
-    judged = {it.path for it in scores}
-    survivors = [mutant for it in scores for mutant in it.survivors]
-    for idle in [it for it in known if it.path in judged and not any(it.of(one) for one in survivors)]:
+    judged = {score.path for score in scores}
+    survivors = [mutant for score in scores for mutant in score.survivors]
+    for idle in [
+        answer for answer in known if answer.path in judged and not any(answer.of(one) for one in survivors)
+    ]:
         fine = False
         print(f"An answer that answers nothing: {idle.path}: {idle.was}  ->  {idle.becomes}")
     for score in scores:
@@ -401,13 +403,13 @@ def keep(scores: Sequence[Score], known: Sequence[Answer], seconds: float) -> No
 
     rows = [
         {
-            "module": it.path,
-            "mutants": it.total,
-            "killed": it.killed,
-            "percent": round(100 * it.share, 1),
-            "answered": sum(any(answer.of(one) for answer in known) for one in it.survivors),
+            "module": score.path,
+            "mutants": score.total,
+            "killed": score.killed,
+            "percent": round(100 * score.share, 1),
+            "answered": sum(any(answer.of(one) for answer in known) for one in score.survivors),
         }
-        for it in scores
+        for score in scores
     ]
     used = versions() | {name: version(name) for name in ("cosmic-ray", "pytest")}
     kept = {
@@ -424,7 +426,9 @@ def keep(scores: Sequence[Score], known: Sequence[Answer], seconds: float) -> No
 
 def main() -> int:
     options = _options()
-    chosen = [it for it in TARGETS if not options.names or any(name in it for name in options.names)]
+    chosen = [
+        target for target in TARGETS if not options.names or any(name in target for name in options.names)
+    ]
     if not chosen:
         sys.exit(f"No target's path contains {' or '.join(options.names)}. Targets: {', '.join(TARGETS)}.")
     began = time.monotonic()
@@ -432,7 +436,7 @@ def main() -> int:
         known = answers(tree)
         import torch  # noqa: F401 - all that is slow to import, once
 
-        scores = [_judge_apart(tree, it, options.jobs) for it in chosen]
+        scores = [_judge_apart(tree, target, options.jobs) for target in chosen]
         os.chdir(ROOT)
     seconds = time.monotonic() - began
     fine = report(scores, known)

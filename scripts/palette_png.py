@@ -100,7 +100,7 @@ def _unfiltered(kind: int, line: Pixels, above: Pixels, channels: int) -> Pixels
 
 def _paeth(left: int, up: int, corner: int) -> int:
     guess = left + up - corner
-    return min((left, up, corner), key=lambda it: abs(guess - it))
+    return min((left, up, corner), key=lambda value: abs(guess - value))
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:

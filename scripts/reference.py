@@ -1,6 +1,6 @@
-"""Writes docs/reference/ from what it describes: the commands, the OpenAPI document, the settings, the errors, the
-figures, the approximations (`make reference`). `--check` writes nothing and says what is stale; exit code 1 where
-something is.
+"""Writes docs/reference/ from commands, settings, pages, errors and measurements (`make reference`).
+
+`--check` writes nothing, names stale pages, and exits with 1 if there are any.
 
 Usage: python scripts/reference.py [--check]
 """
@@ -15,12 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(ROOT))
 
-from references import approximations, commands, errors, figures, pages, routes, settings  # noqa: E402 - found by the lines above
+from references import approximations, commands, errors, figures, pages, settings  # noqa: E402 - found by the lines above
 
 FOLDER = ROOT / "docs" / "reference"
 MADE: dict[str, Callable[[], str]] = {
     "cli.md": commands.make,
-    "api.md": routes.make,
     "settings.md": settings.make,
     "pages.md": pages.make,
     "errors.md": errors.make,
@@ -38,7 +37,7 @@ def main() -> int:
 
 
 def _settle(path: Path, text: str, check: bool) -> bool:
-    """Whether the file is as it should be; written where it is not, unless it is only checked."""
+    """Return True if the file holds ``text``; else write it, unless ``check`` is set."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return True
     if not check:

@@ -96,7 +96,7 @@ def review(wanted: list[str]) -> int:
     FOLDER.mkdir()
     with tempfile.TemporaryDirectory(prefix="gr", dir="/tmp") as folder, serving(Path(folder)) as site:
         furnish(site)
-        shown = [it for it in samples.samples(site) if not wanted or it.name in wanted]
+        shown = [sample for sample in samples.samples(site) if not wanted or sample.name in wanted]
         if not shown:
             print(f"screenshots: no page is named {' or '.join(wanted)}", file=sys.stderr)
             return 2
@@ -114,7 +114,7 @@ def take(
     browser: Browser, site: Site, shown: list[Sample], way: str, options: dict[str, Any]
 ) -> Iterator[Path]:
     """A picture of each page from top to bottom, one after the other."""
-    for who in dict.fromkeys(it.who for it in shown):
+    for who in dict.fromkeys(sample.who for sample in shown):
         cookie = site.session(who) if who else None
         with visiting(browser, site.url, cookie=cookie, **_STILL, **options) as visitor:
             for sample in shown:
@@ -128,7 +128,9 @@ def take(
 
 def index(shown: list[Sample]) -> str:
     """A page that holds them side by side."""
-    return _HEAD + "\n".join(f"{_title(it)}<div>{''.join(map(_picture(it), WAYS))}</div>" for it in shown)
+    return _HEAD + "\n".join(
+        f"{_title(sample)}<div>{''.join(map(_picture(sample), WAYS))}</div>" for sample in shown
+    )
 
 
 def _title(sample: Sample) -> str:

@@ -39,7 +39,9 @@ def install_wheels() -> Path | None:
         shutil.rmtree(earlier, ignore_errors=True)
     with tarfile.open(packed) as tar:
         tar.extractall(WORK, filter="data")
-    wheels = [it for it in (WORK / "wheels").glob("*.whl") if not it.name.startswith("kernel_grader-")]
+    wheels = [
+        wheel for wheel in (WORK / "wheels").glob("*.whl") if not wheel.name.startswith("kernel_grader-")
+    ]
     subprocess.run(
         [
             sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile",

@@ -41,15 +41,17 @@ def wanted() -> dict[str, list[str]]:
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = table["project"]
     extras = project["optional-dependencies"]
-    in_a_box = [it for it in extras["judge"] if Requirement(it).name in IN_A_BOX]
-    in_a_check = [it for it in project["dependencies"] if Requirement(it).name in IN_A_CHECK]
-    others = [it for it in extras["judge"] if it not in in_a_box]
+    in_a_box = [requirement for requirement in extras["judge"] if Requirement(requirement).name in IN_A_BOX]
+    in_a_check = [
+        dependency for dependency in project["dependencies"] if Requirement(dependency).name in IN_A_CHECK
+    ]
+    others = [requirement for requirement in extras["judge"] if requirement not in in_a_box]
     return {
         "toolchain": [*in_a_box, *in_a_check, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
         "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
         "build": [
             *table["build-system"]["requires"],
-            *(it for it in extras["wheels"] if it.startswith("ziglang")),
+            *(wheel for wheel in extras["wheels"] if wheel.startswith("ziglang")),
         ],
     }
 
@@ -67,7 +69,11 @@ def pins(part: str) -> dict[str, str]:
 
 def _closure(names: list[str]) -> Iterator[Distribution]:
     """What is installed here of these requirements and of all that they need."""
-    waiting = [it for it in map(Requirement, names) if not it.marker or it.marker.evaluate()]
+    waiting = [
+        requirement
+        for requirement in map(Requirement, names)
+        if not requirement.marker or requirement.marker.evaluate()
+    ]
     seen = set()
     while waiting:
         one = waiting.pop()
@@ -81,14 +87,20 @@ def _closure(names: list[str]) -> Iterator[Distribution]:
                 continue
             yield found
             needs = [Requirement(text) for text in found.requires or []]
-            waiting += [it for it in needs if not it.marker or it.marker.evaluate({"extra": extra})]
+            waiting += [
+                requirement
+                for requirement in needs
+                if not requirement.marker or requirement.marker.evaluate({"extra": extra})
+            ]
 
 
 def pin(part: str, requirements: list[str]) -> None:
     """Write the pins. A line whose package is not installed here stays as it is."""
-    kept = {name: it for name, it in pins(part).items() if not _installed(name)}
-    here = {plain(it.metadata["Name"]): it.version for it in _closure(requirements)}
-    lines = (f"{name}=={it}\n" for name, it in sorted({**kept, **here}.items()) if name != "torch")
+    kept = {name: pin for name, pin in pins(part).items() if not _installed(name)}
+    here = {
+        plain(requirement.metadata["Name"]): requirement.version for requirement in _closure(requirements)
+    }
+    lines = (f"{name}=={pin}\n" for name, pin in sorted({**kept, **here}.items()) if name != "torch")
     (IMAGES / f"{part}.txt").write_text(HEADER + "".join(lines))
 
 

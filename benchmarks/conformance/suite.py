@@ -115,10 +115,10 @@ class CardResults:
 
 def kept_of_card(folder: Path) -> CardResults | None:
     """The newest among the kept figures; None where no card has run the suite yet."""
-    kept = [json.loads(it.read_text()) for it in folder.glob(f"{CARD}-*.json")]
+    kept = [json.loads(path.read_text()) for path in folder.glob(f"{CARD}-*.json")]
     if not kept:
         return None
-    figures = max(kept, key=lambda it: str(it["measured"]))["figures"]
+    figures = max(kept, key=lambda run: str(run["measured"]))["figures"]
     ran = {row["name"]: (row["code"], row["output"]) for row in figures["programs"]}
     return CardResults([Result.of(row) for row in figures["kernels"]], ran)
 
@@ -158,14 +158,21 @@ def with_entries(wanted: Sequence[Path], folder: Path) -> Path:
     """A source that makes a library's entry point of the ``main`` of programs: its first argument says which. They
     themselves stay as they are; each is included in a namespace of its own, after all headers.
     """
-    headers = {line for it in wanted for line in it.read_text().splitlines() if line.startswith("#include <")}
+    headers = {
+        line for path in wanted for line in path.read_text().splitlines() if line.startswith("#include <")
+    }
     lines = sorted(headers)
-    for it in wanted:
-        lines += [f"#define main main_of_{it.stem}", f"namespace in_{it.stem} {{", f'#include "{it}"', "}"]
+    for path in wanted:
+        lines += [
+            f"#define main main_of_{path.stem}",
+            f"namespace in_{path.stem} {{",
+            f'#include "{path}"',
+            "}",
+        ]
         lines += ["#undef main"]
     lines += ['extern "C" int grader_entry(void** values) {', "switch (*static_cast<int*>(values[0])) {"]
-    for number, it in enumerate(wanted):
-        lines.append(f"case {number}: return in_{it.stem}::main_of_{it.stem}();")
+    for number, path in enumerate(wanted):
+        lines.append(f"case {number}: return in_{path.stem}::main_of_{path.stem}();")
     lines += ["default: return -1;", "}", "}"]
     wrapped = folder / (f"{wanted[0].stem}.cu" if len(wanted) == 1 else "programs.cu")
     wrapped.write_text("\n".join(lines) + "\n")
@@ -224,7 +231,9 @@ def run_on_emulator(library: Path, only: str | None = None, program: int = 0) ->
     finally:
         os.environ.pop("CONFORMANCE_ONLY", None)
         engine.close()
-    found = [f"{it.kernel}: {it.kind} at line {it.place.line}" for it in returned.findings]
+    found = [
+        f"{finding.kernel}: {finding.kind} at line {finding.place.line}" for finding in returned.findings
+    ]
     return Emulated(returned.code, text, found, str(returned.unsupported or returned.refused or ""))
 
 
@@ -281,8 +290,8 @@ def compare(card: Result, emulated: Result) -> Comparison:
     if card.error != "cudaSuccess" or card.data == emulated.data:
         return Comparison(card.name, card.family, "equal")
     kind = _TYPES[card.type] if card.type in _TYPES else np.dtype(card.type)
-    bits = [np.frombuffer(it.data, f"u{kind.itemsize}") for it in (card, emulated)]
-    values = [_numbers(it, card.type) for it in bits]
+    bits = [np.frombuffer(part.data, f"u{kind.itemsize}") for part in (card, emulated)]
+    values = [_numbers(part, card.type) for part in bits]
     both_nan = np.isnan(values[0]) & np.isnan(values[1])
     off = (bits[0] != bits[1]) & ~both_nan
     nans = int((both_nan & (bits[0] != bits[1])).sum())
@@ -323,8 +332,8 @@ def _distances(bits: Sequence[np.ndarray]) -> np.ndarray:
     """How many representable numbers apart; the two zeros count as two."""
     width = 8 * bits[0].itemsize
     ordered = []
-    for it in bits:
-        words = [int(word) for word in it]
+    for encoded in bits:
+        words = [int(word) for word in encoded]
         ordered.append(
             [(1 << width) - 1 - word if word >> (width - 1) else word + (1 << (width - 1)) for word in words]
         )

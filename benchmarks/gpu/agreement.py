@@ -89,7 +89,11 @@ class Subject:
 def subjects(catalogue: Catalogue, wanted: Sequence[str]) -> Iterator[Subject]:
     """``wanted``: slugs, ``CONTROLS``, or names of subjects; all where there are none."""
     every = [*of_catalogue(catalogue), *controls()]
-    yield from (it for it in every if not wanted or {it.name, it.group or it.slug} & set(wanted))
+    yield from (
+        subject
+        for subject in every
+        if not wanted or {subject.name, subject.group or subject.slug} & set(wanted)
+    )
 
 
 def controls() -> Iterator[Subject]:
@@ -117,7 +121,11 @@ def of_catalogue(catalogue: Catalogue) -> Iterator[Subject]:
 def for_device(challenge: Challenge, device: Device) -> Challenge:
     """The challenge with the sizes for a processor as its only ones, whatever the device."""
     on = "cpu" if device.name == EMULATED else "gpu"
-    chosen = [it.model_copy(update={"on": on}) for it in challenge.manifest.workloads if it.on == "cpu"]
+    chosen = [
+        workload.model_copy(update={"on": on})
+        for workload in challenge.manifest.workloads
+        if workload.on == "cpu"
+    ]
     return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": chosen}))
 
 
@@ -130,7 +138,7 @@ def judged(subject: Subject, catalogue: Catalogue, device: Device, boxes: BoxMak
         device=device.name,
         seed_key=hashlib.sha256(f"agreement: {subject.slug}".encode()).digest(),
         cases=challenge.cases,
-        baselines={it.name: NO_BASELINES for it in challenge.manifest.workloads},
+        baselines={workload.name: NO_BASELINES for workload in challenge.manifest.workloads},
     )
     began = time.perf_counter()
     report = Session(request, device, boxes, lambda _: None, interrupt=lambda: None).run().report
@@ -138,13 +146,13 @@ def judged(subject: Subject, catalogue: Catalogue, device: Device, boxes: BoxMak
         "name": subject.name,
         "source": subject.digest,
         "verdict": report.verdict.value,
-        "cases": {it.name: it.verdict.value for it in report.cases if not it.hidden},
+        "cases": {case.name: case.verdict.value for case in report.cases if not case.hidden},
         "details": {
-            it.name: it.detail[:300]
-            for it in report.cases
-            if not it.hidden and it.verdict.value != "accepted"
+            case.name: case.detail[:300]
+            for case in report.cases
+            if not case.hidden and case.verdict.value != "accepted"
         },
-        "times_us": {it.name: it.time_us for it in report.workloads},
+        "times_us": {workload.name: workload.time_us for workload in report.workloads},
         "took_s": round(time.perf_counter() - began, 2),
         "detail": report.detail[:300] if report.verdict is Verdict.COMPILE_ERROR else "",
     }
@@ -158,7 +166,7 @@ def compile_ahead(wanted: Sequence[Subject], catalogue: Catalogue, device: Devic
         compile_source(boxes, request_of(challenge, subject.language, subject.source, device.architecture))
 
     with ThreadPoolExecutor(COMPILE_THREADS) as pool:
-        list(pool.map(one, [it for it in wanted if it.language.compiled]))
+        list(pool.map(one, [candidate for candidate in wanted if candidate.language.compiled]))
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -171,8 +179,12 @@ def measure(options: argparse.Namespace) -> int:
         # Earlier rows do not say what their source was.
         kept = {row["name"]: row.get("source") for row in kept_rows(half)}
         wanted = sorted(
-            (it for it in wanted if kept.get(it.name, "") not in (it.digest, None)),
-            key=lambda it: (not it.language.compiled, it.name),
+            (
+                candidate
+                for candidate in wanted
+                if kept.get(candidate.name, "") not in (candidate.digest, None)
+            ),
+            key=lambda candidate: (not candidate.language.compiled, candidate.name),
         )
     began = time.perf_counter()
     if device.name != EMULATED:
@@ -201,8 +213,8 @@ def measure(options: argparse.Namespace) -> int:
 
 def kept_rows(half: str) -> list[dict[str, Any]]:
     """Of every machine; where several judged one source, the newest comes last."""
-    kept = [json.loads(it.read_text()) for it in FOLDER.glob(f"{half}-*.json")]
-    rows = [{"measured": it["measured"], **row} for it in kept for row in it["figures"]["rows"]]
+    kept = [json.loads(path.read_text()) for path in FOLDER.glob(f"{half}-*.json")]
+    rows = [{"measured": run["measured"], **row} for run in kept for row in run["figures"]["rows"]]
     return sorted(rows, key=lambda row: str(row["measured"]))
 
 
@@ -226,7 +238,7 @@ def compare() -> int:
         alone += len(every) - len(compared)
         for case in sorted(compared):
             cases += 1
-            verdicts = [it["cases"].get(case, it["verdict"]) for it in (card, emulated)]
+            verdicts = [row["cases"].get(case, row["verdict"]) for row in (card, emulated)]
             if verdicts[0] != verdicts[1]:
                 different += 1
                 why = emulated["details"].get(case) or emulated["detail"]
@@ -263,7 +275,7 @@ def spearman(pairs: Sequence[tuple[float, float]]) -> float:
     ranks = []
     for values in zip(*pairs, strict=True):
         ordered = sorted(values)
-        ranks.append([ordered.index(it) + (ordered.count(it) - 1) / 2 for it in values])
+        ranks.append([ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values])
     return float(torch.corrcoef(torch.tensor(ranks, dtype=torch.float64))[0, 1])
 
 

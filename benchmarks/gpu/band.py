@@ -137,16 +137,18 @@ class Range:
         )
         session = Session(request, self.device, self.boxes, lambda _: None, interrupt)
         report = session.run().report
-        for it in session.measured.values():
-            print(f"    {parts(it)}")
+        for measured in session.measured.values():
+            print(f"    {parts(measured)}")
         return report
 
 
 def _one_workload(challenge: Challenge, name: str) -> Challenge:
     manifest = challenge.manifest
-    workloads = [it for it in manifest.workloads if it.name == name]
+    workloads = [workload for workload in manifest.workloads if workload.name == name]
     if not workloads:
-        raise SystemExit(f"no workload '{name}'; there are {', '.join(it.name for it in manifest.workloads)}")
+        raise SystemExit(
+            f"no workload '{name}'; there are {', '.join(workload.name for workload in manifest.workloads)}"
+        )
     limits = manifest.limits.model_copy(update={"case_seconds": CASE_SECONDS})
     return replace(challenge, manifest=manifest.model_copy(update={"workloads": workloads, "limits": limits}))
 
@@ -178,7 +180,7 @@ def judge(range_: Range, attack: Attack, honest_us: float) -> Finding:
         return Finding(attack.name, attack.language.value, "judge failed", "ERROR", detail=text, seconds=took)
     seconds = time.perf_counter() - began
     if report.verdict is not Verdict.ACCEPTED:
-        detail = (report.detail or next((it.detail for it in report.cases if it.detail), ""))[:100]
+        detail = (report.detail or next((case.detail for case in report.cases if case.detail), ""))[:100]
         return Finding(
             attack.name,
             attack.language.value,
@@ -231,24 +233,24 @@ class Kept:
         self.name = "band" if name == WORKLOAD else f"band_{name}".replace(" ", "_")
         old = before(self.name)
         same = old.get("boxes") == self.options.box
-        rows = [it for it in old.get("attacks", []) if same and it.get("sources") in as_good()]
-        self._old = [it for it in rows if it["outcome"] not in ("NOT RUN", "ERROR")]
+        rows = [attack for attack in old.get("attacks", []) if same and attack.get("sources") in as_good()]
+        self._old = [row for row in rows if row["outcome"] not in ("NOT RUN", "ERROR")]
         self._honest = old.get("honest_us", {}) if self._old else {}
 
     @property
     def known(self) -> set[str]:
-        return {it["name"] for it in self._old}
+        return {row["name"] for row in self._old}
 
     def write(self, findings: Sequence[Finding]) -> None:
         stamp = {"commit": commit(), "sources": sources(), "measured": today()}
-        names = {it.name for it in findings}
-        new = [{**asdict(it), **stamp} for it in findings]
+        names = {finding.name for finding in findings}
+        new = [{**asdict(finding), **stamp} for finding in findings]
         figures = {
             "workload": f"vector_add {self.options.workload}",
             "boxes": self.options.box,
             "band_percent": BAND_PERCENT,
-            "honest_us": self._honest | {it.value: times for it, times in self.honest.items()},
-            "attacks": [*(it for it in self._old if it["name"] not in names), *new],
+            "honest_us": self._honest | {language.value: times for language, times in self.honest.items()},
+            "attacks": [*(row for row in self._old if row["name"] not in names), *new],
         }
         keep(self.name, figures)
 
@@ -259,14 +261,16 @@ def main() -> int:
     honest: dict[Language, list[float]] = {}
     kept = Kept(options, honest)
     known = kept.known if options.missing else set()
-    chosen = [it for it in attacks(options.only) if it.name not in known for _ in range(options.again)]
+    chosen = [
+        attack for attack in attacks(options.only) if attack.name not in known for _ in range(options.again)
+    ]
     if not chosen:
         print("nothing is missing")
         return 0
     range_ = Range(make_device("h200", options.gpu), make_boxes(options.box), options.workload)
     # CUDA first: Triton's boxes take three times as long to start, and the clock may run out.
-    chosen.sort(key=lambda it: it.language is Language.TRITON)
-    cuda = [it.source for it in chosen if it.language is Language.CUDA]
+    chosen.sort(key=lambda attack: attack.language is Language.TRITON)
+    cuda = [attack.source for attack in chosen if attack.language is Language.CUDA]
     range_.compile_ahead([*dict.fromkeys([range_.honest(Language.CUDA), *cuda])])
     print(f"compiled {len(set(cuda)) + 1} sources in {time.perf_counter() - began:.1f} s", flush=True)
     findings: list[Finding] = []
@@ -286,15 +290,22 @@ def main() -> int:
             kept.write(findings)
     range_.boxes.reap()
     _summarise(findings, time.perf_counter() - began)
-    return GO_ON if left else int(any(it.outcome in ("VULNERABLE", "ERROR") for it in findings))
+    return GO_ON if left else int(any(finding.outcome in ("VULNERABLE", "ERROR") for finding in findings))
 
 
 def _summarise(findings: Sequence[Finding], seconds: float) -> None:
-    counts = {it: sum(other.outcome == it for other in findings) for it in {one.outcome for one in findings}}
+    counts = {
+        outcome: sum(other.outcome == outcome for other in findings)
+        for outcome in {one.outcome for one in findings}
+    }
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())), f"in {seconds:.0f} s")
-    unseen = [it for it in findings if it.gain is not None and Flag.WORK_OUTSIDE_GATE.value not in it.flags]
+    unseen = [
+        finding
+        for finding in findings
+        if finding.gain is not None and Flag.WORK_OUTSIDE_GATE.value not in finding.flags
+    ]
     if unseen:
-        best = max(unseen, key=lambda it: it.gain or 0.0)
+        best = max(unseen, key=lambda finding: finding.gain or 0.0)
         print(f"best gain without the flag: {best.gain:+.2f} % by {best.name}; the band is {BAND_PERCENT} %")
 
 

@@ -147,16 +147,16 @@ def monitoring() -> None:
     from grader.judge.cuda import nvml
     from grader.sandbox.gpu import nvidia_gpus
 
-    monitors = [nvml.Monitor(it.uuid) for it in nvidia_gpus()]
+    monitors = [nvml.Monitor(gpu.uuid) for gpu in nvidia_gpus()]
     print(READY, flush=True)
     while True:
-        for it in monitors:
-            it.sample()
+        for monitor in monitors:
+            monitor.sample()
 
 
 COMPANY: dict[str, Callable[[], None]] = {
-    it.__name__.replace("_", " "): it
-    for it in (
+    company.__name__.replace("_", " "): company
+    for company in (
         long_kernels,
         short_kernels,
         copies_on_device,
@@ -280,7 +280,7 @@ def in_this_process(other: int) -> Iterator[None]:
 
 def slow_share(seconds: Sequence[float]) -> float:
     quick = sorted(seconds)[len(seconds) // 4]
-    return sum(it > quick + DISTURBED_S for it in seconds) / len(seconds)
+    return sum(time > quick + DISTURBED_S for time in seconds) / len(seconds)
 
 
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -308,7 +308,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     device.plan = changed  # type: ignore[misc]
     catalogue = find_catalogue()
     whole = catalogue.load("vector_add")
-    workload = next(it for it in whole.manifest.workloads if it.name == WORKLOAD)
+    workload = next(workload for workload in whole.manifest.workloads if workload.name == WORKLOAD)
     challenge = narrowed(whole, [workload])
     source = (catalogue.root / "reference/vector_add/staff/solution.cu").read_text()
     footer = cuda_footer(challenge.manifest)
@@ -340,20 +340,22 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
             continue
         finally:
             launcher.close()
-        costs = [[it.gate - known for it, known in half] for half in (before, after)]
-        gates = [it.gate for it in own.rounds]
+        costs = [[entry.gate - known for entry, known in half] for half in (before, after)]
+        gates = [entry.gate for entry in own.rounds]
         usual = usual or statistics.median(costs[0])
         row = {
             "company": kind,
             "where": where,
             "time_us": round(measured.time.value * 1e6, 2),
-            "c_us": [round(statistics.median(it) * 1e6, 1) for it in costs],
-            "control_slow": [round(slow_share(it), 3) for it in costs],
+            "c_us": [round(statistics.median(times) * 1e6, 1) for times in costs],
+            "control_slow": [round(slow_share(times), 3) for times in costs],
             "control_slower_than_alone": [
-                round(sum(one > usual + DISTURBED_S for one in it) / len(it), 3) for it in costs
+                round(sum(one > usual + DISTURBED_S for one in times) / len(times), 3) for times in costs
             ],
             "own_slow": round(slow_share(gates), 3),
-            "own_us": [round(it * 1e6, 1) for it in (min(gates), statistics.median(gates), max(gates))],
+            "own_us": [
+                round(seconds * 1e6, 1) for seconds in (min(gates), statistics.median(gates), max(gates))
+            ],
             "rounds": packed(Reading(workload, measured, own, before, after)),
         }
         rows.append(row)

@@ -82,7 +82,7 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
     catalogue = find_catalogue()
     language = Language.named(options.language)
     slugs = options.same_box or ["vector_add"]
-    sizes = {it: SIZES.get(it, ("",)) if options.same_box else (WORKLOAD,) for it in slugs}
+    sizes = {slug: SIZES.get(slug, ("",)) if options.same_box else (WORKLOAD,) for slug in slugs}
     kernels = [Kernel.of(catalogue, slug, language, name) for slug in slugs for name in sizes[slug]]
     found: dict[str, list[list[list[float]]]] = {}
     turns = range(options.bindings)
@@ -99,7 +99,7 @@ def measure(options: argparse.Namespace) -> dict[str, list[list[list[float]]]]:
                         series[number].append(boxes.gates(name, alive[name][number], f"{number} {turn}"))
                 print(
                     "  ".join(
-                        f"{name} {_line([it[turn] for it in series])}" for name, series in found.items()
+                        f"{name} {_line([times[turn] for times in series])}" for name, series in found.items()
                     )
                 )
         elif options.same_box:
@@ -135,9 +135,11 @@ class Kernel:
         """``name``: of the workload; empty: the longest."""
         subject = Subject(slug, catalogue, slug, language)
         known = [
-            it for it in subject.challenge.manifest.workloads if it.on == "gpu" and name in ("", it.name)
+            workload
+            for workload in subject.challenge.manifest.workloads
+            if workload.on == "gpu" and name in ("", workload.name)
         ]
-        workload = max(known, key=lambda it: math.prod(it.sizes.values()))
+        workload = max(known, key=lambda workload: math.prod(workload.sizes.values()))
         return cls(narrowed(subject.challenge, [workload]), workload, language, subject.source)
 
     @property
@@ -172,8 +174,8 @@ class _Boxes:
                 self._stopwatch(of, f"control {where} {number} {turn}").control(client) for turn in turns
             ]
             name = f"control {where}, {of.name}"
-            found[name] = [[it.gate * 1e6 for it, _ in one] for one in rounds]
-            found[name + _LESS] = [[(it.gate - known) * 1e6 for it, known in one] for one in rounds]
+            found[name] = [[timing.gate * 1e6 for timing, _ in one] for one in rounds]
+            found[name + _LESS] = [[(timing.gate - known) * 1e6 for timing, known in one] for one in rounds]
 
         def ahead(client: RunnerClient) -> None:
             for of in controls:
@@ -210,10 +212,10 @@ class _Boxes:
         if name == kernel.name:
             return self._own(kernel, client, part)
         watch = self._stopwatch(kernel, f"{name} {part}")
-        return [(it.gate - known) * 1e6 for it, known in watch.control(client)]
+        return [(timing.gate - known) * 1e6 for timing, known in watch.control(client)]
 
     def _own(self, of: Kernel, client: RunnerClient, part: str) -> list[float]:
-        return [it.gate * 1e6 for it in self._stopwatch(of, part).own(client).rounds]
+        return [timing.gate * 1e6 for timing in self._stopwatch(of, part).own(client).rounds]
 
     def _stopwatch(self, of: Kernel, part: str) -> Stopwatch:
         return Stopwatch(of.challenge, of.workload, self._key, self.device, part)
@@ -224,7 +226,7 @@ class _Boxes:
 
 
 def _line(bindings: Sequence[Sequence[float]]) -> str:
-    return " ".join(f"{midmean(it):.2f}" for it in bindings)
+    return " ".join(f"{midmean(binding):.2f}" for binding in bindings)
 
 
 def components(series: Sequence[Sequence[Sequence[float]]]) -> dict[str, float]:
@@ -236,7 +238,7 @@ def components(series: Sequence[Sequence[Sequence[float]]]) -> dict[str, float]:
     added = {"bindings": within - chance, "boxes": between - within / len(middles[0])}
     return {
         "chance": round(math.sqrt(chance), 3),
-        **{name: round(math.sqrt(max(0.0, it)), 3) for name, it in added.items()},
+        **{name: round(math.sqrt(max(0.0, variance)), 3) for name, variance in added.items()},
     }
 
 
@@ -245,7 +247,7 @@ def follows(
 ) -> dict[str, float]:
     """How the times of one series follow those of another in the same boxes: microseconds, by box."""
     first, second = (
-        [statistics.fmean(midmean(it) for it in box) for box in series] for series in (ahead, behind)
+        [statistics.fmean(midmean(times) for times in box) for box in series] for series in (ahead, behind)
     )
     slope, _ = statistics.linear_regression(first, second)
     return {
@@ -267,7 +269,7 @@ def main() -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--alternating", action="store_true", help="bind boxes in turn that live at once")
     which.add_argument("--same-box", nargs="+", metavar="SLUG", help="what to time behind a control")
-    parser.add_argument("--language", default="cuda", choices=[it.value for it in Language])
+    parser.add_argument("--language", default="cuda", choices=[language.value for language in Language])
     options = parser.parse_args()
     if len(options.same_box or ()) > 1 and options.language == Language.CUDA.value:
         parser.error("a box loads one CUDA library: name one SLUG")
@@ -276,7 +278,7 @@ def main() -> None:
     for name, series in found.items():
         row = {"of": name, **components(series)}
         print(row, flush=True)
-        packed = [[" ".join(f"{it:.2f}" for it in one) for one in box] for box in series]
+        packed = [[" ".join(f"{time:.2f}" for time in one) for one in box] for box in series]
         rows.append({**row, "us": packed})
     for first, second in combinations(found, 2) if options.same_box else ():
         if not second.startswith("control"):

@@ -55,8 +55,8 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def chosen(names: Sequence[str]) -> tuple[list[Family], list[Path]]:
-    return [it for it in FAMILIES if not names or it.name in names], [
-        it for it in programs() if not names or it.stem in names
+    return [family for family in FAMILIES if not names or family.name in names], [
+        program for program in programs() if not names or program.stem in names
     ]
 
 
@@ -66,15 +66,20 @@ def on_card(names: Sequence[str], gpu: int) -> Rows:
     families, wanted = chosen(names)
     with tempfile.TemporaryDirectory() as made:
 
-        def compiled(it: Family | Path) -> Path | None:
+        def compiled(source: Family | Path) -> Path | None:
             try:
-                if isinstance(it, Path):
-                    return compile_for_card(nvcc, it, Path(made), code, architecture=code)
+                if isinstance(source, Path):
+                    return compile_for_card(nvcc, source, Path(made), code, architecture=code)
                 return compile_for_card(
-                    nvcc, it.source, Path(made), code, architecture=it.architecture, flags=it.flags
+                    nvcc,
+                    source.source,
+                    Path(made),
+                    code,
+                    architecture=source.architecture,
+                    flags=source.flags,
                 )
             except CompileFailed as error:
-                print(f"{it}: {error}", flush=True)
+                print(f"{source}: {error}", flush=True)
                 return None
 
         everything: list[Family | Path] = [*families, *wanted]
@@ -89,7 +94,7 @@ def on_card(names: Sequence[str], gpu: int) -> Rows:
                 except subprocess.TimeoutExpired:
                     print(f"{family.name} {only or ''}: does not end", flush=True)
                     continue
-                rows["kernels"] += [it.kept() for it in results_in(output, family.name)]
+                rows["kernels"] += [kernel.kept() for kernel in results_in(output, family.name)]
             print(f"{family.name}: {len(rows['kernels'])} kernels so far", flush=True)
         for program in wanted:
             if (binary := binaries[program]) is None:
@@ -110,11 +115,13 @@ def on_emulator(names: Sequence[str]) -> tuple[list[Result], dict[str, Emulated]
     families, wanted = chosen(names)
     with tempfile.TemporaryDirectory() as made:
 
-        def compiled(it: Family | Path) -> Path:
-            if isinstance(it, Path):
-                return compile_for_emulator(nvcc, with_entries([it], Path(made)), Path(made), architecture=80)
+        def compiled(source: Family | Path) -> Path:
+            if isinstance(source, Path):
+                return compile_for_emulator(
+                    nvcc, with_entries([source], Path(made)), Path(made), architecture=80
+                )
             return compile_for_emulator(
-                nvcc, it.source, Path(made), architecture=it.architecture, flags=it.flags
+                nvcc, source.source, Path(made), architecture=source.architecture, flags=source.flags
             )
 
         everything: list[Family | Path] = [*families, *wanted]
@@ -130,7 +137,7 @@ def on_emulator(names: Sequence[str]) -> tuple[list[Result], dict[str, Emulated]
         for program in wanted:
             began = time.perf_counter()
             ran_programs[program.stem] = ran = run_on_emulator(libraries[program])
-            found += [f"{program.stem}: {it}" for it in ran.found]
+            found += [f"{program.stem}: {finding}" for finding in ran.found]
             print(f"{program.stem}: {time.perf_counter() - began:.2f} s", flush=True)
     return kernels, ran_programs, found
 
@@ -138,14 +145,14 @@ def on_emulator(names: Sequence[str]) -> tuple[list[Result], dict[str, Emulated]
 def show_emulated(names: Sequence[str]) -> int:
     """1 where a kernel or a program does not run on the emulated GPU, or the checker finds something in it."""
     kernels, ran_programs, found = on_emulator(names)
-    refused = [it for it in kernels if it.error != "cudaSuccess" and it.family != "faults"]
-    for it in refused:
-        print(f"{it.family}/{it.name}: {it.error} {it.said}")
-    failed = {name: it for name, it in ran_programs.items() if it.code != 0}
+    refused = [kernel for kernel in kernels if kernel.error != "cudaSuccess" and kernel.family != "faults"]
+    for kernel in refused:
+        print(f"{kernel.family}/{kernel.name}: {kernel.error} {kernel.said}")
+    failed = {name: ran for name, ran in ran_programs.items() if ran.code != 0}
     for name, ran in failed.items():
         print(f"{name}: {ran.code} {ran.refused} {ran.output[-300:]}")
     print("\n".join(found))
-    unexpected = {it.name for it in refused} - EXPECTED.keys()
+    unexpected = {kernel.name for kernel in refused} - EXPECTED.keys()
     print(f"{len(kernels) - len(refused)} of {len(kernels)} kernels and ", end="")
     print(f"{len(ran_programs) - len(failed)} of {len(ran_programs)} programs run")
     return int(bool(unexpected or failed or found))
@@ -157,40 +164,40 @@ def compare_with_card(names: Sequence[str], as_json: bool) -> int:
     if card is None:
         raise SystemExit(f"{CARD} was not measured yet: see --help")
     kernels, ran_programs, found = on_emulator(names)
-    here = {(it.family, it.name): it for it in kernels}
-    there = {(it.family, it.name): it for it in card.kernels}
+    here = {(kernel.family, kernel.name): kernel for kernel in kernels}
+    there = {(kernel.family, kernel.name): kernel for kernel in card.kernels}
     compared = [compare(there[key], here[key]) for key in sorted(there.keys() & here.keys())]
     for name, ran in ran_programs.items():
         if name in card.programs:
             compared.append(compare_programs(name, card.programs[name], ran))
-    for it in compared:
-        if it.verdict != "equal":
-            why = EXPECTED.get(it.name, "") if it.verdict == "differs" else ""
-            print(f"{it.family + '/' + it.name:44} {it.verdict:8} {it.detail[:160]} {why}")
+    for kernel in compared:
+        if kernel.verdict != "equal":
+            why = EXPECTED.get(kernel.name, "") if kernel.verdict == "differs" else ""
+            print(f"{kernel.family + '/' + kernel.name:44} {kernel.verdict:8} {kernel.detail[:160]} {why}")
     for key in sorted(here.keys() - there.keys()):
         print(f"{'/'.join(key):44} was not run on the card")
     print("\n".join(found))
-    counts = Counter(it.verdict for it in compared)
+    counts = Counter(kernel.verdict for kernel in compared)
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
-    with_nans = sum(it.nans > 0 for it in compared)
+    with_nans = sum(kernel.nans > 0 for kernel in compared)
     print(f"NaNs with other bits: in {with_nans} kernels")
     families: dict[str, Counter[str]] = {}
-    for it in compared:
-        families.setdefault(it.family, Counter())[it.verdict] += 1
+    for kernel in compared:
+        families.setdefault(kernel.family, Counter())[kernel.verdict] += 1
     if as_json:
         shown = [
             {
-                "name": f"{it.family}/{it.name}",
-                "verdict": it.verdict,
-                "detail": it.detail,
-                "cause": EXPECTED.get(it.name, ""),
+                "name": f"{kernel.family}/{kernel.name}",
+                "verdict": kernel.verdict,
+                "detail": kernel.detail,
+                "cause": EXPECTED.get(kernel.name, ""),
             }
-            for it in compared
-            if it.verdict != "equal"
+            for kernel in compared
+            if kernel.verdict != "equal"
         ]
         figures = {"counts": counts, "families": families, "kernels_with_other_nans": with_nans}
         keep(COMPARED, {**figures, "not_equal": shown, "findings": found})
-    return int(any(it.verdict == "differs" and it.name not in EXPECTED for it in compared))
+    return int(any(kernel.verdict == "differs" and kernel.name not in EXPECTED for kernel in compared))
 
 
 def _nvcc() -> Path:

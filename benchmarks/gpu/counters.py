@@ -93,7 +93,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "time_ns": ("gpu__time_duration.sum",),
 }
 # Of a multiprocessor: the least of these.
-LIMITS = tuple(f"launch__occupancy_limit_{it}" for it in ("blocks", "registers", "shared_mem", "warps"))
+LIMITS = tuple(f"launch__occupancy_limit_{limit}" for limit in ("blocks", "registers", "shared_mem", "warps"))
 # Compared as they are; the others as a ratio.
 EXACT = (
     "load_requests", "load_sectors", "store_requests", "store_sectors", "atomic_requests", "shared_load_wavefronts",
@@ -140,9 +140,11 @@ def on_card(
             known += len(told)
             if not known and at:
                 raise SystemExit("ncu reads no counters here: see above what it said")
-            lost += [it for it in share if not any(row["subject"] == it["name"] for row in told)]
-        for it in lost:
-            yield from ncu.rows([it])
+            lost += [
+                subject for subject in share if not any(row["subject"] == subject["name"] for row in told)
+            ]
+        for subject in lost:
+            yield from ncu.rows([subject])
 
 
 def find_ncu() -> str:
@@ -167,12 +169,12 @@ class Ncu:
         """Prints why for what it has no row for."""
         for _ in range(4):
             said, table = self._run(asked)
-            messages = "\n".join(it for it in said.splitlines() if it.startswith("=="))
-            unknown = [it for it in self.metrics if it in messages]
+            messages = "\n".join(line for line in said.splitlines() if line.startswith("=="))
+            unknown = [metric for metric in self.metrics if metric in messages]
             if table or not unknown:
                 break
             print(f"this ncu does not know {', '.join(unknown)}", flush=True)
-            self.metrics = [it for it in self.metrics if it not in unknown]
+            self.metrics = [metric for metric in self.metrics if metric not in unknown]
         if not table:
             print(f"ncu told of no kernel: {said[-1200:]}", flush=True)
         yield from table
@@ -199,7 +201,7 @@ class Ncu:
             # Which of ncu's lines is of whom is not known then, so each has a run of its own.
             marked = []
         output = self.folder / f"{label}.log"
-        said = "\n".join(it.read_text(errors="replace") for it in (log, output) if it.exists())
+        said = "\n".join(path.read_text(errors="replace") for path in (log, output) if path.exists())
         return said, rows_of(said, marked)
 
 
@@ -213,7 +215,7 @@ def rows_of(said: str, marked: Sequence[str]) -> list[dict[str, Any]]:
         if not 0 <= subject < len(marked):
             continue
         counts = {name: _sum(line, metrics) for name, metrics in METRICS.items()}
-        limits = [value for it in LIMITS if (value := _number(line.get(it, ""))) is not None]
+        limits = [value for limit in LIMITS if (value := _number(line.get(limit, ""))) is not None]
         found.append(
             {
                 "name": f"{marked[subject]} {number}",
@@ -224,21 +226,21 @@ def rows_of(said: str, marked: Sequence[str]) -> list[dict[str, Any]]:
             }
         )
         number += 1
-    return [with_shares(it) for it in found]
+    return [with_shares(launch) for launch in found]
 
 
 def table_of(said: str) -> list[dict[str, str]]:
     """The lines of ncu's CSV that are of kernels: neither messages ahead of it nor the line of units."""
     lines = said.splitlines()
-    start = next((at for at, it in enumerate(lines) if it.startswith('"ID"')), None)
+    start = next((at for at, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         return []
-    table = [it for it in lines[start:] if it.startswith('"')]
-    return [it for it in csv.DictReader(io.StringIO("\n".join(table))) if (it["ID"] or "").isdigit()]
+    table = [line for line in lines[start:] if line.startswith('"')]
+    return [row for row in csv.DictReader(io.StringIO("\n".join(table))) if (row["ID"] or "").isdigit()]
 
 
 def _sum(line: Mapping[str, str], metrics: Sequence[str]) -> float | None:
-    values = [value for it in metrics if (value := _number(line.get(it, ""))) is not None]
+    values = [value for metric in metrics if (value := _number(line.get(metric, ""))) is not None]
     return sum(values) if values else None
 
 
@@ -296,7 +298,7 @@ def emulated(
         ready = compiled(
             subjects, catalogue, make_boxes("local"), EMULATED_ARCHITECTURE, options.jobs, folder
         )
-        for rows in pool.map(lambda it: one(*it), ready):
+        for rows in pool.map(lambda task: one(*task), ready):
             yield from rows
 
 
@@ -331,11 +333,11 @@ def counts_of(launch: Launch) -> dict[str, Any]:
 
 
 def compare() -> int:
-    card, model = ({it["name"]: with_ideals(it) for it in half} for half in halves(NAME))
+    card, model = ({row["name"]: with_ideals(row) for row in half} for half in halves(NAME))
     names = sorted(card.keys() & model.keys())
     for name in sorted(card.keys() ^ model.keys()):
         print(f"only in one of them: {name}")
-    print(f"\n{len(names)} kernels of {len({card[it]['subject'] for it in names})} sources")
+    print(f"\n{len(names)} kernels of {len({card[name]['subject'] for name in names})} sources")
     for metric in EXACT:
         pairs = [
             (name, float(card[name][metric]), float(model[name][metric]))
@@ -343,10 +345,12 @@ def compare() -> int:
             if metric in card[name] and metric in model[name]
         ]
         # Where neither has any, there is nothing to agree on.
-        pairs = [it for it in pairs if it[1] or it[2]]
-        far = [it for it in pairs if abs(it[2] - it[1]) > NEAR * max(abs(it[1]), 1.0)]
+        pairs = [pair for pair in pairs if pair[1] or pair[2]]
+        far = [pair for pair in pairs if abs(pair[2] - pair[1]) > NEAR * max(abs(pair[1]), 1.0)]
         print(f"{metric:26} {len(pairs) - len(far):3} of {len(pairs):3} within {NEAR:.0%}")
-        for name, measured, counted in sorted(far, key=lambda it: -abs(it[2] - it[1]) / max(it[1], 1.0)):
+        for name, measured, counted in sorted(
+            far, key=lambda pair: -abs(pair[2] - pair[1]) / max(pair[1], 1.0)
+        ):
             print(f"    {name:46} card {measured:14,.2f}  emulated {counted:14,.2f}")
     print("\nemulated by card: median, least and most")
     for metric in RATIOS:
@@ -356,7 +360,7 @@ def compare() -> int:
             if card[name].get(metric) and model[name].get(metric)
         )
         if ratios:
-            middle = statistics.median(it for it, _ in ratios)
+            middle = statistics.median(ratio for ratio, _ in ratios)
             (least, first), (most, last) = ratios[0], ratios[-1]
             print(f"{metric:26} {middle:6.2f}  {least:6.2f} {first}  {most:6.2f} {last}")
     return 0
@@ -365,7 +369,7 @@ def compare() -> int:
 def measure(options: argparse.Namespace) -> int:
     catalogue = find_catalogue()
     chosen = options.subjects or KERNELS
-    subjects = [it for it in right(catalogue, chosen) if it.language.compiled]
+    subjects = [subject for subject in right(catalogue, chosen) if subject.language.compiled]
     take = on_card if options.device == CARD else emulated
     rows: list[dict[str, Any]] = []
     for row in take(subjects, catalogue, options):
@@ -373,17 +377,17 @@ def measure(options: argparse.Namespace) -> int:
         print(
             f"{row['name']:46} "
             + "  ".join(
-                f"{it} {row.get(it, math.nan):12,.0f}"
-                for it in ("load_requests", "load_sectors", "instructions")
+                f"{count} {row.get(count, math.nan):12,.0f}"
+                for count in ("load_requests", "load_sectors", "instructions")
             ),
             flush=True,
         )
         if options.json:
             keep_rows(f"{NAME}_{options.device}", rows)
-    missing = {it.name for it in subjects} - {it["subject"] for it in rows}
+    missing = {subject.name for subject in subjects} - {subject["subject"] for subject in rows}
     print(
         f"{len(rows)} kernels of {len(subjects) - len(missing)} sources"
-        + "".join(f"\nnone of {it}" for it in missing)
+        + "".join(f"\nnone of {name}" for name in missing)
     )
     return int(bool(missing))
 

@@ -61,9 +61,9 @@ def count(challenge: Challenge, case: Case, question: Question, program: Path) -
         arena.reveal(question.inputs)
         returned = (_library if program.suffix == ".so" else _program)(device, arena, program)
         taken = device.call
-        found = [it for it in (returned.fault, *returned.findings) if it is not None]
+        found = [finding for finding in (returned.fault, *returned.findings) if finding is not None]
         if returned.unsupported is not None or returned.refused or found:
-            told = [message_of(it) for it in found[:1]]
+            told = [message_of(fault) for fault in found[:1]]
             raise RuntimeError(str(returned.unsupported or returned.refused or told[0]))
         if returned.code:
             raise RuntimeError(f"CUDA error {returned.code}: {returned.name}")
@@ -91,10 +91,10 @@ def _adopt(device: gpu.Device, arena: Arena) -> list[dict[str, object]]:
 
 def _library(device: gpu.Device, arena: Arena, library: Path) -> gpu.Returned:
     values = [
-        struct.pack("<Q", it["device"])
-        if it["kind"] == "buffer"
-        else struct.pack(_FORMATS[str(it["dtype"])], it["value"])
-        for it in _adopt(device, arena)
+        struct.pack("<Q", argument["device"])
+        if argument["kind"] == "buffer"
+        else struct.pack(_FORMATS[str(argument["dtype"])], argument["value"])
+        for argument in _adopt(device, arena)
     ]
     host = gpu.HostProcess(device, library)
     try:

@@ -90,9 +90,9 @@ class Steps:
 def box_specs(device: Device, every: Iterable[Subject]) -> list[BoxSpec]:
     """What the submissions' boxes of one grading each will be asked for with."""
     return [
-        submission_spec(device, it.language, manifest.limits.memory_bytes, manifest.allow)
-        for it in every
-        for manifest in [it.challenge.manifest]
+        submission_spec(device, subject.language, manifest.limits.memory_bytes, manifest.allow)
+        for subject in every
+        for manifest in [subject.challenge.manifest]
     ]
 
 
@@ -108,7 +108,7 @@ def grade(
     """One grading with a key of its own; ``readings`` gets its rounds, and ``control`` serves it and the next. Raises
     RuntimeError where it is not accepted."""
     challenge = narrowed(subject.challenge, chosen)
-    case = next(it for it in challenge.cases if it.category is Category.BASIC)
+    case = next(case for case in challenge.cases if case.category is Category.BASIC)
     request = Request(
         challenge=challenge,
         language=subject.language,
@@ -117,12 +117,12 @@ def grade(
         seed_key=os.urandom(32),
         cases=[case],
         # Frozen already, whatever they are: no baseline is measured.
-        baselines={it.name: dict.fromkeys(device.baselines, 1.0) for it in chosen},
+        baselines={workload.name: dict.fromkeys(device.baselines, 1.0) for workload in chosen},
     )
     session = Session(request, device, boxes, lambda _: None, lambda: None, kept_control=control)
     report = session.run().report
-    for name, it in session.measured.items():
-        print(f"    {subject.name}, {name}: {parts(it)}", flush=True)
+    for name, measured in session.measured.items():
+        print(f"    {subject.name}, {name}: {parts(measured)}", flush=True)
     if readings is not None:
         readings += session.readings
     if report.verdict is not Verdict.ACCEPTED:
@@ -130,14 +130,15 @@ def grade(
     return report
 
 
-def parts(it: Measured) -> str:
-    """What a time is made of, in microseconds, and how steady it and the control were."""
-    low, high = it.time.interval
-    before, after = (part * 1e6 for part in it.beyond)
+def parts(measured: Measured) -> str:
+    """What a time is made of, in microseconds, and how steady measured and the control were."""
+    low, high = measured.time.interval
+    before, after = (part * 1e6 for part in measured.beyond)
     return (
-        f"{it.time.value * 1e6:.2f} us (+-{(high - low) / 2 / it.time.value:.2%}), {it.rounds} rounds, "
-        f"c {it.fixed * 1e6:.2f} drift {it.drift * 1e6:.2f} disturbed {it.disturbed:.0%}, "
-        f"E {before:+.2f} {after:+.2f} noise {it.noise * 1e6:.2f}"
+        f"{measured.time.value * 1e6:.2f} us (+-{(high - low) / 2 / measured.time.value:.2%}), "
+        f"{measured.rounds} rounds, "
+        f"c {measured.fixed * 1e6:.2f} drift {measured.drift * 1e6:.2f} disturbed {measured.disturbed:.0%}, "
+        f"E {before:+.2f} {after:+.2f} noise {measured.noise * 1e6:.2f}"
     )
 
 

@@ -74,7 +74,7 @@ class Watch:
 def asked(challenge: Challenge) -> list[Candidate]:
     """Solutions, and mutants that nothing smaller shows."""
     made = subjects(challenge, tuple(Language))
-    return [it for it in made if it.role is CandidateRole.SOLUTION or it.large]
+    return [candidate for candidate in made if candidate.role is CandidateRole.SOLUTION or candidate.large]
 
 
 def name_of(challenge: Challenge, candidate: Candidate) -> str:
@@ -84,11 +84,13 @@ def name_of(challenge: Challenge, candidate: Candidate) -> str:
 def compile_all(work: list[tuple[Challenge, Candidate]], device: Device) -> dict[str, CompileResult]:
     """By source."""
     boxes = make_boxes("local")
-    work = [(one, it) for one, it in work if it.language.compiled]
-    requests = [request_of(one, it.language, it.source, device.architecture) for one, it in work]
+    work = [(one, candidate) for one, candidate in work if candidate.language.compiled]
+    requests = [
+        request_of(one, candidate.language, candidate.source, device.architecture) for one, candidate in work
+    ]
     with ThreadPoolExecutor(COMPILERS) as threads:
         made = threads.map(lambda request: compile_source(boxes, request), requests)
-        return {it.source: result for (_, it), result in zip(work, made, strict=True)}
+        return {candidate.source: result for (_, candidate), result in zip(work, made, strict=True)}
 
 
 def row(trial: Trial, candidate: Candidate) -> Row:
@@ -121,15 +123,20 @@ def main() -> int:
     began = time.perf_counter()
     device, boxes, catalogue = make_device(options.device, options.gpu), ForkedBoxes(), find_catalogue()
     challenges = [catalogue.load(slug) for slug in options.slugs or catalogue.slugs()]
-    done = known("large_cases", "name", lambda it: bool(it["right"])) if options.missing else set()
-    wanted = [(one, it) for one in challenges for it in asked(one) if name_of(one, it) not in done]
+    done = known("large_cases", "name", lambda row: bool(row["right"])) if options.missing else set()
+    wanted = [
+        (one, candidate)
+        for one in challenges
+        for candidate in asked(one)
+        if name_of(one, candidate) not in done
+    ]
     compiled = compile_all(wanted, device)
     print(f"compiled after {time.perf_counter() - began:.0f} s", flush=True)
     rows: list[Row] = []
     left_out: list[str] = []
     left = 0
     for challenge in challenges:
-        candidates = [it for one, it in wanted if one is challenge]
+        candidates = [candidate for one, candidate in wanted if one is challenge]
         if not candidates:
             continue
         trial = Trial(challenge, device, boxes, compiled=compiled)
@@ -151,13 +158,13 @@ def main() -> int:
             peak = torch.cuda.max_memory_allocated() / 2**30
             print(f"{rows[-1].line()}  (judge's peak {peak:.1f} GiB)", flush=True)
             if options.json:
-                kept = merged("large_cases", [asdict(it) for it in rows], "name")
+                kept = merged("large_cases", [asdict(row) for row in rows], "name")
                 keep("large_cases", {"rows": kept, "left_out": left_out})
     print("\n".join(["left out:", *left_out]) if left_out else "nothing left out")
     boxes.close()
     if left:
         return GO_ON
-    return 0 if all(it.right for it in rows) else 1
+    return 0 if all(row.right for row in rows) else 1
 
 
 if __name__ == "__main__":

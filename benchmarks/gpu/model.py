@@ -66,7 +66,7 @@ def measure(options: argparse.Namespace) -> int:
         print(f"{len(rows):4} of {len(subjects)}  {row['name']:44} {shown} {note}", flush=True)
         if options.json:
             keep_rows(name, rows)
-    return 1 if len(rows) < len(subjects) or any("error" in it for it in rows) else 0
+    return 1 if len(rows) < len(subjects) or any("error" in row for row in rows) else 0
 
 
 def keep_rows(name: str, rows: Sequence[dict[str, Any]]) -> None:
@@ -99,10 +99,10 @@ def emulated(
             return {"name": subject.name, "error": f"{type(error).__name__}: {error}"[:300]}
         launches = [
             {
-                "kernel": it.kernel,
-                "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(it, H100).items()},
+                "kernel": launch.kernel,
+                "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(launch, H100).items()},
             }
-            for it in found.launches
+            for launch in found.launches
         ]
         return {
             "name": subject.name,
@@ -117,7 +117,7 @@ def emulated(
     boxes = make_boxes("local")
     with libraries(options) as folder, ThreadPoolExecutor(options.jobs) as pool:
         ready = compiled(subjects, catalogue, boxes, EMULATED_ARCHITECTURE, options.jobs, folder)
-        yield from pool.map(lambda it: one(*it), ready)
+        yield from pool.map(lambda task: one(*task), ready)
 
 
 @contextlib.contextmanager
@@ -150,8 +150,12 @@ def ready_for_card(
     major, minor = torch.cuda.get_device_capability(gpu)
     architecture = f"sm_{major}{minor}" + ("a" if major >= 9 else "")
     made = compiled(subjects, catalogue, make_boxes("local"), architecture, COMPILE_THREADS, folder)
-    asked = [{"name": it.name, "slug": it.slug, "path": str(path)} for it, path in made if path is not None]
-    triton = [it for it in asked if it["path"].endswith(".py")]
+    asked = [
+        {"name": subject.name, "slug": subject.slug, "path": str(path)}
+        for subject, path in made
+        if path is not None
+    ]
+    triton = [row for row in asked if row["path"].endswith(".py")]
     shares = [triton[number::WARMING_PROCESSES] for number in range(WARMING_PROCESSES)]
 
     def warm(number: int) -> None:
@@ -202,13 +206,13 @@ def answers(
                 process.wait()
         if over:
             continue
-        begun = next((it["begins"] for it in reversed(_lines(said)) if "begins" in it), left[0]["name"])
+        begun = next((row["begins"] for row in reversed(_lines(said)) if "begins" in row), left[0]["name"])
         told = log.read_text(errors="replace").strip()[-300:]
-        lost = next((it for it in left if it["name"] == begun), left[0])
+        lost = next((row for row in left if row["name"] == begun), left[0])
         left.remove(lost)
         yield {"name": lost["name"], "error": f"its process ended or hung: {told}"}
-    for it in left:
-        yield {"name": it["name"], "error": "no time left"}
+    for row in left:
+        yield {"name": row["name"], "error": "no time left"}
 
 
 def _follow(
@@ -222,7 +226,7 @@ def _follow(
         for line in lines[seen:]:
             heard = time.monotonic()
             if "begins" not in line:
-                left[:] = [it for it in left if it["name"] != line["name"]]
+                left[:] = [row for row in left if row["name"] != line["name"]]
                 yield line
         seen = len(lines)
         now = time.monotonic()
@@ -262,12 +266,14 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     lacks. Raises SystemExit where one of the two was not measured."""
     found = []
     for half in (CARD, EMULATED):
-        files = [json.loads(it.read_text()) for it in FOLDER.glob(f"{name}_{half}-*.json")]
+        files = [json.loads(path.read_text()) for path in FOLDER.glob(f"{name}_{half}-*.json")]
         if not files:
             raise SystemExit(f"{name}_{half} was not measured yet: see --help")
         rows: dict[str, dict[str, Any]] = {}
-        for kept in sorted(files, key=lambda it: len(it["figures"]["rows"]), reverse=True):
-            new = {it["name"]: it for it in kept["figures"]["rows"] if "us" not in rows.get(it["name"], {})}
+        for kept in sorted(files, key=lambda run: len(run["figures"]["rows"]), reverse=True):
+            new = {
+                row["name"]: row for row in kept["figures"]["rows"] if "us" not in rows.get(row["name"], {})
+            }
             print(f"{half}: {len(new)} of {kept['device']}")
             rows |= new
         found.append(list(rows.values()))
@@ -276,11 +282,11 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def both() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the card and of the model, in pairs."""
-    one, two = ({it["name"]: it for it in half if "us" in it} for half in halves(NAME))
+    one, two = ({row["name"]: row for row in half if "us" in row} for half in halves(NAME))
     names = sorted(one.keys() & two.keys())
     for name in sorted(one.keys() ^ two.keys()):
         print(f"only in one of them: {name}")
-    return [one[it] for it in names], [two[it] for it in names]
+    return [one[name] for name in names], [two[name] for name in names]
 
 
 def compare() -> int:
@@ -289,17 +295,18 @@ def compare() -> int:
         Timed(one["name"], one["family"], one["us"], two["us"], _bound(two))
         for one, two in zip(card, model, strict=True)
     ]
-    for it in sorted(timed, key=lambda it: (list(FAMILIES).index(it.family), it.name)):
+    for kernel in sorted(timed, key=lambda kernel: (list(FAMILIES).index(kernel.family), kernel.name)):
         print(
-            f"{it.name:46} card {it.card:9.1f}  model {it.model:9.1f}  {it.model / it.card:5.2f}  {it.bound}"
+            f"{kernel.name:46} card {kernel.card:9.1f}  model {kernel.model:9.1f}  "
+            f"{kernel.model / kernel.card:5.2f}  {kernel.bound}"
         )
     low = 0
     for family in FAMILIES:
-        of_family = [it for it in timed if it.family == family]
+        of_family = [kernel for kernel in timed if kernel.family == family]
         low += _told(family, of_family)
         slugs = FAMILIES[family]
         for slug in slugs if len(slugs) > 1 else ():
-            _told(f"    {slug}", [it for it in of_family if it.name.startswith(f"{slug}/")])
+            _told(f"    {slug}", [kernel for kernel in of_family if kernel.name.startswith(f"{slug}/")])
     _told("over all", timed)
     print(
         f"\npairs of a family that the model ranks the other way round, the worst first ({SHOWN_PAIRS} shown):"
@@ -316,8 +323,8 @@ def _told(title: str, timed: Sequence[Timed]) -> bool:
     """Whether it is too low."""
     if len(timed) < 3:
         return False
-    rank = spearman([(it.card, it.model) for it in timed])
-    error = math.sqrt(sum(math.log(it.model / it.card) ** 2 for it in timed) / len(timed))
+    rank = spearman([(kernel.card, kernel.model) for kernel in timed])
+    error = math.sqrt(sum(math.log(kernel.model / kernel.card) ** 2 for kernel in timed) / len(timed))
     print(f"{title:28} {len(timed):4}  Spearman {rank:6.3f}  times off by a factor of {math.exp(error):.2f}")
     return rank < WANTED
 
@@ -325,19 +332,21 @@ def _told(title: str, timed: Sequence[Timed]) -> bool:
 def worst(timed: Sequence[Timed]) -> list[tuple[Timed, Timed]]:
     """Pairs in the card's order that the model has the other way round; first those that both sides tell far apart."""
     found = []
-    for one, two in combinations(sorted(timed, key=lambda it: it.card), 2):
+    for one, two in combinations(sorted(timed, key=lambda kernel: kernel.card), 2):
         if one.family == two.family and one.model > two.model:
             apart = math.log(two.card / one.card) * math.log(one.model / two.model)
             found.append((apart, one, two))
-    return [(one, two) for _, one, two in sorted(found, key=lambda it: -it[0])]
+    return [(one, two) for _, one, two in sorted(found, key=lambda pair: -pair[0])]
 
 
 def _bound(row: dict[str, Any]) -> str:
     """Of the launch that takes longest."""
     parts = [
-        max(it["parts_us"].items(), key=lambda part: part[1]) for it in row["launches"] if it["parts_us"]
+        max(launch["parts_us"].items(), key=lambda part: part[1])
+        for launch in row["launches"]
+        if launch["parts_us"]
     ]
-    return max(parts, key=lambda it: it[1])[0] if parts else "launches"
+    return max(parts, key=lambda pair: pair[1])[0] if parts else "launches"
 
 
 # ---- fitting
@@ -378,11 +387,11 @@ class Fit:
     TIMES = ("launch", "copy", "latency", "atomics on one address", "blocks")
 
     def __init__(self, card: Sequence[dict[str, Any]], model: Sequence[dict[str, Any]]) -> None:
-        self.families = [it["family"] for it in card]
-        self.card = np.array([it["us"] for it in card])
-        self.copies = np.array([it["copies"] for it in model], dtype=float)
-        self.copied = np.array([2e6 * it["copied"] / H100.dram for it in model])
-        launches = [(at, it["parts_us"]) for at, row in enumerate(model) for it in row["launches"]]
+        self.families = [row["family"] for row in card]
+        self.card = np.array([row["us"] for row in card])
+        self.copies = np.array([row["copies"] for row in model], dtype=float)
+        self.copied = np.array([2e6 * row["copied"] / H100.dram for row in model])
+        launches = [(at, launch["parts_us"]) for at, row in enumerate(model) for launch in row["launches"]]
         self.owner = np.array([at for at, _ in launches])
         parts = sorted({part for _, found in launches for part in found})
         self.names = ["launch", "copy", *parts]
@@ -416,7 +425,7 @@ class Fit:
     def fitted(self, chosen: Any, overlap: float = math.inf) -> Any:
         """Logs of factors: by coordinates, each tried in ever smaller steps; the same on every machine."""
         logs = np.zeros(len(self.names))
-        limits = [tuple(math.log(it) for it in self.bounds(name)) for name in self.names]
+        limits = [tuple(math.log(bound) for bound in self.bounds(name)) for name in self.names]
         best, step = self.error(logs, overlap, chosen), 0.4
         for _ in range(SWEEPS):
             before = best
@@ -469,11 +478,14 @@ def refit() -> int:
     )
     tables = [fit.ranks(now, as_it_is), *(fit.ranks(fits[title], overlap) for title, overlap in forms)]
     for family in tables[0]:
-        print(f"{family:24}{tables[0][family]:12.3f}" + "".join(f"{it[family]:18.3f}" for it in tables[1:]))
+        print(
+            f"{family:24}{tables[0][family]:12.3f}"
+            + "".join(f"{table[family]:18.3f}" for table in tables[1:])
+        )
     print("\neach family by constants that were fitted to the others alone (times off by, Spearman):")
     for family in dict.fromkeys(fit.families):
-        own = np.array([at for at, it in enumerate(fit.families) if it == family])
-        others = np.array([at for at, it in enumerate(fit.families) if it != family])
+        own = np.array([at for at, each in enumerate(fit.families) if each == family])
+        others = np.array([at for at, each in enumerate(fit.families) if each != family])
         line = f"{family:24}{fit.off(now, as_it_is, own):6.2f} {fit.ranks(now, as_it_is).get(family, math.nan):5.3f}"
         for _, overlap in forms:
             logs = fit.fitted(others, overlap)
@@ -483,7 +495,7 @@ def refit() -> int:
         print(line)
     print("\nconstants, as they are and as fitted (* at its bound):")
     for at, name in enumerate(fit.names):
-        low, high = (math.log(it) for it in fit.bounds(name))
+        low, high = (math.log(bound) for bound in fit.bounds(name))
         line = f"{name:24}{_constant(name, 1.0):>14}"
         for title, _ in forms:
             log = fits[title][at]

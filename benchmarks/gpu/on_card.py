@@ -72,7 +72,7 @@ class Arguments:
                 self._values[arg.name].fill_(77)
 
     def results(self) -> dict[str, torch.Tensor]:
-        return {it.name: self._values[it.name].double() for it in self._manifest.results}
+        return {result.name: self._values[result.name].double() for result in self._manifest.results}
 
     def call(self, path: Path) -> tuple[Call, object]:
         """A call of the source, and what must live as long as it."""
@@ -99,7 +99,7 @@ class Arguments:
         value = self._values[name]
         if isinstance(value, torch.Tensor):
             return ctypes.c_uint64(value.data_ptr())
-        dtype = next(it.dtype.value for it in self._manifest.args if it.name == name)
+        dtype = next(arg.dtype.value for arg in self._manifest.args if arg.name == name)
         return C_TYPES[dtype](value)
 
 

@@ -117,21 +117,22 @@ def bound(
 def summary(
     subject: Subject, workload: Workload, series: Sequence[Sequence[float]], clocks: Sequence[int]
 ) -> dict[str, Any]:
-    medians = [statistics.median(it) for it in series]
+    medians = [statistics.median(times) for times in series]
     middle = statistics.median(medians)
     # The calls dealt to as many hands, whatever set they were made on: what chance alone makes of medians.
     dice = random.Random(SEED)
-    every = [it - statistics.median(one) + middle for one in series for it in one]
+    every = [time - statistics.median(one) + middle for one in series for time in one]
     dice.shuffle(every)
     hands = [statistics.median(every[place :: len(series)]) for place in range(len(series))]
-    apart, chance = (max(it) / min(it) - 1 for it in (medians, hands))
+    apart, chance = (max(values) / min(values) - 1 for values in (medians, hands))
     # First and last half of all calls.
     drift = statistics.median(
-        statistics.median(it[len(it) // 2 :]) / statistics.median(it[: len(it) // 2]) - 1 for it in series
+        statistics.median(times[len(times) // 2 :]) / statistics.median(times[: len(times) // 2]) - 1
+        for times in series
     )
     print(
         f"{subject.name:<20}{workload.name:<20}{middle:>10.2f} us  sets {apart:.3%}, chance {chance:.3%}, "
-        f"drift {drift:+.3%}, calls {len(series[0])}: " + " ".join(f"{it:.2f}" for it in medians),
+        f"drift {drift:+.3%}, calls {len(series[0])}: " + " ".join(f"{median:.2f}" for median in medians),
         flush=True,
     )
     return {
@@ -141,7 +142,7 @@ def summary(
         "chance": round(chance, 5),
         "drift": round(drift, 5),
         "sm_mhz": " ".join(map(str, clocks)),
-        "us": [" ".join(f"{it:.2f}" for it in one) for one in series],
+        "us": [" ".join(f"{time:.2f}" for time in one) for one in series],
     }
 
 
@@ -158,10 +159,10 @@ def main() -> None:
     device.use_ceilings(dict(device.ceilings()))
     bench = Bench(device, options.gpu)
     chosen = [
-        (it, workload)
-        for it in subjects(device)
-        if it.language is Language.TRITON
-        for workload in workloads(it.challenge, device, ranked_only=True)
+        (subject, workload)
+        for subject in subjects(device)
+        if subject.language is Language.TRITON
+        for workload in workloads(subject.challenge, device, ranked_only=True)
     ]
     began = time.perf_counter()
     rows = []

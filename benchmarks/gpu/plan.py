@@ -182,7 +182,8 @@ class Ledger:
         ]
         rows.sort(key=lambda row: str(row["measured"]))
         return cls(
-            {it["step"]: Past(it["code"], it["seconds"], it["kept"], it["sources"]) for it in rows}, sources
+            {row["step"]: Past(row["code"], row["seconds"], row["kept"], row["sources"]) for row in rows},
+            sources,
         )
 
     def state(self, step: Planned) -> State:
@@ -197,7 +198,7 @@ class Ledger:
         return min(step.most, past.seconds)
 
     def to_do(self, plan: Sequence[Planned], *, again: bool = False) -> list[Planned]:
-        return [it for it in plan if again or self.state(it) is not State.DONE]
+        return [step for step in plan if again or self.state(step) is not State.DONE]
 
 
 def fits(step: Planned, left: float) -> bool:

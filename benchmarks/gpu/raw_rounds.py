@@ -32,7 +32,7 @@ class Recorded:
     def clocks(self) -> list[dict[str, str]]:
         """Of each record since the last time: a reading after each round."""
         taken, self.records = self.records, []
-        return [_clocks(it) for it in taken]
+        return [_clocks(sample) for sample in taken]
 
 
 def _clocks(record: DeviceRecord) -> dict[str, str]:
@@ -40,9 +40,9 @@ def _clocks(record: DeviceRecord) -> dict[str, str]:
         return {}
     samples = record.samples
     return {
-        "sm_mhz": " ".join(str(it.sm_mhz) for it in samples),
-        "watts": " ".join(f"{it.power_w:.0f}" for it in samples if it.power_w is not None),
-        "celsius": " ".join(str(it.temperature_c) for it in samples),
+        "sm_mhz": " ".join(str(sample.sm_mhz) for sample in samples),
+        "watts": " ".join(f"{sample.power_w:.0f}" for sample in samples if sample.power_w is not None),
+        "celsius": " ".join(str(sample.temperature_c) for sample in samples),
     }
 
 
@@ -51,8 +51,8 @@ def packed(reading: Reading) -> dict[str, Any]:
     plain = f"workload {reading.workload.name}"
     return {
         "workload": reading.workload.name,
-        "own": _series([(it, 0.0) for it in reading.own.rounds]),
-        "outliers": "".join("0" if it == plain else "1" for it in reading.own.drawn),
+        "own": _series([(timing, 0.0) for timing in reading.own.rounds]),
+        "outliers": "".join("0" if kind == plain else "1" for kind in reading.own.drawn),
         "control_before": _series(reading.before),
         "control_after": _series(reading.after),
     }
@@ -60,17 +60,17 @@ def packed(reading: Reading) -> dict[str, Any]:
 
 def _series(rounds: Sequence[ControlRound]) -> dict[str, str]:
     return {
-        "gate": _line([it.gate - known for it, known in rounds]),
-        "before": _line([it.before for it, _ in rounds]),
-        "after": _line([it.after for it, _ in rounds]),
+        "gate": _line([timing.gate - known for timing, known in rounds]),
+        "before": _line([timing.before for timing, _ in rounds]),
+        "after": _line([timing.after for timing, _ in rounds]),
     }
 
 
 def _line(seconds: Sequence[float]) -> str:
-    return " ".join(f"{it * 1e6:.2f}" for it in seconds)
+    return " ".join(f"{time * 1e6:.2f}" for time in seconds)
 
 
 def unpacked(series: dict[str, str]) -> list[Timed]:
     """The rounds that ``packed`` wrote, in seconds; the gate of a control's is less its call's length."""
-    columns = [[float(it) * 1e-6 for it in series[part].split()] for part in PARTS]
+    columns = [[float(number) * 1e-6 for number in series[part].split()] for part in PARTS]
     return [Timed(before, gate, after, 0.0) for gate, before, after in zip(*columns, strict=True)]

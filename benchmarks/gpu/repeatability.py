@@ -81,7 +81,7 @@ class Raw:
             row = {"subject": subject.name, "grading": number, **packed(reading)}
             if whole:  # nothing was measured again
                 row["clocks"] = clocks[place :: len(readings)]
-            sizes = ",".join(str(reading.workload.sizes[it]) for it in subject.challenge.manifest.sizes)
+            sizes = ",".join(str(reading.workload.sizes[size]) for size in subject.challenge.manifest.sizes)
             if sizes in noted:
                 row["inside"] = " ".join(noted[sizes])
             self.rows.append(row)
@@ -139,11 +139,13 @@ def learn(chosen: Chosen, device: Device, maker: BoxMaker, count: int) -> None:
             launcher = Launcher(request, device, maker, lambda: None)
             try:
                 control = launcher.control()
-                for it in some:
-                    watch = Stopwatch(request.challenge, it, request.seed_key, device, f"learnt {number}")
+                for workload in some:
+                    watch = Stopwatch(
+                        request.challenge, workload, request.seed_key, device, f"learnt {number}"
+                    )
                     rounds = watch.control(control)
                     costs.note(
-                        costs_name(request.challenge, it),
+                        costs_name(request.challenge, workload),
                         midmean([one.gate - known for one, known in rounds]),
                     )
             finally:
@@ -151,12 +153,12 @@ def learn(chosen: Chosen, device: Device, maker: BoxMaker, count: int) -> None:
 
 
 def note(subject: Subject, report: Report, times: Times) -> None:
-    for it in report.workloads:
-        key = (subject.name, it.name)
-        if it.time_us is not None:
-            times[key]["judge"].append(it.time_us)
-        times[key]["charged"].append(it.charged_us)
-        times[key]["ungated"].append(float(not it.gated))
+    for workload in report.workloads:
+        key = (subject.name, workload.name)
+        if workload.time_us is not None:
+            times[key]["judge"].append(workload.time_us)
+        times[key]["charged"].append(workload.charged_us)
+        times[key]["ungated"].append(float(not workload.gated))
     if len(report.workloads) > 1 and report.score is not None and report.score.time_us is not None:
         times[subject.name, "all of them"]["judge"].append(report.score.time_us)
 
@@ -173,10 +175,10 @@ def others(
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as name:
         folder = Path(name)
         made = [
-            steps.attempt(f"{it.name} for another process", task, it, some, device, maker, folder)
-            for it, some in chosen.items()
+            steps.attempt(f"{subject.name} for another process", task, subject, some, device, maker, folder)
+            for subject, some in chosen.items()
         ]
-        tasks = [it for it in made if it is not None]
+        tasks = [run for run in made if run is not None]
         for number in range(processes):
             if number >= 2 and steps.seconds > until:
                 break
@@ -208,18 +210,18 @@ def table(times: Times) -> tuple[list[dict[str, Any]], bool]:
             word = "" if target is None else f"{target:.1%} {'met' if wide <= target else 'MISSED'}"
             print(f"{subject:<22}{workload:<20}{way:<10}{len(found):>3}{middle:>12.2f}{wide:>9.2%}  {word}")
             if way == "judge":
-                print("    " + " ".join(f"{it:.2f}" for it in found))
+                print("    " + " ".join(f"{spread:.2f}" for spread in found))
             rows.append(
                 {
                     "subject": subject,
                     "workload": workload,
                     "by": way,
-                    "times_us": [round(it, 3) for it in found],
+                    "times_us": [round(time, 3) for time in found],
                     "spread": round(wide, 5),
                     "target": target,
                 }
             )
-        odd = [it for it in by_way.get("charged", []) if it]
+        odd = [charge for charge in by_way.get("charged", []) if charge]
         if odd or any(by_way.get("ungated", [])):
             print(f"    charged {odd} us, ungated {sum(by_way['ungated']):.0f} times")
             rows[-1].update(charged_us=odd, ungated=sum(by_way["ungated"]))
@@ -258,9 +260,9 @@ def main() -> int:
     device.use_ceilings(dict(device.ceilings()))
     plan(device, options.rounds, options.control_rounds)
     chosen = {
-        it: workloads(it.challenge, device, ranked_only=True)
-        for it in subjects(device)
-        if any(text in it.name for text in options.only)
+        subject: workloads(subject.challenge, device, ranked_only=True)
+        for subject in subjects(device)
+        if any(text in subject.name for text in options.only)
     }
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as inside:
         raw = Raw(Recorded(device), Path(inside) if options.inside else None)

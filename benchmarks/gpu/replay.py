@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def control(row: Row, half: str) -> list[tuple[Timed, float]]:
-    return [(it, 0.0) for it in unpacked(row[half])]
+    return [(timing, 0.0) for timing in unpacked(row[half])]
 
 
 def settled(row: Row, usual: Usual | None = None) -> Measured:
@@ -43,8 +43,8 @@ def settled(row: Row, usual: Usual | None = None) -> Measured:
 
 
 def by_median(row: Row) -> float:
-    costs = [it.gate for half in ("control_before", "control_after") for it, _ in control(row, half)]
-    return statistics.median(it.gate for it in unpacked(row["own"])) - statistics.median(costs)
+    costs = [timing.gate for half in ("control_before", "control_after") for timing, _ in control(row, half)]
+    return statistics.median(timing.gate for timing in unpacked(row["own"])) - statistics.median(costs)
 
 
 def replay(rows: Sequence[Row]) -> dict[str, Any]:
@@ -52,18 +52,18 @@ def replay(rows: Sequence[Row]) -> dict[str, Any]:
     alone = [settled(row) for row in rows]
     known = []
     for place, row in enumerate(rows):
-        others = [it.cost for number, it in enumerate(alone) if number != place]
+        others = [entry.cost for number, entry in enumerate(alone) if number != place]
         known.append(settled(row, Usual(others)).time.value)
-    times = [it.time.value for it in alone]
+    times = [entry.time.value for entry in alone]
     return {
         "gradings": len(rows),
-        "rounds": [it.rounds for it in alone],
+        "rounds": [entry.rounds for entry in alone],
         "time_us": round(statistics.fmean(known) * 1e6, 2),
         "spread": round(spread(known), 5),
         "spread_by_own_control": round(spread(times), 5),
         "spread_by_median": round(spread([by_median(row) for row in rows]), 5),
         "deviation_us": round(statistics.stdev(known) * 1e6, 3),
-        "costs_us": [round(it.cost * 1e6, 2) for it in alone],
+        "costs_us": [round(entry.cost * 1e6, 2) for entry in alone],
     }
 
 

@@ -57,7 +57,7 @@ def main() -> None:
         for workload in request.workloads:
             if not is_ranked(challenge.manifest, workload, device):
                 continue
-            watch = lambda part, it=workload: Stopwatch(challenge, it, request.seed_key, device, part)  # noqa: E731
+            watch = lambda part, chosen=workload: Stopwatch(challenge, chosen, request.seed_key, device, part)  # noqa: E731
             before = watch("before").control(control)
             subject = launcher.submission()
             own = watch("own").own(subject)
@@ -65,16 +65,18 @@ def main() -> None:
             after = watch("after").control(control)
             print(f"grading {grading}, {workload.name}")
             for name, half in (("before", before), ("after", after)):
-                print(f"  {name + ': G - known':32}{quantiles([it.gate - known for it, known in half])}")
+                print(
+                    f"  {name + ': G - known':32}{quantiles([timing.gate - known for timing, known in half])}"
+                )
                 print(f"  {name + ': known':32}{quantiles([known for _, known in half])}")
-                print(f"  {name + ': before the gate':32}{quantiles([it.before for it, _ in half])}")
-                print(f"  {name + ': after the gate':32}{quantiles([it.after for it, _ in half])}")
-            print(f"  {'own: G':32}{quantiles([it.gate for it in own.rounds])}")
-            print(f"  {'own: before the gate':32}{quantiles([it.before for it in own.rounds])}")
-            print(f"  {'own: after the gate':32}{quantiles([it.after for it in own.rounds])}")
+                print(f"  {name + ': before the gate':32}{quantiles([timing.before for timing, _ in half])}")
+                print(f"  {name + ': after the gate':32}{quantiles([timing.after for timing, _ in half])}")
+            print(f"  {'own: G':32}{quantiles([timing.gate for timing in own.rounds])}")
+            print(f"  {'own: before the gate':32}{quantiles([timing.before for timing in own.rounds])}")
+            print(f"  {'own: after the gate':32}{quantiles([timing.after for timing in own.rounds])}")
             found = settle(own, before, after, device.noise)
             print(f"  {parts(found)}  gated {found.gated}")
-            print(f"  first rounds {[round(it.gate * 1e6, 1) for it in own.rounds[:8]]}", flush=True)
+            print(f"  first rounds {[round(timing.gate * 1e6, 1) for timing in own.rounds[:8]]}", flush=True)
         launcher.close()
 
 

@@ -115,7 +115,7 @@ def _chosen(options: argparse.Namespace) -> list[plan.Planned]:
     steps = plan.PLANS[options.plan]
     if not options.only:
         return list(steps)
-    return list({it.name: it for text in options.only for it in steps if text in it.name}.values())
+    return list({step.name: step for text in options.only for step in steps if text in step.name}.values())
 
 
 def _results() -> ModuleType:
@@ -137,7 +137,7 @@ def ledger() -> plan.Ledger:
 def note(step: plan.Planned, code: int, began: float) -> None:
     """Keep that a step of a plan ran, from ``began`` (seconds since the epoch) until now."""
     results = _results()
-    kept = any(it.stat().st_mtime >= began for it in results.FOLDER.glob(f"{step.keeps}-*.json"))
+    kept = any(path.stat().st_mtime >= began for path in results.FOLDER.glob(f"{step.keeps}-*.json"))
     seconds = round(time.time() - began, 1)
     rows = [{"step": step.name, "code": code, "seconds": seconds, "kept": bool(step.keeps) and kept}]
     results.keep("gpu_plan", {"rows": results.merged("gpu_plan", rows, "step")})
@@ -149,16 +149,16 @@ TESTED = re.compile(r"^(?P<test>tests/\S+?::.+?) (?P<outcome>PASSED|FAILED|ERROR
 
 def passed() -> set[str]:
     """The tests that passed on such a GPU with these sources of the judge."""
-    found: set[str] = _results().known("gpu_tests", "test", lambda it: it["outcome"] == "PASSED")
+    found: set[str] = _results().known("gpu_tests", "test", lambda row: row["outcome"] == "PASSED")
     return found
 
 
 def note_tests(log: str) -> None:
     """Keep how each test ended that a log tells of: with an error at its end, one has not passed."""
     outcomes: dict[str, str] = {}
-    for it in TESTED.finditer(log):
-        if outcomes.get(it["test"]) not in ("FAILED", "ERROR"):
-            outcomes[it["test"]] = it["outcome"]
+    for match in TESTED.finditer(log):
+        if outcomes.get(match["test"]) not in ("FAILED", "ERROR"):
+            outcomes[match["test"]] = match["outcome"]
     if outcomes:
         results = _results()
         rows = [{"test": test, "outcome": outcome} for test, outcome in outcomes.items()]
@@ -202,8 +202,8 @@ def _numbered(steps: list[str]) -> list[Task]:
 def _planned(options: argparse.Namespace) -> list[Task]:
     to_do = ledger().to_do(_chosen(options), again=options.again)
     print(plan.table(_chosen(options), ledger(), options.budget, again=options.again), flush=True)
-    split = ((it, it.task.partition("=")) for it in to_do)
-    return [Task(number, name, words, it) for number, (it, (name, _, words)) in enumerate(split, 1)]
+    split = ((step, step.task.partition("=")) for step in to_do)
+    return [Task(number, name, words, step) for number, (step, (name, _, words)) in enumerate(split, 1)]
 
 
 class Lanes:
@@ -219,8 +219,8 @@ class Lanes:
 
     def run(self) -> dict[str, int]:
         """The exit code of each task, by title; 1 where no time was left for it. First those that run alone."""
-        alone = [it for it in self.left if it.planned is not None and it.planned.alone]
-        self.left = [it for it in self.left if it not in alone]
+        alone = [step for step in self.left if step.planned is not None and step.planned.alone]
+        self.left = [step for step in self.left if step not in alone]
         for task in alone:
             self._one(task, 0)
         lanes = [threading.Thread(target=self._lane, args=(gpu,)) for gpu in range(self.options.gpus)]

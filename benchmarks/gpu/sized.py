@@ -69,8 +69,12 @@ def family_of(slug: str) -> str:
 
 def right(catalogue: Catalogue, wanted: Sequence[str]) -> list[Subject]:
     """Solutions and variants; ``wanted``: slugs or names of subjects, all where there are none."""
-    every = (it for it in of_catalogue(catalogue) if it.path.parent.name != "mutants" and it.slug in SIZES)
-    return [it for it in every if not wanted or {it.name, it.slug} & set(wanted)]
+    every = (
+        subject
+        for subject in of_catalogue(catalogue)
+        if subject.path.parent.name != "mutants" and subject.slug in SIZES
+    )
+    return [subject for subject in every if not wanted or {subject.name, subject.slug} & set(wanted)]
 
 
 def sized_case(challenge: Challenge) -> Case:

@@ -70,7 +70,7 @@ class Row:
 
     @property
     def best(self) -> float | None:
-        return min((self.times[it] for it in ("cuda", "triton") if it in self.times), default=None)
+        return min((self.times[name] for name in ("cuda", "triton") if name in self.times), default=None)
 
     def judge(self, copy: float) -> None:
         """Hold the better solution against its target. ``copy``: bytes/s."""
@@ -93,7 +93,7 @@ class Row:
 
         best = self.best or float("nan")
         sol = self.roofline_us / best
-        eager, compiled = (self.times.get(it, float("nan")) / best for it in ("eager", "compile"))
+        eager, compiled = (self.times.get(name, float("nan")) / best for name in ("eager", "compile"))
         numbers = f"{cell('cuda'):>10}{cell('triton'):>10}{cell('eager'):>10}{cell('compile'):>10}"
         shares = f"{sol:>7.2f}{self.bandwidth_share:>7.2f}{eager:>8.2f}{compiled:>8.2f}"
         return f"{self.slug:<24}{self.workload:<22}{numbers}{shares}  {self.target} {'met' if self.met else 'MISSED'}"
@@ -133,13 +133,13 @@ class Bench:
         """All boxes that ``row`` needs, started and preloaded."""
         boxes, allow = Ahead(self.boxes), challenge.manifest.allow
         memory = challenge.manifest.limits.memory_bytes
-        specs = [submission_spec(self.device, it, memory, allow) for it in Language]
+        specs = [submission_spec(self.device, language, memory, allow) for language in Language]
         specs += [self.device.box_spec(BoxPurpose.BASELINE, Language.TRITON, memory)] * 2
         boxes.prepare([*specs, self.device.box_spec(BoxPurpose.CONTROL, Language.CUDA, memory)])
         return boxes
 
     def _fill(self, row: Row, challenge: Challenge, workload: Workload, boxes: BoxMaker) -> None:
-        launchers = {it: self._launcher(challenge, it, boxes) for it in Language}
+        launchers = {language: self._launcher(challenge, language, boxes) for language in Language}
         try:
             control = launchers[Language.CUDA].control()
             before = self._control(challenge, workload, control, "before")
@@ -192,7 +192,11 @@ def longest(challenge: Challenge, device: Device) -> Workload | None:
         and (plan is None or not plan.shortage(challenge, workload))
     ]
     ceilings = device.ceilings()
-    return max(ranked, key=lambda it: roofline_seconds(challenge.manifest, it, ceilings) or 0.0, default=None)
+    return max(
+        ranked,
+        key=lambda workload: roofline_seconds(challenge.manifest, workload, ceilings) or 0.0,
+        default=None,
+    )
 
 
 def compile_ahead(bench: Bench, challenges: Sequence[Challenge]) -> None:
@@ -230,15 +234,19 @@ def main() -> int:
     copy = copy_bandwidth()
     device.use_ceilings(dict(device.ceilings()))
     bench = Bench(catalogue, device, boxes)
-    done = known("solutions", "slug", lambda it: not it["failures"]) if options.missing else set()
-    slugs = [it for it in options.slugs or catalogue.slugs() if it not in done]
+    done = known("solutions", "slug", lambda row: not row["failures"]) if options.missing else set()
+    slugs = [entry for entry in options.slugs or catalogue.slugs() if entry not in done]
     challenges = [catalogue.load(slug) for slug in slugs]
     steps.attempt("compile all", compile_ahead, bench, challenges)
     rows: list[Row] = []
     left: list[str] = []
-    todo = [(it, chosen) for it in challenges if (chosen := longest(it, device)) is not None]
+    todo = [
+        (challenge, chosen) for challenge in challenges if (chosen := longest(challenge, device)) is not None
+    ]
     steps.failures += [
-        f"{it.slug}: no workload is ranked" for it in challenges if it not in [one for one, _ in todo]
+        f"{challenge.slug}: no workload is ranked"
+        for challenge in challenges
+        if challenge not in [one for one, _ in todo]
     ]
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(bench.prepare, todo[0][0]) if todo else None
@@ -255,8 +263,8 @@ def main() -> int:
                 if options.json:
                     keep_rows(rows, copy, device, steps)
             if last:
-                left = [it.slug for it, _ in todo[number + 1 :]]
-                steps.failures += [f"{it}: no time left" for it in left]
+                left = [challenge.slug for challenge, _ in todo[number + 1 :]]
+                steps.failures += [f"{entry}: no time left" for entry in left]
                 break
     boxes.reap()
     report(rows, copy, device, steps)
@@ -264,7 +272,7 @@ def main() -> int:
         keep_rows(rows, copy, device, steps)
     if left:
         return GO_ON
-    return 0 if all(it.met for it in rows) and not steps.failures else 1
+    return 0 if all(row.met for row in rows) and not steps.failures else 1
 
 
 def report(rows: Sequence[Row], copy: float, device: Device, steps: Steps) -> None:
@@ -282,7 +290,7 @@ def keep_rows(rows: Sequence[Row], copy: float, device: Device, steps: Steps) ->
     figures: dict[str, Any] = {
         "copy_bytes_per_s": copy,
         "ceilings": dict(device.ceilings()),
-        "rows": merged("solutions", [asdict(it) for it in rows], "slug"),
+        "rows": merged("solutions", [asdict(row) for row in rows], "slug"),
         "failures": steps.failures,
     }
     keep("solutions", figures)

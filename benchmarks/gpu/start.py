@@ -62,10 +62,10 @@ def starts(boxes: BoxMaker, device: Device, spec: BoxSpec, count: int, beside: i
         started = list(threads.map(lambda _: start(boxes, spec), range(count)))
     # Here: a client needs the GPU's context, which is this thread's.
     found = [{**seconds, **heard(box, device)} for box, seconds in started]
-    names = list(dict.fromkeys(name for it in found for name in it))
-    medians = {name: round(statistics.median(it.get(name, 0.0) for it in found), 3) for name in names}
+    names = list(dict.fromkeys(name for start in found for name in start))
+    medians = {name: round(statistics.median(start.get(name, 0.0) for start in found), 3) for name in names}
     print(f"  {beside} at a time: " + ", ".join(f"{name} {seconds:.3f}" for name, seconds in medians.items()))
-    return {"median_s": medians, "all_s": [round(it["whole"], 3) for it in found]}
+    return {"median_s": medians, "all_s": [round(start["whole"], 3) for start in found]}
 
 
 def slow_imports(words: str) -> list[tuple[float, str]]:
@@ -90,7 +90,7 @@ def without_bytecode(package: str) -> dict[str, int]:
     spec = importlib.util.find_spec(package)
     folder = Path((spec.origin if spec else "") or "").parent
     files = list(folder.rglob("*.py"))
-    missing = sum(not Path(importlib.util.cache_from_source(str(it))).exists() for it in files)
+    missing = sum(not Path(importlib.util.cache_from_source(str(file))).exists() for file in files)
     print(f"  {package} in {folder}: {missing} of {len(files)} files have no bytecode")
     return {"files": len(files), "without": missing}
 
@@ -111,7 +111,10 @@ def compiling() -> dict[str, float]:
 
 
 def kinds(device: Device) -> dict[str, BoxSpec]:
-    found = {it.value: submission_spec(device, it, limits.BOX_MEMORY_BYTES) for it in device.languages()}
+    found = {
+        language.value: submission_spec(device, language, limits.BOX_MEMORY_BYTES)
+        for language in device.languages()
+    }
     one: Sequence[Any] = device.languages()
     return {**found, "control": device.box_spec(BoxPurpose.CONTROL, one[-1], limits.BOX_MEMORY_BYTES)}
 
@@ -133,8 +136,10 @@ def main() -> int:
             for beside in (1, options.count)
         }
     print("plain processes", flush=True)
-    figures["bytecode"] = {it: without_bytecode(it) for it in ("torch", "triton")}
-    figures["imports"] = {it: slow_imports(it) for it in ("import torch", "import torch, triton.language")}
+    figures["bytecode"] = {module: without_bytecode(module) for module in ("torch", "triton")}
+    figures["imports"] = {
+        statement: slow_imports(statement) for statement in ("import torch", "import torch, triton.language")
+    }
     if not device.on_processor:
         figures["compiling_s"] = compiling()
     if options.json:

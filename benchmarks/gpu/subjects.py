@@ -61,16 +61,17 @@ def subjects(device: Device) -> list[Subject]:
         Subject("softmax, Triton", catalogue, "softmax", Language.TRITON),
         Subject("matmul fp16, Triton", private, "matmul_fp16_8192", Language.TRITON),
     ]
-    return [it for it in every if it.language in device.languages()]
+    return [subject for subject in every if subject.language in device.languages()]
 
 
 def workloads(challenge: Challenge, device: Device, *, ranked_only: bool) -> list[Workload]:
     """The workloads of this kind of device; ``ranked_only``: those whose roofline time is long enough."""
     on = "cpu" if device.name == CPU else "gpu"
     return [
-        it
-        for it in challenge.manifest.workloads
-        if it.on == on and not (ranked_only and on == "gpu" and not is_ranked(challenge.manifest, it, device))
+        workload
+        for workload in challenge.manifest.workloads
+        if workload.on == on
+        and not (ranked_only and on == "gpu" and not is_ranked(challenge.manifest, workload, device))
     ]
 
 
@@ -94,7 +95,7 @@ def task(subject: Subject, chosen: Sequence[Workload], device: Device, maker: Bo
     return {
         "name": subject.name,
         "path": str(path),
-        "workloads": {it.name: _arguments(challenge, it) for it in chosen},
+        "workloads": {workload.name: _arguments(challenge, workload) for workload in chosen},
     }
 
 

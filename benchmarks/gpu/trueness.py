@@ -77,8 +77,10 @@ Times = dict[tuple[str, str], dict[str, float]]
 
 
 def judged(subject: Subject, some: list[Workload], device: Device, boxes: BoxMaker, times: Times) -> None:
-    for it in grade(subject, some, device, boxes).workloads:
-        times[subject.name, it.name].update(judge=it.time_us, charged=it.charged_us, gated=float(it.gated))
+    for workload in grade(subject, some, device, boxes).workloads:
+        times[subject.name, workload.name].update(
+            judge=workload.time_us, charged=workload.charged_us, gated=float(workload.gated)
+        )
 
 
 def inside(
@@ -89,12 +91,12 @@ def inside(
     source = subject.source + INSTRUMENT.format(path=str(path))
     report = grade(subject, some, device, boxes, source)
     lines = [line.split() for line in path.read_text().splitlines()]
-    for it in report.workloads:
-        sizes = ",".join(str(it.sizes[name]) for name in subject.challenge.manifest.sizes)
+    for workload in report.workloads:
+        sizes = ",".join(str(workload.sizes[name]) for name in subject.challenge.manifest.sizes)
         found = [float(us) for key, us in lines if key == sizes][SKIPPED:]
         if found:
-            times[subject.name, it.name].update(
-                inside=statistics.median(found), judge_inside=it.time_us, inside_calls=float(len(found))
+            times[subject.name, workload.name].update(
+                inside=statistics.median(found), judge_inside=workload.time_us, inside_calls=float(len(found))
             )
 
 
@@ -108,7 +110,7 @@ def profiled(tasks: list[Any], folder: Path, times: Times) -> None:
     """One run of ncu for all: every call launches one kernel, so the lines come in the order of the calls."""
     said = honest(tasks, ("profile",), folder, *NCU, *NCU_OUTPUT)[""]
     nanoseconds = durations(said)
-    keys = [(it["name"], workload) for it in tasks for workload in it["workloads"]]
+    keys = [(task["name"], workload) for task in tasks for workload in task["workloads"]]
     if len(nanoseconds) != PROFILED * len(keys):
         raise RuntimeError(
             f"ncu told of {len(nanoseconds)} kernels, not {PROFILED} of {len(keys)}: {said[-1500:]}"
@@ -133,7 +135,8 @@ def table(times: Times, ranked: set[tuple[str, str]]) -> tuple[list[dict[str, An
     rows: list[dict[str, Any]] = []
     met = True
     print(
-        f"\n{'subject':<22}{'workload':<20}{'judge us':>11}" + "".join(f"{'judge/' + it:>15}" for it in WAYS)
+        f"\n{'subject':<22}{'workload':<20}{'judge us':>11}"
+        + "".join(f"{'judge/' + way:>15}" for way in WAYS)
     )
     for key, found in times.items():
         if "judge" not in found:
@@ -144,7 +147,7 @@ def table(times: Times, ranked: set[tuple[str, str]]) -> tuple[list[dict[str, An
         decisive = [
             ratios[way] for way in ("inside" if "inside" in ratios else "cold", "ncu") if way in ratios
         ]
-        within = all(abs(it - 1.0) <= TARGET for it in decisive)
+        within = all(abs(ratio - 1.0) <= TARGET for ratio in decisive)
         met = met and (within or key not in ranked)
         word = ("met" if within else "MISSED") if key in ranked else "not ranked"
         cells = "".join(f"{ratios[way]:>15.4f}" if way in ratios else f"{'-':>15}" for way in WAYS)
@@ -172,39 +175,44 @@ def main() -> int:
     steps, times = Steps(), defaultdict[tuple[str, str], dict[str, float]](dict)
     device, maker = make_device(options.device, options.gpu), make_boxes(options.box)
     device.use_ceilings(dict(device.ceilings()))
-    chosen = {it: workloads(it.challenge, device, ranked_only=options.quick) for it in subjects(device)}
+    chosen = {
+        subject: workloads(subject.challenge, device, ranked_only=options.quick)
+        for subject in subjects(device)
+    }
     # Only a plain process can leave its times where we find them.
     plain = make_boxes("local")
     boxes, open_boxes = Ahead(maker), Ahead(plain)
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as made_folder:
         folder = Path(made_folder)
         try:
-            triton = [it for it in chosen if it.language is Language.TRITON]
+            triton = [subject for subject in chosen if subject.language is Language.TRITON]
             steps.attempt("boxes", boxes.prepare, box_specs(device, chosen))
             steps.attempt("plain boxes", open_boxes.prepare, box_specs(device, triton))
-            for it, some in chosen.items():
-                steps.attempt(it.name, judged, it, some, device, boxes, times)
-                if it in triton:
-                    name = f"{it.name}, instrumented"
-                    steps.attempt(name, inside, it, some, device, open_boxes, folder, times)
+            for subject, some in chosen.items():
+                steps.attempt(subject.name, judged, subject, some, device, boxes, times)
+                if subject in triton:
+                    name = f"{subject.name}, instrumented"
+                    steps.attempt(name, inside, subject, some, device, open_boxes, folder, times)
         finally:
             boxes.close()
             open_boxes.close()
             maker.reap()
         if device.name != CPU:
             made = [
-                steps.attempt(f"{it.name} for another process", task, it, some, device, plain, folder)
-                for it, some in chosen.items()
+                steps.attempt(
+                    f"{subject.name} for another process", task, subject, some, device, plain, folder
+                )
+                for subject, some in chosen.items()
             ]
-            tasks = [it for it in made if it is not None]
+            tasks = [run for run in made if run is not None]
             steps.attempt("events in another process", outside, tasks, folder, times)
             if shutil.which("ncu") and not options.quick:
                 steps.attempt("ncu", profiled, tasks, folder, times)
     ranked = {
-        (it.name, one.name)
-        for it, some in chosen.items()
+        (subject.name, one.name)
+        for subject, some in chosen.items()
         for one in some
-        if is_ranked(it.challenge.manifest, one, device)
+        if is_ranked(subject.challenge.manifest, one, device)
     }
     rows, met = table(times, ranked)
     print(f"{maker.name} boxes, {steps.seconds:.0f} s in all; target: within {TARGET:.0%} at ranked sizes")

@@ -134,9 +134,12 @@ class Submitter:
         parts = dict(report.breakdown_s)
         judged = parts.pop("total")
         rest = judged - sum(parts.values())
-        times = {it.name: (it.rounds, it.time_us, it.fixed_us, it.charged_us) for it in report.workloads}
+        times = {
+            workload.name: (workload.rounds, workload.time_us, workload.fixed_us, workload.charged_us)
+            for workload in report.workloads
+        }
         print(
-            f"    rounds, us, cost of a round, charged: {times}; flags: {[it.value for it in report.flags]}",
+            f"    rounds, us, cost of a round, charged: {times}; flags: {[flag.value for flag in report.flags]}",
             flush=True,
         )
         parts |= {"rest of the judge": rest, "around the judge": whole - judged}
@@ -188,11 +191,11 @@ def summary(name: str, language: Language, runs: list[Run]) -> dict[str, Any]:
     print(f"  the GPU is held {held:.3f} s (target {HELD_TARGET} s); {3600 / held:.0f} submissions an hour")
     for title, found in (("parts", parts), ("phases", phases), ("the start of a box", start)):
         print(f" {title}:" if found else "", end="\n" if found else "")
-        for name, seconds in sorted(found.items(), key=lambda it: -it[1]):
+        for name, seconds in sorted(found.items(), key=lambda pair: -pair[1]):
             print(f"  {name:<32} {seconds:7.3f} s")
     return {
         "median_s": round(median, 4),
-        "all_s": [round(it, 4) for it in whole],
+        "all_s": [round(time, 4) for time in whole],
         "parts_s": parts,
         "phases_s": phases,
         "box_start_s": start,
@@ -260,7 +263,9 @@ def main() -> int:
         baselines: dict[str, dict[str, float | None]] = {}
         if options.no_baselines:
             names = ("eager",) if options.device == CPU else ("eager", "compile")
-            baselines = {it.name: dict.fromkeys(names) for it in catalogue.load(SLUG).manifest.workloads}
+            baselines = {
+                workload.name: dict.fromkeys(names) for workload in catalogue.load(SLUG).manifest.workloads
+            }
         for language in languages:
             kinds: dict[str, Artefact | None] = {language.value: None}
             if language.kernels_ahead and options.device != CPU:
@@ -276,7 +281,7 @@ def main() -> int:
                 if len(runs) > 1:
                     figures[name] = summary(name, language, runs)
     if options.inline and options.device != CPU:
-        elements = max(it.sizes["n"] for it in catalogue.load(SLUG).manifest.workloads)
+        elements = max(workload.sizes["n"] for workload in catalogue.load(SLUG).manifest.workloads)
         source = catalogue.root / "reference" / SLUG / "staff" / "solution.cu"
         figures["load_inline"] = steps.attempt("load_inline", load_inline, source, elements, options.gpu)
     print(f"\n{options.box} boxes, {steps.seconds:.0f} s in all")
@@ -291,7 +296,7 @@ def main() -> int:
             "phases": options.phases,
         }
         keep("gpu_turnaround", {**setup, **figures, "failures": steps.failures})
-    met = all(figures.get(it.value, {}).get("met", False) for it in languages)
+    met = all(figures.get(language.value, {}).get("met", False) for language in languages)
     return 0 if met and not steps.failures else 1
 
 

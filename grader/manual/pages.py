@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -62,6 +63,19 @@ class Manual:
     def has(self, name: str) -> bool:
         return name == INDEX or name in self._pages
 
+    def extended(self, name: str, text: str) -> Manual:
+        """A copy whose page ``name`` ends with ``text``. Raises NotFound."""
+        page = self.page(name)
+        whole = f"{page.text.rstrip()}\n\n{text}"
+        longer = replace(page, text=whole, sections=tuple(split(whole)))
+        made = copy(self)
+        made.roles = tuple(
+            replace(role, pages=tuple(longer if each is page else each for each in role.pages))
+            for role in self.roles
+        )
+        made._pages = {**self._pages, name: longer}
+        return made
+
     def beside(self, page: Page) -> tuple[Page | None, Page | None]:
         """The page before and the one after."""
         order = self.pages
@@ -73,7 +87,11 @@ class Manual:
         asked = name.strip("/").removesuffix(".md").lower()[:80]
         known = {each.lower(): page for page in self._pages.values() for each in (page.name, page.title)}
         known |= {page.name.rpartition("/")[2]: page for page in self._pages.values()}
-        found = [known[each] for each in get_close_matches(asked, known, n=4, cutoff=0.5)]
+        found = [
+            known[each]
+            for word in (asked, asked.rpartition("/")[2])
+            for each in get_close_matches(word, known, n=4, cutoff=0.5)
+        ]
         return list({page.name: page for page in found}.values())
 
     def _roles(self) -> list[Audience]:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from references.markdown import code, page, table
+from grader.manual.markup import code, table
+from references.markdown import page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
     "Every wrong answer near the right one that was tried at the workloads of each challenge, in rounds drawn and "
-    "compared as the judge does, and what kills it ([how](../authoring.md#approximations)). *Ordinary* rounds hold the "
+    "compared as the judge does, and what kills it ([how](../proving.md#approximations)). *Ordinary* rounds hold the "
     "challenge's own inputs, *outliers* a few large values strewn over an input; the rest are special inputs by the "
     "names of the cases that hold them. An approximation is listed with what shows it at every workload where it was "
     "caught, the likeliest first; where no kind of round does so alone, with all that show it at some. "
@@ -45,8 +46,10 @@ def _parts(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> Iterator[str]:
         for each in row["each"]:
             if each["caught"]:
                 killed.setdefault(_killers(each), []).append(code(each["name"]))
-        order = sorted(killed, key=lambda it: (-len(killed[it]), it))
-        yield table(("killed by", "approximations"), [(it, ", ".join(killed[it])) for it in order])
+        order = sorted(killed, key=lambda killer: (-len(killed[killer]), killer))
+        yield table(
+            ("killed by", "approximations"), [(killer, ", ".join(killed[killer])) for killer in order]
+        )
         yield from _waived(row)
         if row["not_applicable"]:
             names = ", ".join(map(code, row["not_applicable"]))
@@ -62,7 +65,9 @@ def _killers(each: Mapping[str, Any]) -> str:
     always, some = each["always_shown_by"], each["sometimes_shown_by"]
     named, more = (always, "") if always else (some, " (one or another, by workload)")
     rest = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    words = [it if it == "ordinary" or it.startswith("outliers") else code(it) for it in named[:_NAMED]]
+    words = [
+        kind if kind == "ordinary" or kind.startswith("outliers") else code(kind) for kind in named[:_NAMED]
+    ]
     return ", ".join(words) + rest + more
 
 
@@ -76,6 +81,7 @@ def _waived(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"**Allowed:** {listed}. {reason}"
     if row["passes"]:
         listed = ", ".join(
-            f"{code(it['name'])} ({it['workload']}, {it['probability']})" for it in row["passes"]
+            f"{code(passed['name'])} ({passed['workload']}, {passed['probability']})"
+            for passed in row["passes"]
         )
         yield f"**Passes:** {listed}."

@@ -12,7 +12,8 @@ import typer
 
 from grader.cli.command import load
 from grader.cli.registry import GROUPS
-from references.markdown import code, page, table, unwrapped
+from grader.manual.markup import code, table, unwrapped
+from references.markdown import page
 
 ABOUT = (
     "Every command with its arguments and options, as `grader COMMAND --help` has them. "

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import grader.cli.command  # noqa: F401 - defines errors of the command line
 from grader import errors
 from grader.errors import GraderError
-from references.markdown import code, page, table, unwrapped
+from grader.manual.markup import code, table, unwrapped
+from references.markdown import page
 
 ABOUT = (
     "Each error has a code, a message and, mostly, a hint that says how to fix it. The API answers with "

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from references.markdown import code, page, table
+from grader.manual.markup import code, table
+from references.markdown import page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
@@ -50,7 +51,7 @@ CLOCK = (
 
 APPROXIMATIONS = (
     "Wrong answers near the right one, tried at every workload in rounds that are drawn and compared as the judge does "
-    "(`benchmarks/approximations.py`; [what they are](../authoring.md#approximations)). *By*: how many are shown by "
+    "(`benchmarks/approximations.py`; [what they are](../proving.md#approximations)). *By*: how many are shown by "
     "ordinary rounds, of the others by rounds with outliers, and the rest by special values alone. *At most*: how "
     "likely the one that passes most easily passes a grading of a workload for GPUs. What is *allowed* passes, and the "
     "challenge's page says why it may."
@@ -77,7 +78,6 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("How far gradings differ", "repeatability", _repeatability),
         ("Those gradings by the rule of today", "replay", _replay),
         ("Attacks on the clock", "band", _band),
-        ("Attacks on the clock while the host's other GPU works", "band_beside_another_gpu", _band),
     ):
         for each in kept:
             if each["benchmark"] == name:
@@ -86,7 +86,7 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "## All results"
     heads = ("file", "device", "day", "commit")
     files = sorted(RESULTS.glob("*.json"))
-    yield table(heads, [(code(path.name), *_where(it)) for path, it in zip(files, kept, strict=True)])
+    yield table(heads, [(code(path.name), *_where(run)) for path, run in zip(files, kept, strict=True)])
 
 
 def _solutions(kept: Mapping[str, Any]) -> Iterator[str]:
@@ -103,17 +103,18 @@ def _solutions(kept: Mapping[str, Any]) -> Iterator[str]:
 def _times(row: Mapping[str, Any], commit: str) -> tuple[str, ...]:
     times = row["times"]
     cells = [
-        f"{times[it]:,.1f}" if it in times else "failed" for it in ("cuda", "triton", "eager", "compile")
+        f"{times[name]:,.1f}" if name in times else "failed"
+        for name in ("cuda", "triton", "eager", "compile")
     ]
     return code(row["slug"]), row["workload"], *cells, _short(commit)
 
 
 def _shares(row: Mapping[str, Any]) -> tuple[str, ...]:
     times = row["times"]
-    best = min((times[it] for it in ("cuda", "triton") if it in times), default=None)
+    best = min((times[name] for name in ("cuda", "triton") if name in times), default=None)
     if best is None:
         return code(row["slug"]), "", "", "", row["target"], "missed"
-    over = [f"{times[it] / best:.2f}" if it in times else "" for it in ("eager", "compile")]
+    over = [f"{times[name] / best:.2f}" if name in times else "" for name in ("eager", "compile")]
     reached = row["eager_share" if "eager" in row["target"] else "bandwidth_share"]
     told = f"{reached:.3f}{'' if row['met'] else ', missed'}"
     bound = row["target"].startswith("none")
@@ -136,9 +137,9 @@ def _proofs(kept: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _proof(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
-    told = {it["name"]: it["summary"] for it in row["checks"]}
+    told = {check["name"]: check["summary"] for check in row["checks"]}
     cases = re.search(r"\d+", told["manifest"])
-    killed = [told.get(it, "").removesuffix(" killed") for it in ("mutants", "generic")]
+    killed = [told.get(name, "").removesuffix(" killed") for name in ("mutants", "generic")]
     commit = row.get("commit", kept["commit"])
     return (
         code(row["slug"]),
@@ -178,7 +179,8 @@ def _tried(row: Mapping[str, Any]) -> tuple[str, ...]:
     for kinds, number in row["caught_by"].items():
         shown[kinds.split()[0]] += number
     allowed, passes = (
-        ", ".join(map(code, dict.fromkeys(it["name"] for it in row[key]))) for key in ("allowed", "passes")
+        ", ".join(map(code, dict.fromkeys(waived["name"] for waived in row[key])))
+        for key in ("allowed", "passes")
     )
     by = ", ".join(map(str, shown.values()))
     most = f"{row['most_likely_caught']:.1g}"
@@ -203,7 +205,9 @@ def _repeatability(kept: Mapping[str, Any]) -> Iterator[str]:
     heads = ("kernel", "workload", "the judge", "target", "`do_bench`", "events", "commit")
     rows = []
     for (subject, workload), by in found.items():
-        spreads = [f"{by[it]['spread']:.2%}" if it in by else "" for it in ("judge", "do_bench", "events")]
+        spreads = [
+            f"{by[name]['spread']:.2%}" if name in by else "" for name in ("judge", "do_bench", "events")
+        ]
         target = by["judge"]["target"] if "judge" in by else None
         aim = "" if target is None else f"{target:.1%}{', missed' if by['judge']['spread'] > target else ''}"
         size = "the ranked time of all" if workload == "all of them" else workload
@@ -228,7 +232,7 @@ def _replay(kept: Mapping[str, Any]) -> Iterator[str]:
     rows = []
     for row in kept["figures"]["rows"]:
         fewest, most = min(row["rounds"]), max(row["rounds"])
-        spreads = [f"{row[it]:.2%}" for it in ("spread", "spread_by_own_control", "spread_by_median")]
+        spreads = [f"{row[key]:.2%}" for key in ("spread", "spread_by_own_control", "spread_by_median")]
         rounds = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         name = code(row["file"].partition("-")[0])
         rows.append((name, row["subject"], row["workload"], f"{row['gradings']}", rounds, *spreads))
@@ -237,13 +241,13 @@ def _replay(kept: Mapping[str, Any]) -> Iterator[str]:
 
 def _band(kept: Mapping[str, Any]) -> Iterator[str]:
     figures = kept["figures"]
-    gains = [it for it in figures["attacks"] if it["gain"] is not None]
-    best = max(gains, key=lambda it: it["gain"], default={"gain": 0.0, "name": "none"})
-    ran = [it for it in figures["attacks"] if it["outcome"] != "NOT RUN"]
+    gains = [attack for attack in figures["attacks"] if attack["gain"] is not None]
+    best = max(gains, key=lambda attack: attack["gain"], default={"gain": 0.0, "name": "none"})
+    ran = [attack for attack in figures["attacks"] if attack["outcome"] != "NOT RUN"]
     yield CLOCK.format(
         workload=figures["workload"],
         boxes=figures["boxes"],
-        held=sum(it["outcome"] == "DEFENDED" for it in ran),
+        held=sum(attack["outcome"] == "DEFENDED" for attack in ran),
         all=len(ran),
         best=best["gain"],
         name=code(best["name"]),

@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import SecretStr
 
+from grader.manual.markup import code, table
 from grader.oidc_settings import OidcProvider
 from grader.settings import Settings
-from references.markdown import code, page, table
+from references.markdown import page
 
 ABOUT = (
     "A platform is configured by environment variables. Each setting may also be a file of its name, in lower case, in "

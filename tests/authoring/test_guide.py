@@ -16,7 +16,7 @@ from grader.schemas.proof import Check
 from tests.authoring.conftest import Write
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "authoring.md").read_text()
+GUIDE = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("authoring", "proving"))
 KEYS = {*Manifest.model_fields, *Argument.model_fields, *Values.model_fields, *Limits.model_fields}
 RECIPES = {name for name, it in vars(cases).items() if isinstance(it, type) and hasattr(it, "draw")} - {
     "Recipe",

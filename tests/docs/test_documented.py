@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import typer
 from flask import Flask
+from flask.testing import FlaskClient
+from flask_openapi3.openapi import OpenAPI
 
 from grader import errors
 from grader.cli import config
@@ -27,6 +29,7 @@ from grader.schemas.report import CaseVerdict, Flag, Verdict
 from grader.schemas.submission import JudgingReason, State, WaitReason
 from grader.schemas.token import Scope
 from grader.settings import Settings
+from grader.web.pages.api_reference import manual
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,14 +45,29 @@ def rows(text: str) -> dict[str, list[str]]:
     return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
 
 
-def test_each_call_of_the_api(app: Flask, docs: Manual) -> None:
-    titles = {each.title for each in docs.page("reference/api").sections}
+def test_each_call_and_model_of_the_api(app: Flask, docs: Manual) -> None:
+    with app.app_context():
+        page = manual().page("api")
+    titles = {section.title for section in page.sections}
     for rule in app.url_map.iter_rules():
         if rule.rule.startswith("/api/") and rule.endpoint != "openapi_document":
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
             for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
                 assert f"{method} {path}" in titles
-    assert "`GET /api/v1/openapi.json`" in docs.page("reference/api").text
+    assert set(cast(OpenAPI, app).api_doc["components"]["schemas"]) <= titles
+    assert page.text.startswith(docs.page("api").text.rstrip()), "what is written by hand comes first"
+    for noise in ("object at 0x", "<function", "`None`", "PydanticUndefined"):
+        assert noise not in page.text
+
+
+def test_the_reference_of_the_api_is_served_and_found(client: FlaskClient) -> None:
+    html = client.get("/docs/api").text
+    assert 'id="post-apiv1submissions"' in html
+    assert 'href="#submitbody"' in html
+    assert 'href="/docs/api#post-apiv1submissions"' in client.get("/docs/search?q=/api/v1/submissions").text
+    missing = client.get("/docs/reference/api")
+    assert missing.status_code == 404
+    assert 'href="/docs/api"' in missing.text.split("Did you mean")[1], "its address until 0.1.0"
 
 
 def test_each_page(app: Flask, docs: Manual) -> None:

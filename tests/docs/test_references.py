@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-MADE = ("cli", "api", "settings", "pages", "errors", "figures", "approximations")
+MADE = ("cli", "settings", "pages", "errors", "figures", "approximations")
 
 
 def make(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

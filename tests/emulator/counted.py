@@ -1,6 +1,6 @@
 """What is counted of each class of instruction: one warp runs a sample of each, and the engine says.
 
-python -m tests.emulator.counted      the table of docs/emulated.md
+python -m tests.emulator.counted      the table of docs/emulated-model.md
 """
 
 from __future__ import annotations

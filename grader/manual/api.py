@@ -1,4 +1,4 @@
-"""The API, from its OpenAPI document."""
+"""The reference of the HTTP API in Markdown, from its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -7,28 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from references.application import application
-from references.markdown import code, page, table, unwrapped
+from grader.manual.markup import code, table, unwrapped
 
-ABOUT = (
-    "Version 1 of the HTTP API, under `/api/v1`. A program sends a token, `Authorization: Bearer grd_...`, which "
-    "`grader login` or `POST /api/v1/tokens` issues; a call that needs one says so. Bodies and answers are "
-    "JSON. Every error has one shape, and its codes are [listed](errors.md). `GET /api/v1/openapi.json` is the "
-    "machine-readable document that this page is made from."
-)
-# That name is said once, above.
+# The page of docs/ that the reference continues.
+PAGE = "api"
+# The model of every error; the page says so once.
 _ENVELOPE = "ErrorEnvelope"
 
 
-def make() -> str:
-    document = _document()
-    return page("HTTP API", ABOUT, [*_resources(document), *_models(document)])
-
-
-def _document() -> dict[str, Any]:
-    with application() as app:
-        found: dict[str, Any] = json.loads(json.dumps(app.api_doc))
-    return found
+def reference(document: dict[str, Any]) -> str:
+    """Every call by resource, then every model."""
+    return "\n\n".join(part for part in (*_resources(document), *_models(document)) if part) + "\n"
 
 
 def _resources(document: dict[str, Any]) -> Iterator[str]:
@@ -48,7 +37,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Iterator[st
     yield f"### {method} {path}"
     yield _summary(operation) + (" Needs a token or a session." if operation.get("security") else "")
     rows = [
-        (code(each["name"]), each["in"], _type(each["schema"]), _told(each))
+        (code(each["name"]), each["in"], _type(each["schema"]), _meaning(each))
         for each in operation.get("parameters", [])
     ]
     yield table(("parameter", "in", "type", "meaning"), rows)
@@ -58,22 +47,22 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Iterator[st
 
 
 def _summary(operation: dict[str, Any]) -> str:
-    """The docstring: its first line is the summary, what follows is the description."""
+    """The view's docstring: OpenAPI splits it into a summary (its first line) and a description."""
     first, rest = operation.get("summary", ""), operation.get("description", "")
     return unwrapped(rest if rest.startswith(first) else f"{first} {rest}")
 
 
 def _answers(responses: dict[str, Any]) -> str:
-    told = []
+    parts = []
     for status, answer in sorted(responses.items()):
-        schema = next(iter(answer.get("content", {}).values()), {}).get("schema")
+        schema = next((media.get("schema") for media in answer.get("content", {}).values()), None)
         name = _type(schema) if schema else ""
         if _ENVELOPE not in name:
-            told.append(f"{status}{f' with {name}' if name else ''}")
+            parts.append(f"{status}{f' with {name}' if name else ''}")
     errors = sorted(
-        status for status in responses if not status.startswith("2") and status not in " ".join(told)
+        status for status in responses if not status.startswith("2") and status not in " ".join(parts)
     )
-    return f"Answers {', '.join(told)}." + (f" Errors: {', '.join(errors)}." if errors else "")
+    return f"Answers {', '.join(parts)}." + (f" Errors: {', '.join(errors)}." if errors else "")
 
 
 def _models(document: dict[str, Any]) -> Iterator[str]:
@@ -82,7 +71,7 @@ def _models(document: dict[str, Any]) -> Iterator[str]:
     for name in sorted(schemas):
         schema = schemas[name]
         yield f"### {name}"
-        # Of an enumeration without words of its own, the document has Python's.
+        # Python's own docstring of an Enum without one.
         about = unwrapped(schema.get("description", ""))
         yield about if about != "An enumeration." else ""
         if "enum" in schema:
@@ -91,20 +80,20 @@ def _models(document: dict[str, Any]) -> Iterator[str]:
         yield table(
             ("field", "type", "needed", "meaning"),
             (
-                (code(field), _type(given), "yes" if field in needed else "", _told(given))
+                (code(field), _type(given), "yes" if field in needed else "", _meaning(given))
                 for field, given in schema.get("properties", {}).items()
             ),
         )
 
 
-def _told(given: dict[str, Any]) -> str:
+def _meaning(given: dict[str, Any]) -> str:
     schema = given.get("schema", given)
     default = schema.get("default")
     words = unwrapped(given.get("description") or schema.get("description") or "")
     if default in (None, "", [], {}, False):
         return words
-    told = code(json.dumps(default)) if not isinstance(default, dict) else ""
-    return f"{words}{'; ' if words and told else ''}{f'default {told}' if told else ''}"
+    value = code(json.dumps(default)) if not isinstance(default, dict) else ""
+    return f"{words}{'; ' if words and value else ''}{f'default {value}' if value else ''}"
 
 
 def _type(schema: dict[str, Any]) -> str:
