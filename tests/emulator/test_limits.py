@@ -1,4 +1,4 @@
-"""What a module may declare, and whose fault it is where something cannot run: a sentence of its own for each."""
+"""Limits of a module, and a message for each fault that keeps it from running."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kernel(body: str, ahead: str = "", params: str = "") -> str:
 
 
 def asked(device: Device, text: str) -> str:
-    """What is said of a module, and of its kernel."""
+    """The messages for a module and its kernel."""
     device.begin()
     status, reply = device.answer(MESSAGE.MODULE, text.encode())
     if status == 0:
