@@ -51,9 +51,10 @@ def asked(device: Device, text: str) -> str:
         (kernel(".reg .b32 %r<3>; ld.param.b32 %r1, [nothing];"), "an unknown name 'nothing'"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1;"), "'add.u32' has too few operands"),
         (kernel(".reg .b32 %r<3>; shfl.sync.b32 %r1, %r2, 1, 31, -1;"), "'shfl.sync.b32' lacks an operand or a part"),
+        (kernel(".reg .b32 %r<3>; prmt.foo %r1, %r2, %r1, 1;"), "'prmt.foo' has an invalid operand: 'foo' is unknown"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_in_a_sentence(engine: Engine, text: str, said: str) -> None:
+def test_an_impossible_module_is_refused_with_a_sentence(engine: Engine, text: str, said: str) -> None:
     told = asked(Device(engine), text)
     assert said in told
     assert "Error" not in told
