@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
 from grader.sandbox.emulator.device import COPY_HEAD, LAUNCH_HEAD, RANGE, Device
-from grader.sandbox.emulator.engine import LARGE_BYTES, Engine
+from grader.sandbox.emulator.engine import LARGE_BYTES, Engine, EngineMissing
 from grader.sandbox.emulator.lower import kernel as lowering
 from grader.sandbox.emulator.model import copies_seconds
 from grader.sandbox.emulator.names import MESSAGE
@@ -115,3 +116,8 @@ def test_what_the_host_wrote_into_large_managed_memory_stays(engine: Engine) -> 
     device.begin()
     assert device.answer(MESSAGE.PUSH, RANGE.pack(address, 4) + b"host")[0] == 0
     assert device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, 4, 2, 0)) == (0, b"host")
+
+
+def test_a_library_of_another_version_says_how_to_build_it() -> None:
+    with pytest.raises(EngineMissing, match=r"another version; run sandbox/emulator/build\.sh"):
+        Engine(1, Path("libm.so.6"))
