@@ -45,10 +45,12 @@ for name in packages:
     if name != "torch" and (spec := importlib.util.find_spec(name)):  # torch has far more than anybody imports
         compileall.compile_dir(os.path.dirname(spec.origin), quiet=2)
 for place, folder in programs.items():
-    for name in os.listdir(folder):
-        if name.endswith(".py"):
-            path = os.path.join(place, name)
-            py_compile.compile(os.path.join(folder, name), importlib.util.cache_from_source(path), path)
+    for within, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".py"):
+                source = os.path.join(within, name)
+                path = os.path.join(place, os.path.relpath(source, folder))
+                py_compile.compile(source, importlib.util.cache_from_source(path), path)
 """
 
 

@@ -56,7 +56,7 @@ _LENGTH_BYTES = 4
 _ATTEMPTS = 3
 # What of the platform a box needs to examine and prove: no service, no records, no web.
 _PACKAGES = ("authoring", "challenge", "judge", "schemas")
-_SUFFIXES = (".py", ".ptx")
+_SUFFIXES = (".py", ".ptx", ".h")  # names.py of the emulator reads headers
 
 
 class LostCheck(Exception):

@@ -19,7 +19,7 @@ BUILT, PREBUILT = _FOLDER / "built", _FOLDER / "prebuilt"
 # Advice if neither exists.
 BUILD = (
     "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev), then "
-    f"`sh {_FOLDER / 'build.sh'}`; or install a wheel of Linux on x86-64 or aarch64."
+    f"`sh {_FOLDER / 'build.sh'}`; or install the Linux wheel for x86-64 or aarch64."
 )
 # Processor flags that x86-64-v3 needs.
 _V3 = frozenset("avx avx2 bmi1 bmi2 f16c fma movbe abm".split())

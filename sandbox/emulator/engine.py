@@ -186,6 +186,9 @@ class Pattern:
     drawn: int  # address of a byte for each page: whether it was filled
 
 
+_OTHER_VERSION = "the engine was built from another version; run sandbox/emulator/build.sh"
+
+
 class EngineMissing(RuntimeError):
     """The engine was not built."""
 
@@ -296,7 +299,7 @@ class Engine:
             )
             or self._c.engine_names().decode() != BUILT_WITH
         ):
-            raise EngineMissing("the engine was built from another version; run sandbox/emulator/build.sh")
+            raise EngineMissing(_OTHER_VERSION)
         self._operations = _operations(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         if not self._engine:
@@ -846,7 +849,10 @@ def _open(library: Path) -> ctypes.CDLL:
         raise EngineMissing(
             f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh"
         ) from error
-    _declare(c)
+    try:
+        _declare(c)
+    except AttributeError as error:
+        raise EngineMissing(_OTHER_VERSION) from error
     return c
 
 

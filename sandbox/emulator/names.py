@@ -33,11 +33,14 @@ class Names:
         raise AttributeError(f"{self._title} has no name {name}")
 
     def __getitem__(self, name: str) -> int:
-        """The number of a name in any case, such as PTX's ``add``. Raises KeyError."""
+        """The number of a name in any case, such as PTX's ``add``. Raises ValueError."""
+        if name.upper() not in self._numbers:
+            raise ValueError(f"'{name}' is unknown")
         return self._numbers[name.upper()]
 
-    def __contains__(self, name: str) -> bool:
-        return name.upper() in self._numbers
+    def __contains__(self, word: str) -> bool:
+        """True for a word of PTX, which is in lower case."""
+        return word.islower() and word.upper() in self._numbers
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
@@ -50,8 +53,8 @@ class Names:
         return self._names[number]
 
     def first_in(self, words: tuple[str, ...] | list[str]) -> int:
-        """The number of the first of these words that is in the list. Raises StopIteration."""
-        return next(self._numbers[word.upper()] for word in words if word.upper() in self._numbers)
+        """The number of the first word of PTX that is in the list. Raises StopIteration."""
+        return next(self[word] for word in words if word in self)
 
     def as_built(self) -> str:
         """The line in which ``engine_names`` of names.c says the same."""

@@ -1,4 +1,4 @@
-"""The emulated GPU in this process, and sources that nvcc compiles for it once a session."""
+"""The emulated GPU in this process, and sources that nvcc compiles once a session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def device(engine: Engine) -> Device:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """The library that a source becomes."""
+    """Compiles a source to a library."""
     home, made = cuda_home(), {}
     need("nvcc")
     assert home is not None

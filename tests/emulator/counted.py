@@ -1,4 +1,4 @@
-"""What is counted of each class of instruction: one warp runs a sample of each, and the engine says.
+"""Counts of each class of instruction: one warp runs a sample of each.
 
 python -m tests.emulator.counted      the table of docs/emulated-model.md
 """
@@ -13,7 +13,7 @@ from grader.sandbox.emulator.engine import Engine, pack_arguments
 from grader.sandbox.emulator.model import Launch
 from grader.sandbox.emulator.names import ASYNC, OP
 
-# Where in the source the instruction is; the rest of a sample is elsewhere.
+# The line of the instruction; the rest of a sample is on others.
 _LINE = 7
 _BYTES = "mbarrier::complete_tx::bytes"
 HEAD = """.version 8.0
@@ -63,7 +63,7 @@ _PRODUCT = (
 )
 # These end a launch.
 ENDS = {"TRAP", "ASSERT"}
-# By class, and a word where a class has several: ``AT`` precedes the instruction.
+# By class, and a word if a class has several samples. ``AT`` precedes the instruction.
 SAMPLES: dict[str, str] = {
     "NOP sleep": "AT nanosleep.u32 20;",
     "NOP prefetch": "AT prefetch.global.L2 [%d1];",
@@ -136,7 +136,7 @@ SAMPLES: dict[str, str] = {
     "ASYNC PRODUCT_COMMIT": "AT wgmma.commit_group.sync.aligned;",
     "ASYNC PRODUCT_WAIT": f"{_PRODUCT} AT wgmma.wait_group.sync.aligned 0;",
 }  # fmt: skip
-# Of a profile's row, what says that it reached something.
+# Counts of a profile's row that show an access.
 COLUMNS = {
     "sectors from L2": "l2",
     "sectors from memory": "dram",
@@ -149,7 +149,7 @@ COLUMNS = {
 
 
 def classes() -> set[str]:
-    """Of the engine's instructions, those of alu.ops apart."""
+    """The engine's instructions except those of alu.ops."""
     return {name for name in OP if name != "ASYNC"} | {f"ASYNC {name}" for name in ASYNC}
 
 
@@ -162,14 +162,14 @@ def texture_of(address: int) -> bytes:
 
 @functools.cache
 def ran(sample: str) -> tuple[Launch, set[str]]:
-    """What was counted, and the classes of the sample's instructions."""
+    """The counts, and the classes of the sample's instructions."""
     engine = Engine(threads=1)
     engine.check = 0
     data = (ctypes.c_char * 65536)()
     address = engine.adopt(ctypes.addressof(data), len(data), keep=data)
     texture = engine.texture(texture_of(address))
     body = sample.replace("AT ", f"\n.loc 1 {_LINE} 0\n")
-    # Everything behind the instruction is on another line.
+    # Everything after the instruction is on another line.
     head, at, rest = body.partition(f".loc 1 {_LINE} 0\n")
     first, semicolon, after = rest.partition(";")
     text = f"{HEAD}.loc 1 1 0\n{head}{at}{first}{semicolon}\n.loc 1 9 0\n{after}\nret;\n}}\n"
@@ -189,7 +189,7 @@ def ran(sample: str) -> tuple[Launch, set[str]]:
 
 
 def counted(name: str, launch: Launch) -> tuple[str, dict[str, int]]:
-    """Of one instruction of a warp: what it occupies, and what else is counted."""
+    """The units that one instruction of a warp occupies, and its other counts."""
     line = 8 if name == "RETURN" else _LINE
     own = [row for row in launch.rows if row.line == line]
     units = sorted({row.work.kind for row in own}) or ["nothing"]
@@ -199,7 +199,7 @@ def counted(name: str, launch: Launch) -> tuple[str, dict[str, int]]:
 
 
 def table() -> str:
-    """Instructions of which the same is counted are one line."""
+    """Instructions with equal counts share a line."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, sample in SAMPLES.items():
         units, counts = counted(name, ran(sample)[0])

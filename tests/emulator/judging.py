@@ -1,6 +1,6 @@
-"""Runs a CUDA source on the cases of a challenge on the emulated GPU, and says what is wrong with each.
+"""Runs a CUDA source on a challenge's cases on the emulated GPU, and reports failed cases.
 
-What a judge does with a device, without its processes: those have tests of their own.
+Like a judge, but without its processes, which other tests cover.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.sandbox.emulator.explain import line_of, message_of
 from grader.sandbox.toolkit import cuda_home
 
 _FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
-# What nvcc needs beside a library's usual flags, so that its PTX runs on the emulated GPU.
+# Additional nvcc flags for PTX that runs on the emulated GPU.
 NVCC_FLAGS = ["-cudart", "none", "--compress-mode=none", "-gencode=arch=compute_90a,code=compute_90a"]
 # In the order of hopper.cu's cases.
 HOPPER_PROGRAMS = (
@@ -37,7 +37,7 @@ SEED = 1
 
 @dataclass
 class Outcome:
-    """``wrong``: why, by the name of each case that did not pass; ``seconds``: of calls, case by case."""
+    """``wrong``: failed case -> reason; ``seconds``: of each case's calls."""
 
     wrong: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def compile_source(challenge: Challenge, source: Path, folder: Path) -> Path:
-    """The library of a source and the judge's footer. Raises RuntimeError where nvcc refuses it."""
+    """The library of a source with the judge's footer. Raises RuntimeError if nvcc refuses it."""
     home = cuda_home()
     assert home is not None
     text, library = source.read_text(), folder / f"{challenge.slug}-{source.stem}.so"
@@ -63,7 +63,7 @@ def compile_source(challenge: Challenge, source: Path, folder: Path) -> Path:
 
 
 def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
-    """All public cases, one after the other; a case that loses the device gives the next one a new one."""
+    """All public cases in turn; after a case that loses the device, the next one gets a new device."""
     outcome, table = Outcome(), None
     for case in challenge.suite("cpu", hidden=False):
         if table is None:
@@ -121,7 +121,7 @@ class _Table:
 
 
 def _reason(returned: Returned, arena: Arena, question: Question) -> str:
-    """Empty where it is right."""
+    """Empty if it is right."""
     if returned.unsupported is not None:
         return str(returned.unsupported)
     for found in [returned.fault, *returned.findings]:

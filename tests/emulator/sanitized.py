@@ -1,4 +1,4 @@
-"""Runs the engine that ``SANITIZED_ENGINE`` names, in a process with the sanitizers' libraries in ``LD_PRELOAD``.
+"""Runs the engine of ``SANITIZED_ENGINE``, in a process with the sanitizers' libraries in ``LD_PRELOAD``.
 
 pytest -p tests.emulator.sanitized ...                 tests use that engine
 python -m tests.emulator.sanitized fuzz SEED COUNT   COUNT samples, changed at random: how many ran
@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.sandbox import emulator
 
 LIBRARY = Path(os.environ["SANITIZED_ENGINE"])
-# Compilers that tests start are not to be sanitized.
+# Do not sanitize compilers that tests start.
 os.environ.pop("LD_PRELOAD", None)
 emulator.LIBRARY = LIBRARY
 
@@ -44,7 +44,7 @@ _WORDS = (
 
 
 def changed(sample: str, dice: random.Random) -> str:
-    """One to three statements get operands or modifiers of others."""
+    """Gives one to three statements operands or modifiers of others."""
     statements = sample.replace("AT ", "").split(";")
     others = [
         part
@@ -99,7 +99,7 @@ def fuzz(seed: int, count: int) -> int:
 
 
 def fail_each_allocation() -> int:
-    """How many a launch makes in which most of what the engine has is used."""
+    """The number of allocations of a launch that uses most of the engine."""
     samples = ("ASYNC BULK_COPY in", "COPY_LATE", "HEAP", "PRINT", "TEXTURE tex", "LOAD global")
     body = "\n".join(f"{{\n{counted.SAMPLES[sample].replace('AT ', '')}\n}}" for sample in samples)
     count = 0

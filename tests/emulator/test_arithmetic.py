@@ -1,4 +1,4 @@
-"""Each operation against NumPy's, on values from all over its type: bit for bit, but for NaN's payload."""
+"""Each operation against NumPy's, on values of all its type, bit for bit except the payload of NaN."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def values(kind: str, generator: np.random.Generator) -> np.ndarray:
 
 
 def computed(engine: Engine, opcode: str, result: str, *operands: tuple[str, np.ndarray]) -> np.ndarray:
-    """``opcode`` of PTX on whole arrays, a thread each; with a blank in it, all of it, on %d and %x0, %x1 and so on."""
+    """Runs ``opcode`` on whole arrays, a thread for each element; text with a blank uses %d, %x0, %x1 and so on."""
     loads = [f"ld.global.{kind} %x{index}, [%p{index}];" for index, (kind, _) in enumerate(operands)]
     registers = [f".reg .{kind} %x{index};" for index, (kind, _) in enumerate(operands)]
     address = [
@@ -108,7 +108,7 @@ def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """In float64 products are exact; a sum that is not is rounded to odd, so that float32 is rounded to once."""
+    """Products are exact in float64; an inexact sum is rounded to odd, so float32 is rounded once."""
     product, addend = a.astype("f8") * b, c.astype("f8")
     total = product + addend
     back = total - product
@@ -119,7 +119,7 @@ def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def _clipped(a: np.ndarray, low: float, high: float) -> np.ndarray:
-    """As integers take floats: what is too large becomes the largest, NaN becomes 0."""
+    """Converts floats to integers: too large values become the largest, NaN becomes 0."""
     return np.clip(np.nan_to_num(a.astype("f8"), nan=0), low, high)
 
 
@@ -210,7 +210,7 @@ def test_a_shift_by_more_than_there_is_clears(engine: Engine, opcode: str, kind:
 def test_fma_rounds_once(engine: Engine) -> None:
     generator = np.random.default_rng(11)
     a, b, c = (values("f32", generator) for _ in range(3))
-    c[::3] = -(a * b)[::3]  # what is left is the error of the product
+    c[::3] = -(a * b)[::3]  # the error of the product
     assert same(computed(engine, "fma.rn.f32", "f32", ("f32", a), ("f32", b), ("f32", c)), _fma(a, b, c))
 
 

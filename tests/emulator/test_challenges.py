@@ -1,5 +1,5 @@
-"""On the emulated GPU staff's solutions are right in every case, hidden ones too, and no CUDA mutant is: by the judge,
-in boxes. The hostile suite's honest controls are right as well."""
+"""The judge, with boxes and the emulated GPU, passes staff's solutions and honest controls in every case, and no CUDA
+mutant."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.emulator.judging import compile_source, judge
 CATALOGUE = find_catalogue()
 TESTS = CATALOGUE.root / "tests"
 CONTROLS = sorted((TESTS / "hostile" / "controls").glob("*.cu"))
-# What each run tries: shared memory with atomics, blocks that wait for each other, and tensor cores.
+# Tried in each run: shared memory with atomics, blocks that wait for each other, and tensor cores.
 SAMPLE = {
     ("histogram", "solution.cu"),
     ("inclusive_scan", "solution.cu"),
@@ -33,7 +33,7 @@ SAMPLE = {
 
 
 def candidates() -> list[Any]:
-    """Paths of solutions in both languages and of CUDA mutants, by challenge; Triton's are proven on other boards."""
+    """Challenge -> paths of solutions in both languages and of CUDA mutants; other boards prove Triton's mutants."""
     found = []
     for slug in CATALOGUE.slugs():
         staff = CATALOGUE.root / "reference" / slug / "staff"
@@ -50,7 +50,7 @@ def candidates() -> list[Any]:
 
 @pytest.fixture(scope="module")
 def trial() -> Iterator[Callable[[str], Trial]]:
-    """Of a challenge. A process keeps its device and what boxes fork from, and draws a challenge's questions once."""
+    """A process keeps its device and fork servers, and draws a challenge's questions once."""
     need("emulator")
     need("nvcc")
     boxes, device, trials = ForkedBoxes(), make_device(EMULATED), dict[str, Trial]()

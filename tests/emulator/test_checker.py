@@ -1,4 +1,4 @@
-"""The checker names each planted fault with its line, and nothing in what is right."""
+"""The checker reports each planted fault with its line, and nothing in right code."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from tests.emulator.conftest import FOLDER, Compile
 
 N = 128
-# The kernels of device functions that are at fault.
+# Kernels of faulty device functions.
 CALLERS = {"fetch": "in_a_function", "deeper": "without_end"}
 
 
 @dataclass(frozen=True)
 class Planted:
-    """An entry of ``source``, by its number. ``kind``: of what it does wrong, empty where it is right."""
+    """Entry ``number`` of ``source``. ``kind``: of its fault; empty: it is right."""
 
     name: str
     source: Path
@@ -224,7 +224,7 @@ def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Comp
 
 
 def test_two_threads_at_one_index_do_not_show_why() -> None:
-    """A loop whose step is one block looks like a missing blockIdx, or an index that overflows."""
+    """A loop with a step of one block looks like a missing blockIdx, or like an overflow of an index."""
     threads = [Thread((block, 0, 0), (7, 0, 0)) for block in (0, 3)]
     place = Place(1, 5)
     message = message_of(

@@ -1,8 +1,8 @@
-"""The conformance suite on the emulated GPU, held to what a card computed: see ``benchmarks/conformance``.
+"""The conformance suite on the emulated GPU against a card's results, see ``benchmarks/conformance``.
 
-Families here are those that no other test of the emulator has, or in which a card showed an error of it. The others
-are held by ``benchmarks/gpu/conformance.py --compare`` alone: integers, floats, compare, fp8, mathematics, fast_math,
-warps, blocks, hopper, host, libraries, faults.
+No other test covers these families, or a card revealed an error in them. ``benchmarks/gpu/conformance.py --compare``
+compares the others: integers, floats, compare, fp8, mathematics, fast_math, warps, blocks, hopper, host, libraries,
+faults.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def card() -> suite.CardResults:
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
-    """By family; all programs are one library, ``programs``."""
+    """Libraries by family; all programs are one library, ``programs``."""
     need("emulator")
     need("nvcc")
     home, folder = cuda_home(), tmp_path_factory.mktemp("conformance")

@@ -1,4 +1,4 @@
-"""Whether something is counted of every instruction that reaches memory, and no launch takes less than its work."""
+"""Every instruction that reaches memory has counts, and no launch takes less time than its work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.sandbox.emulator.model import (
 from tests.emulator import counted
 
 DOCS = Path(__file__).parents[2] / "docs" / "emulated-model.md"
-# Of what occupies the units for memory: it says when others' copies arrive, and moves nothing itself.
+# Occupies the memory units, but moves no data: it signals the arrival of copies.
 MOVES_NOTHING = {"ASYNC COPIES_ARRIVE"}
 
 
@@ -90,7 +90,7 @@ def test_idle_blocks_do_not_make_a_busy_one_faster() -> None:
 
 @pytest.mark.parametrize(("grid", "rounds"), [(132, 1), (2 * 132, 1), (2 * 132 + 1, 2), (5 * 132, 3)])
 def test_a_multiprocessor_has_the_sum_of_its_blocks(grid: int, rounds: int) -> None:
-    """255 registers a thread leave room for two blocks of 128 at a time."""
+    """255 registers a thread leave room for two blocks of 128 threads."""
     body = LOOP.format("add.f32 %f0, %f0, %f1")
     one, many = (launched(body, size, 128, 255) for size in (1, grid))
     each = -(-grid // 132)
@@ -99,7 +99,7 @@ def test_a_multiprocessor_has_the_sum_of_its_blocks(grid: int, rounds: int) -> N
 
 
 def test_later_blocks_go_where_others_are_over_first() -> None:
-    """The first of 132 x 32 + 132 blocks works, the others do not: its multiprocessor has no more than its share."""
+    """Only the first of 132 x 32 + 132 blocks works, so its multiprocessor has only its share."""
     body = f"setp.ne.u32 %q2, %i, 0; @%q2 bra END; {LOOP.format('add.f32 %f0, %f0, %f1')} END:"
     alone, beside = launched(body), launched(body, 33 * 132)
     floats = KINDS.index("float")
@@ -114,7 +114,7 @@ def test_what_is_stored_over_is_written_to_memory_once() -> None:
 
 
 def test_who_works_between_two_looks_is_not_only_looking() -> None:
-    """Each round of a loop waits for what it loads; one has a look at a flag besides."""
+    """Each round of a loop waits for its load; one also polls a flag."""
     loop = (
         "LOOP: {} setp.gt.f32 %q2, {}, %f0; @%q2 bra END; add.u32 %x0, %x0, 1; setp.lt.u32 %q1, %x0, 50; "
         "@%q1 bra LOOP; END:"
@@ -125,7 +125,7 @@ def test_who_works_between_two_looks_is_not_only_looking() -> None:
 
 
 def test_local_memory_that_the_cache_has_no_room_for_comes_from_behind() -> None:
-    """Each block keeps 4 KB a thread, 256 KB; where a multiprocessor has four of them, its cache has 64 KB for each."""
+    """Each block keeps 4 KB a thread, 256 KB in all. Four blocks on a multiprocessor have 64 KB of cache each."""
     sweep = (
         "mov.u64 %p2, own; mov.u32 %x0, 0; {0}: cvt.u64.u32 %p3, %x0; add.u64 %p3, %p2, %p3; {1}; add.u32 %x0, %x0, 4; "
         "setp.lt.u32 %q1, %x0, 4096; @%q1 bra {0};"

@@ -1,4 +1,4 @@
-"""What is counted of a kernel: each access has a line of its own, and is known to ask so much of a card."""
+"""Counts of a kernel whose accesses each have a separate line and known needs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grader.sandbox.emulator.model import H200, Launch, Row, occupancy_of, parts
 
 BLOCKS, WARPS = 2, 4
 # Each thread: loads a float 4 bytes apart (line 1), 128 bytes apart (2), one for all (3); stores 8 bytes apart (4); a
-# float in shared memory 128 bytes apart, so all in one bank (5), and one 8 bytes wide side by side (6); adds 1 to one
-# place (7); half of each warp takes a branch (8) to a division of its own (9); a quarter is guarded (10); half skips an
+# float in shared memory 128 bytes apart, so all in one bank (5), and one of adjacent 8 bytes (6); adds 1 to one
+# place (7); half of each warp takes a branch (8) to a division (9); a quarter is guarded (10); half skips an
 # addition (13), which the assembler guards.
 KERNEL = """.version 8.0
 .target sm_80
@@ -69,8 +69,8 @@ ret;
 """
 
 
-# One warp loads four floats that are each in a line of their own and adds them up (lines 1 to 4), then four of shared
-# memory side by side, 512 bytes from one thread to the next (5). A second sum in the same way waits in between.
+# One warp loads four floats from separate cache lines and adds them up (lines 1 to 4), then four adjacent ones in
+# shared memory, 512 bytes from one thread to the next (5). A second such sum waits in between.
 LOADS = """.version 8.0
 .target sm_80
 .address_size 64
@@ -115,8 +115,8 @@ ret;
 """
 
 
-# One warp: 8 lanes of each of four words in one bank count up (1), add what they have (2), add floats (3) and ask who
-# has the same of four values (4). Loads on both sides of a branch that stays (5), under two predicates (6); stores
+# One warp: 8 lanes of each of four words in one bank count up (1), add values (2), add floats (3) and match four
+# values (4). Loads on both sides of a branch that stays (5), under two predicates (6); stores
 # under one predicate (7).
 MEETINGS = f""".version 8.0
 .target sm_80
@@ -176,20 +176,20 @@ def of_a_warp(text: str) -> Launch:
 
 def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
     together, apart = of_loads(""), of_loads("bar.sync 0;")
-    # Those of line 9 wait for memory once more, both at the same time: their branches become predicates.
+    # The loads of line 9 wait for memory once, together: their branches become predicates.
     assert 2 * 800 < together.chain < 3 * 800 < apart.chain < 4 * 800
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 32), (6, 1, 2), (7, 1, 2), (8, 2, 64)])
 def test_accesses_side_by_side_in_shared_memory_are_one(line: int, requests: int, passes: int) -> None:
-    # Line 6: lanes that want the same share a way back, so 16 of them are served at a time. Line 8: stores only by two.
+    # Line 6: lanes that read the same return together, so 16 are served at a time. Line 8: stores merge only in pairs.
     rows = [row for row in of_loads("").rows if row.line == line]
     assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 4), (6, 2, 5), (7, 1, 2)])
 def test_what_the_assembler_widens_across_branches(line: int, requests: int, passes: int) -> None:
-    """Line 5: loads of three words become one of four, ahead of the branch. Line 6: neither is sure to be first."""
+    """Line 5: loads of three words become one of four, ahead of the branch. Line 6: neither load is certainly first."""
     rows = [row for row in of_a_warp(MEETINGS).rows if row.line == line]
     assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 

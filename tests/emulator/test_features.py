@@ -1,5 +1,4 @@
-"""Programs that use more of CUDA than plain kernels, unmodified: ``features.cu`` and ``runtime.cu`` say what each entry
-does."""
+"""Unmodified programs that use more of CUDA than plain kernels; ``features.cu`` and ``runtime.cu`` describe them."""
 
 from __future__ import annotations
 

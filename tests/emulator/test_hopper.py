@@ -1,4 +1,4 @@
-"""Programs for sm_90: ``hopper.cu`` says what each does, ``hopper_faults.cu`` what is wrong with each."""
+"""Programs for sm_90, right (``hopper.cu``) and faulty (``hopper_faults.cu``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAULTY = re.findall(r"\w+", " ".join(re.findall(r"kernels\[\].* = {([^}]*)}", TE
 
 
 def planted() -> dict[str, tuple[str, int]]:
-    """Kernel -> kind and line of what it does wrong."""
+    """Kernel -> kind and line of its fault."""
     found, name = {}, ""
     for number, line in enumerate(TEXT.splitlines(), 1):
         if declared := re.match(r"__global__ void (?:__cluster_dims__\([\d, ]*\) )?(\w+)\(", line):

@@ -1,4 +1,4 @@
-"""Instructions that compilers seldom write, against what the PTX ISA says of them, in exact integers and fractions."""
+"""Instructions that compilers seldom emit, against the PTX ISA, in exact integers and fractions."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ INTEGERS: dict[str, Exact] = {
 
 
 def _registers(text: str) -> str:
-    """Declares what a body uses beside its operands."""
+    """Declares the other registers of a body."""
     return f"{{ .reg .pred %q; setp.ne.u32 %q, 1, 0; {text}; }}" if "%q" in text else text
 
 
@@ -149,7 +149,7 @@ def test_integers(engine: Engine, text: str) -> None:
     assert got.tolist() == want
 
 
-# What loads, stores and conversions make of a register that is wider than their type. %w: x0, and 1 in its upper half.
+# Loads, stores and conversions of a register that is wider than their type. %w: x0, and 1 in the upper half.
 WIDE = "{ .reg .b64 %w; cvt.u64.u32 %w, %x0; or.b64 %w, %w, 0x100000000; %s }"
 WIDER: dict[str, tuple[str, Callable[[int], float]]] = {
     "st.global.u32 [%p1], %w; ld.global.u32 %d, [%p1];": ("u32", lambda a: a),
@@ -177,7 +177,7 @@ FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "tf32": (11, -126, 127)
 
 
 def _rounded(value: float, kind: str, mode: str) -> float:
-    """To a format's precision; a float of Python's."""
+    """Rounded to a format's precision, as a Python float."""
     digits, least, most = FORMATS[kind]
     if not math.isfinite(value) or value == 0:
         return value
@@ -200,7 +200,7 @@ def _value(bits: np.ndarray, kind: str) -> np.ndarray:
     if kind == "f16":
         return bits.astype("u2").view("f2").astype("f8")
     shift = 16 if kind == "bf16" else 0
-    with np.errstate(invalid="ignore"):  # of a NaN that signals
+    with np.errstate(invalid="ignore"):  # a signalling NaN
         return (bits.astype("u4") << shift).view("f4").astype("f8")
 
 
@@ -228,7 +228,7 @@ def _exactly(value: float | int, to: str, mode: str) -> float:
         return _rounded(value, to, mode)
     if value == 0:
         return 0.0
-    # An integer of 64 bits is no float: the rest below what any of the formats sees only says that there is more.
+    # A 64-bit integer may not fit a float: the bits below every format's precision only mark an inexact value.
     shift = max(abs(value).bit_length() - 40, 0)
     odd = abs(value) >> shift | (abs(value) & (1 << shift) - 1 != 0)
     return _rounded(math.copysign(float(odd << shift), value), to, mode)
@@ -296,7 +296,7 @@ def test_registers_of_128_bits_move_whole(engine: Engine) -> None:
 
 
 def test_a_carry_goes_through_three_words(engine: Engine) -> None:
-    """A product of 64 by 32 bits and a sum, from words, as compilers write it: its upper 32 bits."""
+    """The upper 32 bits of a 64 x 32-bit product and a sum, from words, as compilers emit it."""
     generator = np.random.default_rng(27)
     a, b, c = values("b64", generator), values("b32", generator), values("b32", generator)
     body = (
@@ -331,7 +331,7 @@ def _encoded(kind: str, numbers: np.ndarray) -> np.ndarray:
 def test_atomics_of_vectors_change_each_element(
     engine: Engine, kind: str, count: int, how: str, name: str
 ) -> None:
-    """A warp on 4 vectors, in the order of lanes. The registers of values are those of results, the other way round."""
+    """A warp on 4 vectors, in lane order. Results use the registers of values in reverse order."""
     per = 2 if kind.endswith("x2") else 1
     generator = np.random.default_rng(28)
     given, start = generator.integers(-9, 10, (32, count * per)), generator.integers(-9, 10, (4, count * per))

@@ -1,13 +1,14 @@
-"""What a module may declare, and whose fault it is where something cannot run: a sentence of its own for each."""
+"""Limits of a module, and a message for each fault that keeps it from running."""
 
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
 from grader.sandbox.emulator.device import COPY_HEAD, LAUNCH_HEAD, RANGE, Device
-from grader.sandbox.emulator.engine import LARGE_BYTES, Engine
+from grader.sandbox.emulator.engine import LARGE_BYTES, Engine, EngineMissing
 from grader.sandbox.emulator.lower import kernel as lowering
 from grader.sandbox.emulator.model import copies_seconds
 from grader.sandbox.emulator.names import MESSAGE
@@ -20,7 +21,7 @@ def kernel(body: str, ahead: str = "", params: str = "") -> str:
 
 
 def asked(device: Device, text: str) -> str:
-    """What is said of a module, and of its kernel."""
+    """The messages for a module and its kernel."""
     device.begin()
     status, reply = device.answer(MESSAGE.MODULE, text.encode())
     if status == 0:
@@ -51,9 +52,10 @@ def asked(device: Device, text: str) -> str:
         (kernel(".reg .b32 %r<3>; ld.param.b32 %r1, [nothing];"), "an unknown name 'nothing'"),
         (kernel(".reg .b32 %r<3>; add.u32 %r1;"), "'add.u32' has too few operands"),
         (kernel(".reg .b32 %r<3>; shfl.sync.b32 %r1, %r2, 1, 31, -1;"), "'shfl.sync.b32' lacks an operand or a part"),
+        (kernel(".reg .b32 %r<3>; prmt.foo %r1, %r2, %r1, 1;"), "'prmt.foo' has an invalid operand: 'foo' is unknown"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_in_a_sentence(engine: Engine, text: str, said: str) -> None:
+def test_an_impossible_module_is_refused_with_a_sentence(engine: Engine, text: str, said: str) -> None:
     told = asked(Device(engine), text)
     assert said in told
     assert "Error" not in told
@@ -114,3 +116,8 @@ def test_what_the_host_wrote_into_large_managed_memory_stays(engine: Engine) -> 
     device.begin()
     assert device.answer(MESSAGE.PUSH, RANGE.pack(address, 4) + b"host")[0] == 0
     assert device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, 4, 2, 0)) == (0, b"host")
+
+
+def test_a_library_of_another_version_says_how_to_build_it() -> None:
+    with pytest.raises(EngineMissing, match=r"another version; run sandbox/emulator/build\.sh"):
+        Engine(1, Path("libm.so.6"))

@@ -1,4 +1,4 @@
-"""Products of matrices in every type, fragment by fragment as the PTX ISA lays them out, against NumPy."""
+"""Matrix products of every type, in the fragment layouts of the PTX ISA, against NumPy."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def run(engine: Engine, body: str, arrays: Sequence[np.ndarray], shared: str = "
 def multiplied(
     engine: Engine, opcode: str, fragments: Sequence[np.ndarray], words: int, last: str = ""
 ) -> np.ndarray:
-    """``fragments``: A, B and C, register by lane; D in the same way. ``last``: operands behind C, of the registers of
-    a fourth."""
+    """``fragments``: A, B and C, register by lane, and D in the same layout. ``last``: operands after C, with the
+    registers of a fourth."""
     out = np.zeros((words, 32), "u4")
     body, names, used = [], [], 0
     for index, fragment in enumerate(fragments):
@@ -88,7 +88,7 @@ def drawn(kind: str, shape: tuple[int, int], generator: np.random.Generator) -> 
 
 
 def a_fragment(a: np.ndarray, kind: str) -> np.ndarray:
-    """Of mma: a lane's group is its number by 4; a word has elements of one row, side by side."""
+    """mma: a lane's group is its number by 4; a word has adjacent elements of one row."""
     per = 32 // BITS[kind]
     rows, columns = a.shape
     bits, tall = bits_of(a, kind), rows == 16
@@ -161,7 +161,7 @@ SPARSE = [
     ("kind", "k", "selector"), [(kind, k, index) for kind, k, count in SPARSE for index in range(count)]
 )
 def test_products_of_a_sparse_matrix(engine: Engine, kind: str, k: int, selector: int) -> None:
-    """A is drawn dense with half of each chunk empty; registers and metadata are made of it row by row."""
+    """Draws a dense A with half of each chunk empty, and makes registers and metadata from it row by row."""
     generator = np.random.default_rng(36)
     width = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # of a chunk; in pairs where elements are of 4 bits
     chosen = np.sort(generator.permuted(np.tile(np.arange(4), (16, k // width, 1)), axis=2)[:, :, :2], axis=2)
@@ -255,7 +255,7 @@ def test_fragments_of_less_than_a_byte(engine: Engine, kind: str, k: int) -> Non
         words: np.ndarray = (bits_of(matrix, kind).reshape(8, k // per, per) * weights).sum(2)
         return words.astype("u4")
 
-    stride = 2 * k  # rows lie further apart than they are long
+    stride = 2 * k  # rows are further apart than their length
     words = [np.concatenate([packed(array), np.zeros((8, k // per), "u4")], 1) for array in (a, b.T)]
     out, start = np.zeros((8, 8), "i4"), generator.integers(-9, 9, (8, 8)).astype("i4")
     multiply = "wmma.mma.xor.popc" if kind == "b1" else "wmma.mma"

@@ -1,5 +1,5 @@
-"""What a student's host code may send to the device's process: any bytes. Each request is answered, none ends the
-device, and no number in it reaches memory that is not the program's."""
+"""A student's host code may send any bytes to the device. Each request gets an answer, none ends the device, and none
+reaches memory of others."""
 
 from __future__ import annotations
 

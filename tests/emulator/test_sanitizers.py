@@ -1,5 +1,5 @@
-"""The engine under AddressSanitizer and UBSan: its own tests of instructions, modules that nobody compiled, and every
-allocation failing once. What a sanitizer finds ends the process that it runs in."""
+"""The engine under AddressSanitizer and UBSan: tests of instructions, modules that no compiler made, and one
+failure of each allocation. A sanitizer's finding ends the process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sanitized(library: Path, *command: str) -> str:
-    """What a Python program prints whose engine is ``library``."""
+    """The output of a Python program with the engine ``library``."""
     found = [
         subprocess.run(
             ["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True
@@ -75,7 +75,7 @@ def test_the_tests_of_instructions_find_nothing(library: Path) -> None:
         "limits",
     )
     tests = [f"tests/emulator/test_{file}.py" for file in files]
-    # Its stderr is the sanitizers' alone.
+    # Only the sanitizers write to stderr.
     options = ["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.emulator.sanitized"]
     assert " passed" in sanitized(library, "-m", "pytest", *options, *tests)
 

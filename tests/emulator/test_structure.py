@@ -84,7 +84,7 @@ def test_a_circle_of_calls_is_seen(tmp_path: Path) -> None:
 
 
 def test_the_scanner_finds_what_the_engine_shares() -> None:
-    """Else the tests above would pass for nothing."""
+    """Otherwise the tests above would prove nothing."""
     calls = _calls(EMULATOR / "engine")
     assert {"check.c", "regions.c", "findings.c", "profile.c"} <= calls["memory.c"]
     assert "alu.c" in calls["warp.c"]

@@ -87,7 +87,7 @@ def describes(a, out, m, n, B: tl.constexpr):
     there.store([0, 0], tile)  # cp st
 """
 _ACCESSES = ("ld", "st", "atom", "red", "cp", "ldmatrix", "wgmma")
-# Parts of names of instructions that order accesses and make none.
+# Parts of names of instructions that only order accesses.
 _ORDERS = {"commit_group", "wait_group", "fence"}
 # Types of Triton, and how many elements of a thread's four one instruction can take.
 WIDTHS = {"u8": "i8", "u16": "fp16", "u32": "fp32", "u64": "fp64"}
@@ -132,7 +132,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 
 
 def accesses(function: Function) -> list[Instruction]:
-    """What reaches memory, without what reads a kernel's arguments."""
+    """Instructions that reach memory, except reads of a kernel's arguments."""
     found = [item for item in function.body if isinstance(item, Instruction) and item.name in _ACCESSES]
     return [
         access for access in found if "param" not in access.modifiers and not _ORDERS & set(access.modifiers)
@@ -163,7 +163,7 @@ def _lines_of(name: str, lines: Lines) -> list[int]:
     """The marked lines of a kernel, which ends before the next function."""
     first = lines.functions[name].place.line
     last = min((line for line in lines.decorators if line > first), default=1 << 30)
-    # Of a reduction within a warp or of a barrier alone there may be no access left.
+    # A reduction within a warp, or a barrier, may leave no access.
     return [
         line for line, marks in lines.wanted.items() if first < line < last and marks and "bar" not in marks
     ]

@@ -21,9 +21,9 @@
 #define MULTIPROCESSORS 16 /* that programs see, not those of the model's card */
 #define MOST_SHARED 232448u /* bytes of a block */
 #define MOST_STATIC_SHARED 49152u
-#define STREAMS 32 /* that are told apart */
+#define STREAMS 32 /* streams in a clock */
 #define MOST_CLUSTER 16 /* blocks */
-/* Regions of this many bytes or more exist only where they are touched, in pages. */
+/* Pages of regions of at least this size exist only once they are touched. */
 #define LARGE_REGION 0x10000000ull
 #define LAZY_PAGE 4096u
 
@@ -109,7 +109,7 @@
 
 /* ---- launches ---- */
 
-/* What is looked for. BUT_SHARED_RACES is for compilers that let threads write the same value to one place. */
+/* The checks of a launch. BUT_SHARED_RACES is for compilers that let threads write the same value to one place. */
 #define CHECKS(X) X(NOTHING) X(EVERYTHING) X(BUT_SHARED_RACES)
 /* What ends a launch early. OVER_BUDGET: of a sample. */
 #define STOPS(X) X(FAULTED, 1) X(NO_MEMORY) X(OVER_BUDGET)
