@@ -85,12 +85,12 @@ def read_key(text: str) -> bytes:
         try:
             given = str(json.loads(given)["key"])
         except (ValueError, KeyError, TypeError) as error:
-            raise _no_key() from error
+            raise _invalid_key() from error
     if len(given) == 2 * _KEY_BYTES:
         try:
             return bytes.fromhex(given)
         except ValueError as error:
-            raise _no_key() from error
+            raise _invalid_key() from error
     return _bytes(given, _KEY_BYTES)
 
 
@@ -102,13 +102,13 @@ def _of_pem(text: str) -> bytes:
     try:
         key = load_pem_public_key(text.encode())
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise _no_key() from error
+        raise _invalid_key() from error
     if not isinstance(key, Ed25519PublicKey):
-        raise _no_key()
+        raise _invalid_key()
     return key.public_bytes_raw()
 
 
-def _no_key() -> BadRequest:
+def _invalid_key() -> BadRequest:
     return BadRequest(
         "This is not an Ed25519 public key.", "Use the file that the platform serves at /signing-key.pem."
     )
@@ -267,7 +267,7 @@ def _bytes(text: Any, length: int) -> bytes:
     try:
         found = base64.b64decode(str(text), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _no_key() from error
+        raise _invalid_key() from error
     if len(found) != length:
-        raise _no_key()
+        raise _invalid_key()
     return found

@@ -101,7 +101,7 @@ def decode(content: bytes) -> DecodedText:
         if content.startswith(mark):
             return DecodedText(_decoded(content, codec), encoding)
     if b"\0" in content:  # UTF-16 without a mark, or not text
-        raise _no_text(content, content.index(b"\0"))
+        raise _not_text(content, content.index(b"\0"))
     try:
         return DecodedText(content.decode("utf-8"), "UTF-8")
     except UnicodeDecodeError:
@@ -132,13 +132,13 @@ def _decoded(content: bytes, encoding: str) -> str:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _no_text(content, error.start) from error
+        raise _not_text(content, error.start) from error
     if "\0" in text:  # UTF-32 begins with UTF-16's mark
-        raise _no_text(content, 0)
+        raise _not_text(content, 0)
     return text
 
 
-def _no_text(content: bytes, at: int) -> BadRequest:
+def _not_text(content: bytes, at: int) -> BadRequest:
     line = content[:at].count(b"\n") + 1
     return BadRequest(
         f"Line {line} of the roster is not text in UTF-8, UTF-16 or Windows-1252.", "Save it as CSV in UTF-8."

@@ -47,7 +47,7 @@ def midmean(values: Sequence[float]) -> float:
     """The mean of the middle half: a quarter of the values, rounded down, is left out at each end.
 
     Outliers of less than a quarter move it by no more than the spread of the others; for normal values, as most rounds
-    are, its variance is a seventh below the median's. Raises ValueError without values.
+    are, its standard error is a seventh below the median's. Raises ValueError without values.
     """
     return statistics.fmean(_middle(values))
 

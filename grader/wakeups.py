@@ -141,7 +141,7 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
     except DequeueTimeout:
         return None
     except ResponseError:
-        if not _remove_what_is_no_list(connection, list(names)):
+        if not _remove_other_types(connection, list(names)):
             raise
         return None
     if found is None:
@@ -162,7 +162,7 @@ def redeem(connection: Redis, queue: str, job: bytes) -> bool:
         log.warning("wakeup_refused", queue=queue, reason="its id does not have RQ's form")
         return False
     key = Job.key_for(job.decode())
-    reason = _why_no_wakeup(connection, key, queue)
+    reason = _refusal(connection, key, queue)
     connection.unlink(key)
     if reason:
         log.warning("wakeup_refused", queue=queue, job=job.decode(), reason=reason)
@@ -176,8 +176,8 @@ def _queue(name: str, connection: Redis) -> Queue:
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
-def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
-    """Empty if it is one."""
+def _refusal(connection: Redis, key: bytes | str, queue: str) -> str:
+    """Why it is not a wake-up; empty if it is one."""
     from redis import ResponseError
 
     try:
@@ -197,7 +197,7 @@ def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
     return "" if content == [_FUNCTION, None, [queue], {}] else "it asks for something else"
 
 
-def _remove_what_is_no_list(connection: Redis, keys: Sequence[bytes]) -> bool:
+def _remove_other_types(connection: Redis, keys: Sequence[bytes]) -> bool:
     """Remove other types of values under queues' names, which would block them forever. True if there were any."""
     wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
     for key in wrong:

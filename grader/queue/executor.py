@@ -27,7 +27,7 @@ from grader.queue.gpu_health import GpuHealth
 from grader.queue.heartbeat import Heartbeat, HeldLease
 from grader.queue.judge import Judge
 from grader.queue.sandbox_health import SandboxHealth
-from grader.records import artefacts, baselines, claims, competitions, leases, workers
+from grader.records import artefacts, baselines, claims, competition_draws, leases, workers
 from grader.records.baselines import BaselineKey
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
@@ -163,7 +163,7 @@ class Executor:
         platform = self._platform
         key = BaselineKey(held.challenge, served.version, self._judge.device_model, self._judge.torch_version)
         with platform.sessions() as session:
-            drawn = competitions.judged_by(session, held)
+            drawn = competition_draws.judged_by(session, held)
             frozen = baselines.read(session, key)
             ceilings = self._gpu_health.ceilings(session) if self._gpu_health is not None else {}
         job = Job(

@@ -114,6 +114,7 @@ def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> se
     from its oldest submission until the first hit. ``without``: as for ``deeds``, applied to everybody.
     """
     table, author, own = SubmissionRow, UserRow, _OWN
+    # Worded like the condition of the progress index.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))

@@ -59,14 +59,14 @@ def lines(connection: Connection, table: Table) -> Iterator[bytes]:
     yield _line([column.name for column in table.columns])
     ordered = select(table).order_by(*table.primary_key.columns)
     for row in connection.execute(ordered, execution_options={"yield_per": _ROWS}):
-        yield _line([_told(value) for value in row])
+        yield _line([_encoded(value) for value in row])
 
 
 def _line(values: list[Any]) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _told(value: Any) -> Any:
+def _encoded(value: Any) -> Any:
     if isinstance(value, datetime):
         return (value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)).isoformat()
     if isinstance(value, bytes):

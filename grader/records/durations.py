@@ -52,6 +52,7 @@ class Judged:
 
     @property
     def seconds(self) -> float:
+        # Two clocks that disagree may report an end before the beginning.
         return max(0.0, (self.finished - self.claimed).total_seconds())
 
 

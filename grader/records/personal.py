@@ -125,7 +125,9 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
+    # Internal to staff: the author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
+    # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
     # Other people's boards, finals and certificates depend on these.

@@ -63,11 +63,11 @@ def postgres_engine(url: URL) -> Engine:
         max_overflow=_POOL_OVERFLOW,
         pool_timeout=_POOL_SECONDS,
     )
-    _ping_what_lay(engine)
+    _ping_idle(engine)
     return engine
 
 
-def _ping_what_lay(engine: Engine) -> None:
+def _ping_idle(engine: Engine) -> None:
     """Test a connection only after it was idle in the pool. SQLAlchemy's ``pool_pre_ping`` does so at each use, which
     is a third of a busy web's statements.
     """

@@ -208,6 +208,7 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
         .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
+    # RANKED rows have all of these, though the columns are nullable.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 

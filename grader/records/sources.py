@@ -31,6 +31,7 @@ from grader.schemas.submission import State
 
 BLANK = {"source": "", "filename": "forgotten", "artefact": None}
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
+# Ids per statement: both databases limit parameters.
 _IDS = 1_000
 
 

@@ -59,7 +59,7 @@ class Reference(Strict):
 
 
 class Leaderboard(Strict):
-    """A board. If ``open`` is false, the caller sees only the own entry: ``entries`` is empty and ``total`` 0."""
+    """A board. If ``open`` is false, the caller sees only their own entry: ``entries`` is empty and ``total`` 0."""
 
     challenge: str
     version: int

@@ -19,7 +19,7 @@ from grader.queue import finaliser
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.sweeper import sweep
-from grader.records import claims, workers
+from grader.records import claims, competition_draws, workers
 from grader.records import competitions as record
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, FinalRunRow, SubmissionRow, utcnow
@@ -117,9 +117,11 @@ def test_a_final_from_finalists_to_results(
     assert view.state is State.DONE, "one wake-up serves all that is left of a final, and then the next"
     jobs = course.jobs[:-1]
     entries = [(str(team), "scale") for team in (1, 2, 3)]
-    order = record.final_order(seed, entries, 3)
+    order = competition_draws.final_order(seed, entries, 3)
     assert [job.source for job in jobs] == [list(TIMES)[int(team) - 1] for _, (team, _) in order]
-    assert [job.seed_key for job in jobs] == [record.final_key(seed, "scale", it) for it, _ in order]
+    assert [job.seed_key for job in jobs] == [
+        competition_draws.final_key(seed, "scale", it) for it, _ in order
+    ]
     assert {(it.name, it.sizes["n"]) for job in jobs for it in job.workloads} == {("n=12", 12)}
     done = finals.get_final(platform, staff, "cup")
     assert (done.done, done.judged) == (True, 9)
@@ -360,6 +362,6 @@ def test_within_a_competition_all_meet_the_same_public_data(
     executor = _executor(platform, worker, course())
     assert executor.serve_one()
     assert executor.serve_one()
-    key = record.provisional_key(made.public_seed, "scale")
+    key = competition_draws.provisional_key(made.public_seed, "scale")
     assert [job.seed_key for job in course.jobs] == [key, key]
     assert [job.workloads for job in course.jobs] == [[], []]

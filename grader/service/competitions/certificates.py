@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from grader import __version__, certificate
 from grader.device_kinds import resolution_of
 from grader.errors import Conflict, NotFound
+from grader.records import competition_draws, versions
 from grader.records import competitions as record
-from grader.records import versions
 from grader.records.models import FinalRow, ReportRow, SubmissionRow, TeamRow
 from grader.schemas.certificate import SigningKey
 from grader.schemas.competition import BoardKind
@@ -127,7 +127,13 @@ def _challenge(
         "points": best.points if best is not None else None,
         "failed": why_failed(runs),
         "repeats": [
-            _repeat(session, record.final_key(seed, first.challenge, run.repeat), run.repeat, run.place, row)
+            _repeat(
+                session,
+                competition_draws.final_key(seed, first.challenge, run.repeat),
+                run.repeat,
+                run.place,
+                row,
+            )
             for run, row in runs
         ],
     }

@@ -19,6 +19,7 @@ from grader.deadlines import find_zone
 from grader.device_kinds import serves
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, GraderError, NotFound
 from grader.languages import Language, names
+from grader.records import competition_draws
 from grader.records import competitions as record
 from grader.records.engine import clock, writing
 from grader.records.models import (
@@ -291,7 +292,7 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
             raise BadRequest(f"{body.challenge}: the sizes {it.name} stand there twice.")
         seen.add(it.name)
         # A baseline is frozen under the name.
-        if named.get(record.workload_name(it.sizes), it.sizes) != it.sizes:
+        if named.get(competition_draws.workload_name(it.sizes), it.sizes) != it.sizes:
             raise BadRequest(f"{body.challenge}: a workload of other sizes is named {it.name}.")
 
 

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from grader.deadlines import zoned
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
+from grader.records import competition_draws, workers
 from grader.records import competitions as record
 from grader.records import sources as deleted_sources
-from grader.records import workers
 from grader.records.leases import end_cancelled
 from grader.records.models import (
     FinalistRow,
@@ -287,7 +287,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     session.flush()
     by_entry = {(str(it.team), it.challenge): it for it in sources}
     queued = []
-    order = record.final_order(competition.hidden_seed, list(by_entry), body.repeats)
+    order = competition_draws.final_order(competition.hidden_seed, list(by_entry), body.repeats)
     for place, (repeat, entry) in enumerate(order):
         source = by_entry[entry]
         row = _run(rows[source.counted], source.first, body.machine, _moment(final, place))
