@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case, Derived
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Kind, Workload
+from grader.challenge.model import Argument, Kind, Workload
 from grader.judge.oracle import Question, right_answers
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ SHARES = {"1%": 0.01, "0.1%": 0.001}
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
 # Significant digits (bits), the hidden one included. bf16x2: the sum of two bfloat16 numbers, which is what three
 # bfloat16 products keep of a product in float32.
-_DIGITS = {DType.FLOAT64: 53, DType.FLOAT32: 24, DType.FLOAT16: 11, DType.BFLOAT16: 8}
 _FORMATS = {"bf16x2": 16, "tf32": 11, "fp16": 11, "bf16": 8, "int8": 8, "e4m3": 4, "e5m2": 3}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _NARROW = {"int16": 2, "int8": 1}
@@ -220,14 +219,14 @@ def _digits(challenge: Challenge, read: list[Argument]) -> Iterator[Approximatio
     floats = [arg for arg in read if arg.dtype.floating]
     results = challenge.manifest.results
     for form, digits in _FORMATS.items():
-        narrowed = [arg for arg in floats if digits < _DIGITS[arg.dtype]]
+        narrowed = [arg for arg in floats if digits < arg.dtype.as_float.digits]
         groups = [(f"inputs:{form}", "inputs", narrowed)] if narrowed else []
         if len(floats) > 1:
             groups += [(f"inputs:{form}:{arg.name}", arg.name, [arg]) for arg in narrowed]
         for name, told, chosen in groups:
             yield Approximation(name, f"{told} rounded to {form}", _rounded_inputs(chosen, form))
         if form != "bf16x2" and any(
-            arg.dtype.floating and digits < _DIGITS[arg.dtype] for arg in challenge.manifest.results
+            arg.dtype.floating and digits < arg.dtype.as_float.digits for arg in challenge.manifest.results
         ):
             yield Approximation(
                 f"outputs:{form}", f"results rounded to {form}", _rounded_outputs(challenge, form), 0.0
@@ -256,7 +255,7 @@ def _rounded_outputs(challenge: Challenge, form: str) -> Callable[[Draw], Tensor
     narrowed = {
         arg.name
         for arg in challenge.manifest.results
-        if arg.dtype.floating and _FORMATS[form] < _DIGITS[arg.dtype]
+        if arg.dtype.floating and _FORMATS[form] < arg.dtype.as_float.digits
     }
     return lambda draw: {
         name: rounded(want, form) if name in narrowed else want

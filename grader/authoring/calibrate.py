@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Tolerance
+from grader.challenge.model import Argument, Tolerance
 from grader.judge.compare import counted
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.schemas.proof import Check, Status
@@ -30,13 +30,6 @@ HEADROOM = 2.0
 MARGIN = 4.0
 # Looser than this many times the proposal, a tolerance allows errors that no rounding explains.
 LOOSE = 50.0
-# Below the smallest normal number digits are lost, or all of it where denormals are flushed: rtol says nothing there.
-_SMALLEST_NORMAL = {
-    DType.FLOAT64: 2.0**-1022,
-    DType.FLOAT32: 2.0**-126,
-    DType.BFLOAT16: 2.0**-126,
-    DType.FLOAT16: 2.0**-14,
-}
 
 
 @dataclass(frozen=True)
@@ -148,7 +141,7 @@ def _errors(
 
     allowed = tolerance.atol + tolerance.rtol * scale
     shares = torch.where(error > 0, error / allowed, 0.0)
-    normal = scale >= _SMALLEST_NORMAL[arg.dtype]
+    normal = scale >= arg.dtype.as_float.smallest_normal
     relative = (error / scale)[normal]
     absolute = error[~normal]
     return MeasuredErrors(
@@ -206,8 +199,7 @@ def too_tight(found: Calibration) -> list[str]:
 
 def _unit(challenge: Challenge) -> float:
     """Half a unit in the last place of the least exact result: rounding once costs that, whatever PyTorch did here."""
-    digits = {DType.FLOAT64: 53, DType.FLOAT32: 24, DType.FLOAT16: 11, DType.BFLOAT16: 8}
-    return max(2.0 ** -digits[arg.dtype] for arg in challenge.manifest.results if arg.dtype.floating)
+    return max(2.0**-arg.dtype.as_float.digits for arg in challenge.manifest.results if arg.dtype.floating)
 
 
 def _cases(challenge: Challenge) -> int:

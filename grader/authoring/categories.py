@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader.authoring.findings import check
 from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Manifest
 from grader.schemas.proof import Check
@@ -30,7 +31,6 @@ _TILE = 16
 _ALIGNMENT = 128
 # Of each size of a case that is too large to be drawn on a processor.
 _LOOKED_AT = 512
-_DENORMAL_BELOW = {"float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-14, "float64": 2.0**-1022}
 
 
 def wanted(manifest: Manifest) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ _SIZE_CLAIMS: Mapping[Category, Callable[[Manifest, Case], bool]] = {
 
 
 def _has_denormal(values: torch.Tensor) -> bool:
-    limit = _DENORMAL_BELOW[str(values.dtype).removeprefix("torch.")]
+    limit = DType(str(values.dtype).removeprefix("torch.")).as_float.smallest_normal
     return bool(((values != 0) & (values.abs() < limit)).any())
 
 

@@ -10,19 +10,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from grader.challenge.dtypes import BITS, DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.model import Argument, Kind, Manifest
 
 # A result that is as large as its inputs is computed in tiles of some 1024 elements; one number per row or per bin by
 # a block of some 128.
 TILE, ROW_TILE = 1024, 128
 # A vector load takes four elements; those behind the last whole four are the ones that are forgotten.
 VECTOR = 4
-# Low significand bits that are rounded away: float64 to float32, float32 to float16 (or TF32), float16 to bfloat16,
-# bfloat16 to an 8-bit float.
-DROPPED_BITS = {DType.FLOAT64: 29, DType.FLOAT32: 13, DType.FLOAT16: 3, DType.BFLOAT16: 4}
-_HALF_INTEGER = {DType.INT64: "int32", DType.INT32: "int16"}
-_BIT_VIEW = {8: "int64", 4: "int32", 2: "int16"}
 
 WORDS = {
     "zeros": "writes zeros",
@@ -125,7 +121,7 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
 
 def _bits(dtype: DType) -> str:
     """The integer type to see its bits through, and how many of them to drop."""
-    return f"torch.{_BIT_VIEW[dtype.itemsize]}, {DROPPED_BITS[dtype]}"
+    return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
 
 
 def _stale(manifest: Manifest, arg: Argument) -> Parts:
@@ -167,8 +163,8 @@ def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
 
 def _narrowed(arg: Argument) -> str:
     """An integer input that went through a type of half its width."""
-    if arg.dtype in _HALF_INTEGER:
-        return f"given[{arg.name!r}].to(torch.{_HALF_INTEGER[arg.dtype]}).to(torch.{arg.dtype.value})"
+    if narrower := arg.dtype.as_integer.narrower:
+        return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.value})"
     return f"given[{arg.name!r}] & 15"
 
 

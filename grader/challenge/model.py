@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.languages import Language
 from grader.schemas.report import Sizes
@@ -36,26 +36,6 @@ class Kind(StrEnum):
     @property
     def buffer(self) -> bool:
         return self in (Kind.INPUT, Kind.INOUT, Kind.OUTPUT)
-
-
-class DType(StrEnum):
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
-    FLOAT16 = "float16"
-    BFLOAT16 = "bfloat16"
-    INT8 = "int8"
-    UINT8 = "uint8"
-    INT32 = "int32"
-    INT64 = "int64"
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return {"8": 1, "16": 2, "32": 4, "64": 8}[re.sub(r"\D", "", self.value)]
-
-    @property
-    def floating(self) -> bool:
-        return "float" in self.value
 
 
 def _expression(text: str) -> str:
@@ -121,8 +101,9 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
         if not self.kind.buffer and self.shape:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
-        if self.kind is Kind.SCALAR and self.dtype not in (DType.FLOAT32, DType.FLOAT64):
-            raise ValueError(f"'{self.name}' is a scalar: its dtype must be float32 or float64")
+        if self.kind is Kind.SCALAR and not self.dtype.facts.scalar:
+            allowed = " or ".join(dtype for dtype in DType if dtype.facts.scalar)
+            raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
         if self.kind is Kind.SCALAR and self.value is None:
             raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:

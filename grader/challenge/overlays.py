@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from grader.challenge.cases import Case, Category, Derived, Filling, Recipe, Sprinkle, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Manifest, Workload
+from grader.challenge.model import Argument, Manifest, Workload
 
 if TYPE_CHECKING:
     import torch
@@ -36,9 +36,6 @@ _TOLERANCES, _SMALLEST = 4.0, 0.875
 # Beyond anything that a normal distribution gives in an array, and harmless to what sums or exponentiates it: beside
 # exp(16), what a thread adds up of a long row in float32 is no more than the rounding of its sum.
 _LEAST = 8.0
-# In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
-# sums of float16 are short, and each outlier takes part in thousands of them.
-_MOST = {DType.FLOAT16: _LEAST}
 # Of one outlier while it is drawn: its place, its share of the value, and the value.
 _PLACE_BYTES = 24
 # Categories whose values make no rounding harder at a larger size; and those that are safe where results are exact.
@@ -129,7 +126,7 @@ def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
 def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float:
     longest = max(manifest.shape(arg, sizes))
     value = max(_LEAST, _TOLERANCES * manifest.tolerance.rtol * longest)
-    return min(value, _MOST.get(arg.dtype, value))
+    return min(value, arg.dtype.as_float.most_outlier)
 
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:

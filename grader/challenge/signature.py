@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from string import Template
 
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
-_C_TYPES = {
-    DType.FLOAT32: "float",
-    DType.FLOAT64: "double",
-    DType.FLOAT16: "__half",
-    DType.BFLOAT16: "__nv_bfloat16",
-    DType.INT8: "int8_t",
-    DType.UINT8: "uint8_t",
-    DType.INT32: "int32_t",
-    DType.INT64: "int64_t",
-}
-# The same for the footer, which includes no header: as 64-bit Linux defines them.
-_C_BUILT_IN = {
-    **_C_TYPES,
-    DType.INT8: "signed char",
-    DType.UINT8: "unsigned char",
-    DType.INT32: "int",
-    DType.INT64: "long",
-}
 # Arities that the footer distinguishes in its message; the longest signature of a challenge has far fewer.
 _MOST_ARGUMENTS = 24
-_HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
 
 
 def c_type(arg: Argument) -> str:
     """The C type of a parameter: ``const float*``, ``float*``, ``float``, ``int64_t``."""
-    base = _C_TYPES[arg.dtype]
+    base = arg.dtype.c_type
     if not arg.kind.buffer:
         return base
     return f"const {base}*" if arg.kind is Kind.INPUT else f"{base}*"
@@ -51,7 +32,7 @@ def _parameters(manifest: Manifest, language: Language) -> str:
 
 def headers(manifest: Manifest) -> list[str]:
     """CUDA headers that the types of the signature need, besides <cstdint>."""
-    return sorted({_HEADERS[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
+    return sorted({arg.dtype.facts.header for arg in manifest.args if arg.dtype.facts.header})
 
 
 def starter(manifest: Manifest, language: Language) -> str:
@@ -190,7 +171,7 @@ def _wrong(arg: Argument, index: int, types: list[str]) -> str:
 
 def _allowed(arg: Argument) -> list[str]:
     """The types that the parameter of ``arg`` may have besides ``const`` ones; a template's own is not asked."""
-    base = _C_BUILT_IN[arg.dtype]
+    base = arg.dtype.c_built_in
     if arg.kind.buffer:
         return [f"{const}{name}*" for name in (base, "void") for const in ("", "const ")]
     if arg.kind is Kind.SIZE:
@@ -200,12 +181,12 @@ def _allowed(arg: Argument) -> list[str]:
 
 def _entry_type(arg: Argument) -> str:
     """What ``grader_entry`` passes: buffers without ``const``, which a parameter may have or not."""
-    return _C_BUILT_IN[arg.dtype] + ("*" if arg.kind.buffer else "")
+    return arg.dtype.c_built_in + ("*" if arg.kind.buffer else "")
 
 
 def _half_types(manifest: Manifest) -> list[str]:
     """Types that a header of CUDA defines, which the source may not include."""
-    return sorted({_C_TYPES[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
+    return sorted({arg.dtype.c_type for arg in manifest.args if arg.dtype.facts.header})
 
 
 def _unpacked(manifest: Manifest) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.judge.cuda_source import (
     Access,
     Assignment,

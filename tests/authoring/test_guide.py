@@ -11,7 +11,8 @@ import pytest
 from grader.authoring.generic import WORDS
 from grader.challenge import cases
 from grader.challenge.cases import Category
-from grader.challenge.model import Argument, DType, Kind, Limits, Manifest, Values, Waivable
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Limits, Manifest, Values, Waivable
 from grader.schemas.proof import Check
 from tests.authoring.conftest import Write
 

@@ -13,7 +13,8 @@ from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import DType, Kind
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Kind
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
 from grader.judge.device import make_device

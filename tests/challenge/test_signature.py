@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from grader.challenge.catalogue import find_catalogue
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Manifest
+from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
 from grader.languages import Language
 from grader.sandbox.compiler.explain import explain

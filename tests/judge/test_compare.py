@@ -9,7 +9,8 @@ import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import DType, Manifest, Tolerance
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Manifest, Tolerance
 from grader.judge import compare as compare_module
 from grader.judge.arena import Arena
 from grader.judge.compare import (

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
-from grader.authoring.scaffold.suite import RANGES
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
-from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest
 from grader.judge.cuda.plan import held_bytes
 from grader.judge.roofline import roofline_seconds
@@ -87,9 +87,9 @@ def read_arg(text: str) -> Argument:
         values |= {"dtype": dtype or DType.FLOAT32, "value": rest or 1.0}
     elif rest:
         values["shape"] = [part.strip() for part in _OUTER_COMMA.split(rest)]
-    if kind in (Kind.INPUT, Kind.INOUT) and (bounds := RANGES.get(dtype)):
-        low, high = bounds
-        values["values"] = {"dist": "integers", "low": low, "high": high + 1}
+    if kind in (Kind.INPUT, Kind.INOUT) and dtype in list(DType) and not DType(dtype).floating:
+        integer = DType(dtype).as_integer
+        values["values"] = {"dist": "integers", "low": integer.low, "high": integer.high + 1}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:

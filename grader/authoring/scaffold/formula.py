@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _wrapped(number: int, dtype: DType) -> int:
     """``number`` in the bits of an integer ``dtype``."""
     bits = 8 * dtype.itemsize
     number &= (1 << bits) - 1
-    negative = dtype is not DType.UINT8 and number >> (bits - 1)
+    negative = dtype.as_integer.signed and number >> (bits - 1)
     return number - (1 << bits) if negative else number
 
 

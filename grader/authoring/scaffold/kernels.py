@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.scaffold.formula import Formula, formulas
-from grader.challenge.model import Argument, DType, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Manifest
 from grader.challenge.signature import c_type, declaration, headers
 from grader.languages import Language
 
@@ -77,7 +78,7 @@ def _triton_value(formula: Formula) -> str:
     """Computed in float32 or more: the interpreter knows no arithmetic of narrower floats."""
     kind = formula.result.dtype.value
     values = "values"
-    if formula.source.dtype in (DType.FLOAT16, DType.BFLOAT16):
+    if formula.source.dtype.half:
         values = "values.to(tl.float32)"
     if formula.doubles:
         same = formula.result.dtype is formula.source.dtype and values == "values"

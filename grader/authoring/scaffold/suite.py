@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError
-from grader.challenge.model import DType, Kind, Manifest
+from grader.challenge.model import Kind, Manifest
 
 Sizes = Mapping[str, int]
 _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
@@ -25,11 +26,6 @@ _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 # What the formatter of the house breaks.
 _LINE = 110
-# Per float type: values whose double is finite, values near zero, and values below the smallest normal number.
-_HUGE = {DType.FLOAT16: "3e4", DType.FLOAT64: "8e307"}
-_TINY = {DType.FLOAT16: "1e-3", DType.FLOAT64: "1e-300"}
-_DENORMAL = {DType.FLOAT16: "5e-5", DType.FLOAT64: "1e-309"}
-_BOUNDS = (("huge", _HUGE, "1.6e38"), ("tiny", _TINY, "1e-30"), ("denormal", _DENORMAL, "1e-39"))
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
     "ones": ("ones", "Constant(1)"),
@@ -37,14 +33,6 @@ _PLAIN = {
     "all_nan": ("nan", "Constant(NAN)"),
     "pos_inf": ("pos_inf", "Sprinkle(INF, 0.2)"),
     "neg_inf": ("neg_inf", "Sprinkle(-INF, 0.2)"),
-}
-# The smallest and the largest number of each integer type.
-RANGES: Mapping[str, tuple[int, int]] = {
-    DType.INT8: (-128, 127),
-    DType.UINT8: (0, 255),
-    DType.INT32: (-(2**31), 2**31 - 1),
-    # A recipe draws in float64, which holds whole numbers up to 2^53.
-    DType.INT64: (-(2**53), 2**53 - 1),
 }
 
 
@@ -134,8 +122,8 @@ def _values(manifest: Manifest) -> list[Planned]:
         Planned(name, category, sizes, dict.fromkeys(floats or integers, recipe))
         for name, (category, recipe) in plain.items()
     ]
-    for name, table, usual in _BOUNDS if floats else ():
-        recipes = {arg: _uniform(table.get(dtype, usual)) for arg, dtype in floats.items()}
+    for name in ("huge", "tiny", "denormal") if floats else ():
+        recipes = {arg: _uniform(getattr(dtype.as_float, name)) for arg, dtype in floats.items()}
         found.append(Planned(name, name, sizes, recipes))
     if integers:
         ranges = {name: _range(dtype) for name, dtype in integers.items()}
@@ -148,8 +136,7 @@ def _uniform(bound: str) -> str:
 
 
 def _range(dtype: DType) -> str:
-    low, high = RANGES[dtype]
-    return f"Choice(({low}, {high}, 0, 1))"
+    return f"Choice(({dtype.as_integer.low}, {dtype.as_integer.high}, 0, 1))"
 
 
 def _floats(manifest: Manifest) -> dict[str, DType]:

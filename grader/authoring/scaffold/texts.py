@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from grader.authoring.contract import CASES, EVERY
 from grader.authoring.scaffold.formula import Formula, formulas
 from grader.authoring.scaffold.suite import Planned, is_possible, public_cases
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 
 _RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
 

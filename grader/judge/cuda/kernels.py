@@ -7,6 +7,8 @@ import torch
 import triton
 import triton.language as tl
 
+from grader.challenge.dtypes import BITS
+
 _BLOCK = 4096
 # Few elements are checked by as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
@@ -14,7 +16,7 @@ _SPOTS_BLOCK = 256
 # again exactly.
 _STRICT = 1.0 - 1e-5
 
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_BITS: dict[int, torch.dtype] = {size: getattr(torch, name) for size, name in BITS.items()}
 
 
 @triton.jit
