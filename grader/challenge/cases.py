@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from grader.challenge.dtypes import BITS
+
 if TYPE_CHECKING:
     import torch
 
@@ -355,13 +357,13 @@ class Sprinkle:
                 return values
             if flat.numel() <= _PERMUTED and not many:
                 places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
-                flat[places] = self.value
+                _put(flat, places, self.value)
                 return values
             step = _at_once(generator, count)
             for start in range(0, count, max(1, step)):  # some twice, which nobody notices among so many
                 size = (min(step, count - start),)
                 places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
-                flat[places] = self.value
+                _put(flat, places, self.value)
         return values
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
@@ -370,6 +372,17 @@ class Sprinkle:
 
     def words(self) -> str:
         return f"{self.base.words()}, with {self.value:g} at {self.share:.0%} of places"
+
+
+def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
+    """``flat[places] = value``; for integers by their bits, because torch cannot do it in uint16 and the like."""
+    import torch
+
+    if not flat.is_floating_point() and flat.dtype is not torch.bool:
+        bits: torch.dtype = getattr(torch, BITS[flat.element_size()])
+        value = int(torch.full((), value, dtype=flat.dtype).view(bits))
+        flat = flat.view(bits)
+    flat[places] = value
 
 
 @dataclass(frozen=True)

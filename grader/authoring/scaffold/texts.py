@@ -132,8 +132,12 @@ def _value(formula: Formula) -> str:
     if formula.doubles:
         return f"{source} + {source}"
     if formula.converts:
-        return f"({source} >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
-    return f"({source} > 0).to({kind})" if formula.asks else f"(~{source}).to({kind})"
+        # torch shifts and inverts no uint16.
+        return f"({source}.long() >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
+    if formula.asks:
+        return f"({source} > 0).to({kind})"
+    integer = formula.source.dtype.as_integer
+    return f"(~{source}).to({kind})" if integer.signed else f"({source} ^ {integer.high}).to({kind})"
 
 
 def _python(text: str) -> str:
