@@ -73,6 +73,7 @@ class Language(str, metaclass=_Rows):
     ``kernels_ahead``: a GPU's runner compiles its kernels when they are first called, which can be done ahead, too, see
     ``grader.sandbox.compiler.triton``.
     ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
+    ``colours``: its mark on light and on dark pages, which ``web/static`` repeats.
     """
 
     value: str
@@ -90,6 +91,7 @@ class Language(str, metaclass=_Rows):
     compiler: str | None = None
     kernels_ahead: bool = False
     signs: str = ""
+    colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
     TRITON: ClassVar[Language]
@@ -107,9 +109,15 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def of_file(filename: str) -> Language | None:
-        """The language that the file's ending names, if one does."""
-        suffix = PurePath(filename).suffix.lower()
-        return next((it for it in Language if suffix in it.suffixes), None)
+        """The language with the longest ending of the file's name: ``.torch.py`` comes before ``.py``."""
+        name = PurePath(filename).name.lower()
+        fitting = [
+            (len(suffix), language)
+            for language in Language
+            for suffix in language.suffixes
+            if name.endswith(suffix) and name != suffix
+        ]
+        return max(fitting, key=lambda found: found[0])[1] if fitting else None
 
     @property
     def suffix(self) -> str:
@@ -225,6 +233,7 @@ $declaration {
     ),
     compiler="nvcc",
     signs=r'#\s*include\s*[<"]|__global__\b|extern\s+"C"',
+    colours=("#5d9412", "#86c232"),
 )
 
 Language.TRITON = Language(
@@ -269,6 +278,7 @@ $declaration:
         }
     ),
     signs=r"import triton\b|from triton\b|@triton\.",
+    colours=("#7461ee", "#9d8fff"),
 )
 
 LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}

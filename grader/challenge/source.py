@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Collection
 
 from grader import limits
 from grader.errors import BadSource, UnknownLanguage
@@ -48,3 +49,12 @@ def language_of(filename: str, chosen: str | None) -> Language:
             f"The suffix of '{filename}' names no language.", f"End it in {endings}, or name the language."
         )
     return found
+
+
+def check_taken(challenge: str, taken: Collection[Language], language: Language) -> None:
+    """Raises UnknownLanguage if ``challenge`` takes only other languages."""
+    if language not in taken:
+        raise UnknownLanguage(
+            f"{challenge} does not take {language.value}.",
+            f"It takes: {', '.join(it.value for it in taken)}.",
+        )

@@ -14,7 +14,7 @@ import pytest
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.dtypes import DType
-from grader.challenge.loader import Challenge
+from grader.challenge.loader import Challenge, starter_name
 from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
 from grader.languages import Language
@@ -23,7 +23,6 @@ from grader.sandbox.compiler.explain import explain
 CATALOGUE = find_catalogue()
 SLUGS = CATALOGUE.slugs()
 NEEDS_NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the PATH")
-STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 
 
 def compile_cuda(manifest: Manifest, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -44,7 +43,7 @@ def test_declarations_follow_the_arguments() -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_committed_starters_are_the_generated_ones(slug: str, language: Language) -> None:
     challenge = CATALOGUE.load(slug)
-    committed = (challenge.folder / STARTERS[language]).read_text()
+    committed = (challenge.folder / starter_name(language)).read_text()
     assert committed == starter(challenge.manifest, language)
 
 
