@@ -11,10 +11,11 @@ import pytest
 from grader.authoring.candidates import subjects
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.scaffold.operation import Example
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.dtypes import DType
-from grader.challenge.model import Kind
+from grader.challenge.model import Kind, Manifest
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
 from grader.judge.device import make_device
@@ -125,6 +126,20 @@ def test_what_is_no_workload(workload: str, write: Write) -> None:
 def test_nothing_to_read_is_no_challenge(write: Write) -> None:
     with pytest.raises(BadRequest, match="nothing to read"):
         write("out:output:float32:n")
+
+
+def test_another_operation_writes_its_own_files(tmp_path: Path) -> None:
+    class Imported(Example):
+        def reference(self, manifest: Manifest) -> str:
+            return "# imported\n"
+
+        def mutants(self, manifest: Manifest) -> dict[str, str]:
+            return {"late.cu": "// Mistake: late.\n"}
+
+    _, reference = write_challenge(Catalogue(tmp_path), Draft("mine", "Mine", "any"), Imported())
+    assert (reference / "reference.py").read_text() == "# imported\n"
+    assert [path.name for path in (reference / "staff" / "mutants").iterdir()] == ["late.cu"]
+    assert (reference / "staff" / "solution.cu").exists()
 
 
 @pytest.mark.parametrize("part", ["challenges", "reference"])
