@@ -82,14 +82,14 @@ def approximations(
 
 def _constants() -> Iterator[Approximation]:
     yield Approximation("zeros", "0 everywhere", lambda draw: _each(draw, lambda want: want.mul(0)))
-    yield Approximation("mean", "one number everywhere: the mean of what is right", _mean)
+    yield Approximation("mean", "one number everywhere: the mean of the right answer", _mean)
     yield Approximation(
         "expectation",
         "for each element its mean over rounds",
         lambda draw: {name: _as(draw.expected[name], want) for name, want in draw.question.outputs.items()},
     )
     yield Approximation(
-        "previous", "what was right in an earlier round", lambda draw: dict(draw.previous.outputs)
+        "previous", "the right answer of an earlier round", lambda draw: dict(draw.previous.outputs)
     )
 
 
@@ -313,9 +313,9 @@ def _specials(read: list[Argument]) -> Iterator[Approximation]:
         return
     infinity = float("inf")
     for name, words, nan, high, low in (
-        ("nan_as_0", "NaN in inputs is taken for 0", 0.0, infinity, -infinity),
-        ("inf_as_largest", "an infinite input is taken for the largest number", None, None, None),
-        ("specials_as_0", "NaN and infinities in inputs are taken for 0", 0.0, 0.0, 0.0),
+        ("nan_as_0", "NaN in inputs is read as 0", 0.0, infinity, -infinity),
+        ("inf_as_largest", "an infinite input is read as the largest number", None, None, None),
+        ("specials_as_0", "NaN and infinities in inputs are read as 0", 0.0, 0.0, 0.0),
     ):
         yield Approximation(name, words, _replaced(floats, nan, high, low))
     yield Approximation(

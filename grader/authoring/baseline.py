@@ -28,7 +28,7 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
         if _is_finite(question):
             asked += 1
             problems += _wrong(challenge, case, question, baseline)
-    summary = f"it agrees with the reference on all of {asked} finite cases"
+    summary = f"it agrees with the reference on all {asked} finite cases"
     return [check("baseline", problems, summary, bad=Status.ERROR)]
 
 
@@ -40,6 +40,8 @@ def _is_finite(question: Question) -> bool:
 def _wrong(challenge: Challenge, case: Case, question: Question, baseline: Callable[..., Any]) -> list[str]:
     measured, disagreements = compare(challenge, case, question, baseline)
     far = [
-        f"{it.case}: {it.result}: it uses {it.used:.2f} of what is allowed" for it in measured if it.used > 1
+        f"{it.case}: {it.result}: it uses {it.used:.2f} of the allowed error"
+        for it in measured
+        if it.used > 1
     ]
     return disagreements + far

@@ -121,7 +121,7 @@ def _measure(
     same_kind = (native.isnan() == exact.isnan()) & (native.isinf() == exact.isinf())
     same_sign = ~exact.isinf() | ~same_kind | (native == exact)
     if bad := int((~(same_kind & same_sign)).sum()):
-        return [], [f"{where}: native and float64 disagree on what is finite in {bad} of {number} elements"]
+        return [], [f"{where}: native and float64 disagree on NaN or infinity in {bad} of {number} elements"]
     finite = exact.isfinite()
     if not bool(finite.any()):
         return [], []
@@ -156,7 +156,7 @@ def _errors(
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
     """``reference``: native and exact agree on what is finite. ``tolerance``: not too tight, and with ``loose`` not too
     loose either: that is asked on one kind of device, or one of them would call loose what another one needs."""
-    agreed = f"float64 and native precision agree in kind on all of {_cases(challenge)} cases"
+    agreed = f"float64 and native precision agree in kind on all {_cases(challenge)} cases"
     reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
     return [reference, _tolerance(challenge, found, loose)]
 
@@ -184,14 +184,14 @@ def _too_loose(challenge: Challenge, found: Calibration) -> str:
         return f"rtol is over {LOOSE:g} times what native needs"
     used = _most_used(found)
     if 0 < used < 1 / (LOOSE * MARGIN):
-        return f"native uses {used:.1g} of what is allowed, under 1/{LOOSE * MARGIN:g}"
+        return f"native uses {used:.1g} of the allowed error, under 1/{LOOSE * MARGIN:g}"
     return ""
 
 
 def too_tight(found: Calibration) -> list[str]:
     """Where PyTorch itself uses more of the allowed error than a kernel as exact as PyTorch could keep to."""
     return [
-        f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of what is allowed, more than 1/{HEADROOM:g}"
+        f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of the allowed error, more than 1/{HEADROOM:g}"
         for it in found.measured
         if it.used > 1 / HEADROOM
     ]

@@ -24,7 +24,7 @@ from grader.schemas.proof import Check
 CASES, EVERY = "cases", "every case"
 HOW = (
     f"Name the public cases in the column '{CASES}', as in `nan`, `cols_*`; add a case to cases.py if there is none; "
-    f"or say '{EVERY}' where the row depends on no size and no value."
+    f"or say '{EVERY}' if the row depends on no size and no value."
 )
 _SEED = 11
 _ROW = re.compile(r"^\|(.+)\|[ \t]*$", re.MULTILINE)
@@ -62,7 +62,7 @@ def contract_check(challenge: Challenge) -> Check:
     problems = [
         f"contract row '{row.when}': {problem}" for row in rows for problem in _problems(challenge, row)
     ]
-    return check("contract", problems, f"each of {len(rows)} rows names the cases that hold it to its word")
+    return check("contract", problems, f"each of {len(rows)} rows names cases that test it")
 
 
 def contract_rows(spec: str) -> list[Row]:
@@ -85,7 +85,7 @@ def _problems(challenge: Challenge, row: Row) -> Iterator[str]:
         return
     patterns = _CODE.findall(row.cases)
     if not patterns or re.sub(r"[,\s]|and", "", _CODE.sub("", row.cases)):
-        yield f"no case holds it to its word. {HOW}"
+        yield f"no case tests it. {HOW}"
         return
     named: list[Case] = []
     for pattern in patterns:

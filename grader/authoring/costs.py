@@ -70,7 +70,7 @@ def _bytes(challenge: Challenge) -> Check:
         if not least * (1 - LEFT_OUT) <= said <= MOST_BYTES * least:
             problems.append(
                 f"{workload.name}: cost.bytes is {said:.4g}; inputs and results have {least:.4g}, "
-                f"so it is between that and {MOST_BYTES:g} times that"
+                f"so it must be between that and {MOST_BYTES:g} times that"
             )
     return _unless_waived(challenge, "cost_bytes", problems, "cost.bytes fits the signature")
 
@@ -120,17 +120,17 @@ def _workloads(challenge: Challenge) -> Check:
     longest = max(times.values(), default=0.0)
     if longest * 1e6 < RANKED_ROOFLINE_US:
         problems.append(
-            f"none is long enough to rank: {longest * 1e6:.0f} us at an H200's speed, "
+            f"none is long enough to be ranked: {longest * 1e6:.0f} us at an H200's speed, "
             f"{RANKED_ROOFLINE_US:.0f} are needed"
         )
     problems += [
         f"{name} takes {seconds * 1e6:.0f} us at an H200's speed, too close to the {RANKED_ROOFLINE_US:.0f} us from "
-        "which a size is ranked: some GPUs of a board would rank it, and others not"
+        "which a size is ranked: some GPUs of a board would rank it and others would not"
         for name, seconds in times.items()
         if abs(seconds * 1e6 / RANKED_ROOFLINE_US - 1) < UNCLEAR
     ]
     if on_gpu and min(workload_bytes(challenge, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
-        problems.append("none fits a GPU of 16 GB together with what judging keeps there")
+        problems.append("none fits a GPU of 16 GB together with the judge's own memory")
     listed = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
     return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {listed}")
 

@@ -28,7 +28,7 @@ WORDS = {
     "tail_dropped": "leaves out what comes after the last whole group of 4 elements",
     "nan_swallowed": "has 0 where NaN is right",
     "low_precision": "computes on inputs rounded to half of their digits",
-    "stale": "answers with its previous result for the same sizes",
+    "stale": "returns its previous result for the same sizes",
 }
 
 

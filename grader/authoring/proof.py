@@ -194,7 +194,7 @@ def _tries(
             yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
     except BrokenProcessPool as error:
         raise JudgeFailure(
-            "a process that proves challenges ended by itself", "Is memory short? Try --jobs 1."
+            "a process that proves challenges ended unexpectedly", "Is memory short? Try --jobs 1."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

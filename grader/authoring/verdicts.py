@@ -54,10 +54,10 @@ def approximation_checks(
         names = dict.fromkeys(it.name for it in of[ApproximationOutcome.ALLOWED] if it.reason == reason)
         remarks.append(f"allowed: {', '.join(names)}: {reason}")
     if unable := dict.fromkeys(it.name for it in of[ApproximationOutcome.NOT_APPLICABLE]):
-        remarks.append(f"no mistake where all that is asked comes out right: {', '.join(unable)}")
+        remarks.append(f"not mistakes here, because every compared answer is right: {', '.join(unable)}")
     return [
         check("approximations", problems, good, remarks=remarks),
-        check("special_inputs", list(misfits), "those of every timed case fit the workloads"),
+        check("special_inputs", list(misfits), "the special inputs of every timed case fit the workloads"),
         check("fair_rounds", list(unfair), "native PyTorch passes rounds of every kind", bad=Status.ERROR),
     ]
 
@@ -125,7 +125,7 @@ def _killed(
         if it.ending in (CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
     ]
     remarks += [
-        f"{it.name} survives, as the challenge waives it: {waives[it.name]}"
+        f"{it.name} survives, and the challenge waives it: {waives[it.name]}"
         for it in survivors
         if it.name in waives
     ]

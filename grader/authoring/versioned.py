@@ -29,7 +29,7 @@ def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
     parts = list(dict.fromkeys(f"{it.part.replace('_', ' ')} {it.name}".strip() for it in changed))
     named = ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
     remark = (
-        f"{named} changed since version {version} was committed: where it was served, a platform refuses this folder "
+        f"{named} changed since version {version} was committed: a platform that served it refuses this folder "
         f"until it says `version = {version + 1}` (grader challenge diff {challenge.slug} --against "
         f"{commit[:_SHORT]})"
     )

@@ -134,7 +134,7 @@ def of_files(files: Mapping[str, bytes]) -> Bundle:
     slugs = {path.split("/")[1] for path in files if path.count("/") >= 2}
     if len(slugs) != 1:
         found = f"challenges: {', '.join(sorted(slugs)[:5])}" if slugs else "no challenge"
-        raise BadBundle(f"The archive has to hold one challenge; it holds {found}.", _LAYOUT)
+        raise BadBundle(f"The archive must hold exactly one challenge; it holds {found}.", _LAYOUT)
     (slug,) = slugs
     if not _SLUG.fullmatch(slug):
         raise BadBundle(
@@ -197,12 +197,12 @@ def read_archive(data: bytes) -> Bundle:
                 if path == f"challenges/{TRACKS}":
                     continue  # the order of a whole course is not one challenge's
                 if path in found or path.casefold() in {it.casefold() for it in found}:
-                    raise BadBundle(f"{path} is in the archive twice.", "Pack the folders anew.")
+                    raise BadBundle(f"{path} is in the archive twice.", "Pack the folders again.")
                 _check_kind(path)
                 found[path] = _content(archive, entry, path, left)
                 left -= len(found[path])
     except _UNREADABLE as error:
-        raise BadBundle(f"This is no ZIP archive that can be read: {error}.", _LAYOUT) from error
+        raise BadBundle(f"This is not a readable ZIP archive: {error}.", _LAYOUT) from error
     return of_files(found)
 
 
@@ -211,10 +211,10 @@ def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
     name = entry.filename
     path = PurePosixPath(name)
     if "\\" in entry.orig_filename or name.startswith("/") or ".." in path.parts or ":" in name:
-        raise BadBundle(f"The path '{name[:100]}' leads out of the archive.", "Pack the folders anew.")
+        raise BadBundle(f"The path '{name[:100]}' leads out of the archive.", "Pack the folders again.")
     if odd := [part for part in path.parts if not _NAME.fullmatch(part)]:
         raise BadBundle(
-            f"The name '{odd[0][:100]}' cannot be taken.", "Letters, digits, _, -, + and . are; no spaces."
+            f"The name '{odd[0][:100]}' is not allowed.", "Use letters, digits, _, -, + and ., and no spaces."
         )
     if len(path.parts) > _DEPTH:
         raise BadBundle(f"The path '{name[:100]}' is too deep.", _LAYOUT)
@@ -235,14 +235,14 @@ def _below_parts(names: list[PurePosixPath]) -> Iterator[str]:
     for path in names:
         parts = path.parts[1:] if inner else path.parts
         if parts[0] not in PARTS or len(parts) < 2:
-            raise BadBundle(f"'{path}' is no file of a challenge.", _LAYOUT)
+            raise BadBundle(f"'{path}' is not a file of a challenge.", _LAYOUT)
         yield "/".join(parts)
 
 
 def _check_kind(path: str) -> None:
     if PurePosixPath(path).suffix.lower() not in _SUFFIXES or path.endswith(EXAMINED) or path.count("/") < 2:
         raise BadBundle(
-            f"'{path}' is no file of a challenge.", f"Files end in {', '.join(sorted(_SUFFIXES))}."
+            f"'{path}' is not a file of a challenge.", f"Files end in {', '.join(sorted(_SUFFIXES))}."
         )
 
 

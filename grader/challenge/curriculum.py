@@ -88,7 +88,7 @@ def _parse(path: Path, text: str) -> Curriculum:
         raise ChallengeInvalid(f"{path}: {key}: {first['msg']}", _HINT) from error
     titles = [track.title for track in tracks]
     if twins := sorted({title for title in titles if titles.count(title) > 1}):
-        raise ChallengeInvalid(f"{path}: tracks: {twins} stand there twice", _HINT)
+        raise ChallengeInvalid(f"{path}: tracks: {twins} appear more than once", _HINT)
     return Curriculum(path, tracks)
 
 

@@ -29,7 +29,7 @@ def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Ch
     )
     if commit is None:
         raise BadRequest(
-            f"git knows no commit '{reference}' in {catalogue.root}.",
+            f"git does not know the commit '{reference}' in {catalogue.root}.",
             "Name a commit, a branch or a tag, or a version number of the platform.",
         )
     wanted = [f"challenges/{slug}", f"reference/{slug}"]

@@ -74,7 +74,7 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
     kind = type(value)
     if _RECIPES.get(kind.__name__) is not kind:
         raise ChallengeInvalid(
-            f"cases.py: {where}: {kind.__name__} is no recipe of grader.challenge",
+            f"cases.py: {where}: {kind.__name__} is not a recipe of grader.challenge",
             "An uploaded challenge is made of the recipes that the platform has: "
             + ", ".join(sorted(_RECIPES)),
         )
@@ -96,7 +96,7 @@ def load(text: str) -> Examined:
             functions=tuple(name for name in _FUNCTIONS if name in data["functions"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise ChallengeInvalid(f"what examining the challenge gave makes no sense: {error}") from error
+        raise ChallengeInvalid(f"the result of examining the challenge is invalid: {error}") from error
     if "reference" not in found.functions:
         raise ChallengeInvalid("reference.py: it defines no function 'reference'")
     return found
@@ -110,7 +110,7 @@ def _read_cases(given: list[dict[str, Any]]) -> tuple[Case, ...]:
 
 def _read_case(it: dict[str, Any]) -> Case:
     if it["timed"] not in (None, True, False) or it["on"] not in (None, "gpu"):
-        raise ValueError("a case has strange values")
+        raise ValueError("a case has invalid values")
     return Case(
         name=str(it["name"])[:100],
         category=Category(it["category"]),
@@ -125,7 +125,7 @@ def _read_case(it: dict[str, Any]) -> Case:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 63:
-        raise ValueError(f"{value!r} is no size")
+        raise ValueError(f"{value!r} is not a size")
     return value
 
 
@@ -157,7 +157,7 @@ def _read_value(value: Any, depth: int) -> Any:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     if isinstance(value, int) and not math.isfinite(float(value)):
         raise ValueError("a number is too large")
     return value

@@ -113,7 +113,7 @@ class Challenge:
         was uploaded: that runs in a box alone."""
         path = self.reference_folder / "reference.py"
         if self.examined is not None:
-            raise ChallengeInvalid(f"{path}: it was uploaded, so it runs in a box alone")
+            raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
         names = _run(path)
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
@@ -131,7 +131,7 @@ class Challenge:
         except TypeError as error:
             wanted = f"{name}({', '.join(passed)})"
             raise ChallengeInvalid(
-                f"{path}: {name}: {error}", f"It is called as {wanted}, by name."
+                f"{path}: {name}: {error}", f"The judge calls it with keyword arguments: {wanted}."
             ) from error
 
     @functools.cached_property
@@ -180,7 +180,7 @@ class Challenge:
         for case in suite:
             if not isinstance(case, Case):
                 raise ChallengeInvalid(
-                    f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
+                    f"{path}: cases() returned {case!r}, which is not a case: make cases with case(...)"
                 )
             self._check_case(case, path, seen)
             _check_timed(case, path, hidden=hidden)
@@ -203,12 +203,13 @@ class Challenge:
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
         where = f"{path}: case '{case.name}'"
         if case.name in seen:
-            raise ChallengeInvalid(f"{where}: a second case has this name")
+            raise ChallengeInvalid(f"{where}: another case has this name")
         seen.add(case.name)
         manifest = self.manifest
         if case.on not in (None, *get_args(OnlyOn)):
             raise ChallengeInvalid(
-                f"{where}: on = {case.on!r}", 'It is "gpu", or left out: every board runs it.'
+                f"{where}: on = {case.on!r}",
+                'Set it to "gpu", or leave it out to run the case on every board.',
             )
         if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")
@@ -238,7 +239,7 @@ def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
         return
     reasons = {
         "it is hidden": hidden,
-        "it is for a GPU alone": case.on is not None,
+        "it runs only on a GPU": case.on is not None,
         "it has scalars of its own": bool(case.scalars),
         "it has no inputs of its own": not case.inputs,
     }

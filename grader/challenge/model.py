@@ -49,7 +49,7 @@ def _expression(text: str) -> str:
 def _usable_name(name: str) -> str:
     if keyword.iskeyword(name) or name in _TAKEN:
         raise ValueError(
-            f"'{name}' means something else in C++, in Python or in the starters: take another name"
+            f"'{name}' has another meaning in C++, in Python or in the starters: choose another name"
         )
     return name
 
@@ -72,7 +72,9 @@ class Values(Strict, allow_inf_nan=False):
     @model_validator(mode="after")
     def _integers_have_an_end(self) -> Self:
         if self.dist == "integers" and "high" not in self.model_fields_set:
-            raise ValueError("integers need `high`, which is not drawn itself: below 1 there is only 0")
+            raise ValueError(
+                "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+            )
         return self
 
 
@@ -291,7 +293,9 @@ class Manifest(Strict):
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
         known = {workload.name for workload in self.workloads}
         if unknown := {name for it in self.approximations for name in it.workloads} - known:
-            raise ValueError(f"approximations: {sorted(unknown)} are no workloads; there are {sorted(known)}")
+            raise ValueError(
+                f"approximations: {sorted(unknown)} are not workloads; there are {sorted(known)}"
+            )
         return self
 
     def _check_expressions(self) -> None:
@@ -309,7 +313,7 @@ class Manifest(Strict):
         by_name = {arg.name: arg for arg in self.results}
         for name, rule in self.compare.items():
             if name not in by_name:
-                raise ValueError(f"compare: '{name}' is no output; the outputs are {sorted(by_name)}")
+                raise ValueError(f"compare: '{name}' is not an output; the outputs are {sorted(by_name)}")
             if rule.first is not None:
                 counter = by_name.get(rule.first)
                 if counter is None or counter.dtype is not DType.INT64:
@@ -320,7 +324,7 @@ class Manifest(Strict):
             return
         if self.pieces.along not in self.sizes:
             raise ValueError(
-                f"pieces: along = '{self.pieces.along}' is no size; the sizes are {sorted(self.sizes)}"
+                f"pieces: along = '{self.pieces.along}' is not a size; the sizes are {sorted(self.sizes)}"
             )
         if unknown := parse(self.pieces.overlap).names - set(self.sizes):
             raise ValueError(f"pieces: overlap names {sorted(unknown)}; the sizes are {sorted(self.sizes)}")
@@ -347,4 +351,4 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
 
 def _refuse_twins(names: list[str], where: str) -> None:
     if twins := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"{where}: {sorted(twins)} stand there twice")
+        raise ValueError(f"{where}: {sorted(twins)} appear more than once")

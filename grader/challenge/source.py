@@ -46,7 +46,8 @@ def language_of(filename: str, chosen: str | None) -> Language:
     if found is None:
         endings = " or ".join(it.suffix for it in Language)
         raise UnknownLanguage(
-            f"The suffix of '{filename}' names no language.", f"End it in {endings}, or name the language."
+            f"The suffix of '{filename}' does not belong to a language.",
+            f"End it in {endings}, or name the language.",
         )
     return found
 

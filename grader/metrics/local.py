@@ -35,24 +35,24 @@ HTTP_SECONDS = Histogram(
 )
 BOX_SECONDS = Histogram(
     "grader_box_start_seconds",
-    "Time until a box was there: next to none where a spare one waited.",
+    "Time until a box was ready: almost none if a spare one waited.",
     ("purpose",),
     buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
     registry=_REGISTRY,
 )
 BOX_FAILURES = Counter(
-    "grader_box_start_failures_total", "Boxes that could not be had.", ("purpose",), registry=_REGISTRY
+    "grader_box_start_failures_total", "Boxes that could not be started.", ("purpose",), registry=_REGISTRY
 )
 JUDGE_SECONDS = Histogram(
     "grader_judge_phase_seconds",
-    "Time that judging one submission took, by phase; total is all of it.",
+    "Time to judge one submission, by phase; total is the sum.",
     ("phase", "device"),
     buckets=(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0),
     registry=_REGISTRY,
 )
 JUDGE_FAILURES = Counter(
     "grader_judge_failures_total",
-    "Failures of ours while compiling or judging; each is tried again, or given up at last.",
+    "Platform failures while compiling or judging; each is retried, and finally given up.",
     ("device",),
     registry=_REGISTRY,
 )

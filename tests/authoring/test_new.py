@@ -51,7 +51,7 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
     checks = made.proven()
     assert [it.name for it in checks.values() if it.status is not Status.OK] == ["spec"]
     assert checks["spec"].details == [
-        f"{part} still says what `grader challenge new` wrote: say it for your operation"
+        f"{part} is still the text of `grader challenge new`: write your own"
         for part in ("its introduction", "'## Hints'")
     ]
     assert checks["mutants"].summary == "5 of 5 killed"

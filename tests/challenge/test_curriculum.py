@@ -109,7 +109,7 @@ def test_without_the_file_any_track_is_right(catalogue: Catalogue) -> None:
         ("tracks = []", "tracks:"),
         ('[[tracks]]\ntitle = "tests"\n', "tracks.0.description:"),
         ('[[tracks]]\ntitle = "tests"\ndescription = "x"\nicon = "y"\n', "tracks.0.icon:"),
-        (TRACKS + TRACKS, "tracks: .* twice"),
+        (TRACKS + TRACKS, "tracks: .* more than once"),
     ],
 )
 def test_a_bad_file_of_tracks_is_named_with_its_key(catalogue: Catalogue, text: str, key: str) -> None:

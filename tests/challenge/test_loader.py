@@ -26,11 +26,11 @@ BAD_CASES = {
     "timed = True, but it has scalars": (
         f"{HEAD}def cases():\n    return [{ONES[:-1]}, scalars={{'alpha': 2}}, timed=True)]\n"
     ),
-    "timed = True, but it is for a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
+    "timed = True, but it runs only on a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
     "not a valid Category": f'{HEAD}def cases():\n    return [case("a", "funny", rows=1, cols=1)]\n',
     "boom": "def cases():\n    raise KeyError('boom')\n",
-    "make them with case": "def cases():\n    return ['basic']\n",
-    "case 'basic': a second case": f"{HEAD}def cases():\n    return [{BASIC}, {BASIC}]\n",
+    "make cases with case": "def cases():\n    return ['basic']\n",
+    "case 'basic': another case": f"{HEAD}def cases():\n    return [{BASIC}, {BASIC}]\n",
     "case 'a': sizes are": f'{HEAD}def cases():\n    return [case("a", "basic", rows=1)]\n',
     "['rows'] must not be negative": f'{HEAD}def cases():\n    return [case("a", "basic", rows=-1, cols=1)]\n',
     "sizes ['rows'] are not whole": f'{HEAD}def cases():\n    return [case("a", "basic", rows=1.5, cols=1)]\n',
@@ -116,7 +116,7 @@ def test_a_hidden_category_that_is_named_has_public_cases(write: Write) -> None:
 
 
 def test_a_hidden_case_may_not_take_a_public_name(write: Write) -> None:
-    with pytest.raises(ChallengeInvalid, match=r"hidden_cases\.py: case 'basic': a second case"):
+    with pytest.raises(ChallengeInvalid, match=r"hidden_cases\.py: case 'basic': another case"):
         _ = write(hidden=CASES).hidden_cases
 
 

@@ -72,7 +72,7 @@ class Draft:
             problem = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in problem["loc"])
             text = f"{where}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
-            raise BadRequest(f"These options make no challenge: {text}.", ARG_HINT) from error
+            raise BadRequest(f"These options do not make a challenge: {text}.", ARG_HINT) from error
 
 
 def read_arg(text: str) -> Argument:
@@ -94,7 +94,7 @@ def read_arg(text: str) -> Argument:
         return Argument.model_validate(values)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise BadRequest(f"'{text}' is no argument: {problem}", ARG_HINT) from error
+        raise BadRequest(f"'{text}' is not an argument: {problem}", ARG_HINT) from error
 
 
 def complete(args: list[Argument]) -> list[Argument]:
@@ -119,7 +119,7 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
     try:
         sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
     except ValueError as error:
-        raise BadRequest(f"'{text}' is no workload.", WORKLOAD_HINT) from error
+        raise BadRequest(f"'{text}' is not a workload.", WORKLOAD_HINT) from error
     if set(sizes) != set(manifest.sizes):
         raise BadRequest(
             f"'{text}' names {sorted(sizes)}; the sizes are {sorted(manifest.sizes)}.", WORKLOAD_HINT
@@ -173,7 +173,7 @@ def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
 def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
     found = [it for it in _steps(manifest) if wanted(it)]
     if not found:
-        raise BadRequest("No size of this signature is small enough to begin with.", WORKLOAD_HINT)
+        raise BadRequest("No size of this signature is small enough for the interpreter.", WORKLOAD_HINT)
     return found[-1]
 
 

@@ -40,11 +40,13 @@ def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = E
 def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
     """The two folders that ``slug`` will have. Raises BadRequest if it is not a slug, Conflict if one exists."""
     if not _SLUG.fullmatch(slug):
-        raise BadRequest(f"'{slug}' is no slug.", "Small letters, digits and _, beginning with a letter.")
+        raise BadRequest(
+            f"'{slug}' is not a slug.", "Use lower-case letters, digits and _, and begin with a letter."
+        )
     folders = [catalogue.root / part / slug for part in ("challenges", "reference")]
     for folder in folders:
         if folder.exists():
-            raise Conflict(f"'{folder}' exists already; it stays as it is.", "Choose another slug.")
+            raise Conflict(f"'{folder}' already exists; nothing was written.", "Choose another slug.")
     return folders
 
 

@@ -19,7 +19,7 @@ _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 class Style:
     """How the Triton kernel is written; the defaults are right, a mutant has one thing else."""
 
-    about: str = "One program for each block of the result, a mask for the last one."
+    about: str = "One program for each block of the result, with a mask for the last one."
     inside: str = "places < total"
     mask: str = "mask=inside"
     shift: int = 0
