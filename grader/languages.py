@@ -1,10 +1,10 @@
-"""The languages that a submission may be written in: a table, one row per language.
+"""The languages of submissions: a table with one row per language.
 
 Nothing else in the product compares a language with a particular one: it asks the row. To add a language, add its row
-here, its loader to ``sandbox/runner`` and, where it is compiled, its compiler to ``grader.sandbox.compiler`` and to
+here, its loader to ``sandbox/runner`` and, if it is compiled, its compiler to ``grader.sandbox.compiler`` and
 ``grader.judge.compilation.COMPILERS``.
 
-Imports nothing heavy: the command line reads the table when it starts.
+Imports nothing heavy: the command line reads the table at start.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# The kinds of device that a row names: the host's processor, where kernels are interpreted, a GPU, and one that the
-# host's processor emulates.
+# Kinds of device: the host's processor with Triton's interpreter, a GPU, and a GPU emulated on the host's processor.
 ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 
@@ -31,9 +30,9 @@ ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 class Running:
     """How a kind of device runs a language.
 
-    ``loader``: the module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
-    ``load_submission(message, descriptors)`` returns what makes a call from a binding.
-    ``preload``: what a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
+    ``loader``: the module in ``sandbox/runner`` that loads a source or compiled library. Its ``load_submission(message,
+    descriptors)`` returns a function that makes a call from a binding. ``preload``: what a runner imports before it has
+    a submission, see ``sandbox/runner/preload.py``.
     """
 
     loader: str
@@ -41,7 +40,7 @@ class Running:
 
 
 class _Rows(type):
-    """Lets ``Language`` itself be iterated: over its rows, in the order of the table."""
+    """Iterates ``Language`` itself: over its rows, in table order."""
 
     def __iter__(cls) -> Iterator[Language]:
         return iter([*LANGUAGES.values()])
@@ -52,28 +51,27 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. It is a string, equal to its ``value``: the word that stands for it in requests, reports and the database.
+    """A row. As a string it equals its ``value``, the word in requests, reports and the database.
 
     ``value``: at most 16 characters, see ``grader.records.models``.
-    ``display_name``: what pages show.
-    ``suffixes``: the endings of its files; the first is the one that we write.
-    ``comment``: what begins a comment to the end of the line.
-    ``lexer``: Pygments' name for it.
-    ``fences``: the names of Markdown's code blocks that are marked as this language.
-    ``editor``: which of the editor's parsers reads it, see ``web/client/src/languages.js``.
-    ``python``: a source is a Python module: parameters have no types, and ``ast`` finds its syntax errors.
-    ``declaration``: the line that a student implements; ``$parameters`` are those of the challenge.
-    ``starter``: a source that loads and does nothing yet. It may name ``$title``, ``$parameters`` and
-    ``$declaration``; a line with ``$argument`` is repeated for each argument, one with ``$header`` for each header that
-    the types need.
-    ``torch``: its runner has torch, so torch's kernels may do the work: the judge looks for that, and cannot take the
-    libraries away that torch needs.
-    ``running``: how it runs, by kind of device. It runs on the kinds that are named here, and on no other.
-    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: what is judged is the source itself.
-    ``kernels_ahead``: a GPU's runner compiles its kernels when they are first called, which can be done ahead, too, see
+    ``display_name``: for pages.
+    ``suffixes``: endings of its files; we write the first.
+    ``comment``: begins a comment to the end of the line.
+    ``lexer``: Pygments' name.
+    ``fences``: info strings of Markdown code blocks in this language.
+    ``editor``: the editor's parser, see ``web/client/src/languages.js``.
+    ``python``: a source is a Python module: parameters have no types, and ``ast`` finds syntax errors.
+    ``declaration``: the line that a student implements; ``$parameters`` are the challenge's.
+    ``starter``: a source that loads but does nothing yet. It may use ``$title``, ``$parameters`` and
+    ``$declaration``; a line with ``$argument`` is repeated per argument, one with ``$header`` per needed header.
+    ``torch``: its runner has torch. The judge looks for work done by torch's kernels, and cannot hide the libraries
+    that torch needs.
+    ``running``: by kind of device; it runs on no other kind.
+    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
+    ``kernels_ahead``: a GPU's runner compiles kernels at their first call; that can be done ahead, see
     ``grader.sandbox.compiler.triton``.
-    ``signs``: a regular expression for what begins a line in this language alone; empty: nothing does.
-    ``colours``: its mark on light and on dark pages, which ``web/static`` repeats.
+    ``signs``: a regular expression for line starts that only this language has; empty: none.
+    ``colours``: its mark on light and dark pages, repeated in ``web/static``.
     """
 
     value: str
@@ -101,7 +99,7 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def named(value: str) -> Language:
-        """The row of that name. Raises ValueError."""
+        """Raises ValueError."""
         try:
             return LANGUAGES[value]
         except (KeyError, TypeError):
@@ -121,7 +119,7 @@ class Language(str, metaclass=_Rows):
 
     @property
     def suffix(self) -> str:
-        """The ending of the files that we write in this language."""
+        """The ending of files that we write."""
         return self.suffixes[0]
 
     @property
@@ -129,7 +127,7 @@ class Language(str, metaclass=_Rows):
         return self.compiler is not None
 
     def begins_in(self, source: str) -> bool:
-        """Whether a line of it begins as in this language alone."""
+        """True if a line starts as in no other language."""
         return bool(self.signs) and re.search(rf"^\s*(?:{self.signs})", source, re.MULTILINE) is not None
 
     def runs_on(self, kind: str) -> bool:
@@ -137,11 +135,11 @@ class Language(str, metaclass=_Rows):
         return kind in self.running
 
     def preload_on(self, kind: str) -> str:
-        """What a runner there imports beforehand: nothing where it does not run."""
+        """What a runner imports beforehand; "" if the language does not run there."""
         return self.running[kind].preload if kind in self.running else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and what other processes send are the table's own row.
+        # Copies, also from other processes, are the table's own row.
         return Language.named, (self.value,)
 
     @classmethod
@@ -162,7 +160,7 @@ class Language(str, metaclass=_Rows):
 
 
 def _validated(value: object) -> Language:
-    """Looked up when a value comes, so that a row that is added counts everywhere."""
+    """Looks up at validation time, so rows added later count."""
     from pydantic_core import PydanticCustomError
 
     try:
@@ -179,13 +177,13 @@ def names() -> str:
 
 
 def compiled_name() -> str:
-    """A regular expression: the name that a source is compiled under, as compilers' messages give it."""
+    """A regular expression for the file name of a compiled source in compilers' messages."""
     endings = "|".join(re.escape(it.suffix) for it in Language if it.compiled)
     return f"solution(?:{endings})"
 
 
 def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
-    """``template`` with ``values``; a line that names one of ``repeated`` comes once for each of its texts."""
+    """Fill ``template`` with ``values``; a line with a name of ``repeated`` is repeated for each of its texts."""
     lines: list[str] = []
     for line in template.splitlines(keepends=True):
         each = next((name for name in repeated if f"${name}" in line), None)

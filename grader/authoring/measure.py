@@ -62,7 +62,7 @@ def calibrated_check(bench: Trial) -> Check:
         found = calibrate(bench.challenge, [case], bench.device.torch_device, bench.device.torch_device)
         problems += found.disagreements + too_tight(found)
         torch.cuda.empty_cache()
-    good = f"native is within it at {', '.join(it.name for it in fitting) or 'no workload'}"
+    good = f"native is within the tolerance at {', '.join(it.name for it in fitting) or 'no workload'}"
     return check("workload_tolerance", problems, good, bad=Status.ERROR)
 
 

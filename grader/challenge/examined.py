@@ -1,7 +1,7 @@
-"""What running a challenge's Python said, as data: its cases and its inputs. Who has that needs to run nothing.
+"""The result of running a challenge's Python, as data: its cases and inputs. With it nothing needs to run again.
 
-An uploaded challenge is examined once, in a box. Its recipes are those of ``grader.challenge.cases`` and
-``grader.challenge.derived``: only what is defined there is read back.
+An uploaded challenge is examined once, in a box. Only recipes of ``grader.challenge.cases`` and
+``grader.challenge.derived`` are read back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grader.challenge import cases, derived
 from grader.challenge.cases import Case, Category, Derived, Filling, Recipe
 from grader.errors import ChallengeInvalid
 
-# Recipes within recipes within recipes.
+# Nesting of recipes.
 _DEPTH = 8
 _CASES = 1_000
 _NOTE_CHARS = 2_000
@@ -35,8 +35,8 @@ _RECIPES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Examined:
-    """``cases`` and ``hidden_cases`` as their files returned them, ``inputs`` what ``inputs()`` did, ``functions`` the
-    names that ``reference.py`` defines, of reference, magnitude and baseline."""
+    """``cases``, ``hidden_cases`` and ``inputs`` as the files' functions returned them; ``functions``: which of
+    reference, magnitude and baseline ``reference.py`` defines."""
 
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
@@ -45,7 +45,7 @@ class Examined:
 
 
 def dump(found: Examined) -> str:
-    """As JSON text. Raises ChallengeInvalid for a recipe that is not one of ours."""
+    """As JSON. Raises ChallengeInvalid for a recipe that is not ours."""
     return json.dumps(
         {
             "cases": [_case(it) for it in found.cases],
@@ -86,7 +86,7 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
 
 
 def load(text: str) -> Examined:
-    """The reverse of ``dump``, of text that nobody vouches for. Raises ChallengeInvalid."""
+    """The reverse of ``dump``, for untrusted text. Raises ChallengeInvalid."""
     try:
         data = json.loads(text)
         found = Examined(
@@ -143,7 +143,7 @@ def _read_recipe(given: dict[str, Any], depth: int = 0) -> Filling:
         values[name] = _read_value(value, depth)
     made = kind(**values)
     assert isinstance(made, Recipe | Derived)
-    made.words()  # raises where a value is of another type than it must be
+    made.words()  # raises if a value has the wrong type
     return made
 
 

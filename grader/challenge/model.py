@@ -17,7 +17,7 @@ from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
 
-# Words that an argument cannot be called in a C++ signature (Python's own are asked of Python), and our own names.
+# Reserved in C++ or by the starters; Python's own keywords are checked separately.
 _TAKEN = frozenset(
     "alignas alignof asm auto bool case catch char class const constexpr decltype default delete do double enum "
     "explicit extern false float for friend goto if inline int long mutable namespace new operator private "
@@ -56,14 +56,14 @@ def _usable_name(name: str) -> str:
 
 ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
-# As long as the column that keeps it.
+# As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-# The order that a signature has; see Kind.
+# The order of arguments in a signature.
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Values(Strict, allow_inf_nan=False):
-    """What an input is filled with where a case says nothing else."""
+    """The default contents of an input."""
 
     dist: Literal["normal", "uniform", "integers"] = "normal"
     low: ExpressionText | float = 0.0
@@ -121,18 +121,17 @@ class Tolerance(Strict, allow_inf_nan=False):
 
 
 class Compare(Strict):
-    """How one output is compared: ``first`` names an int64 output whose first element says how many count."""
+    """``first`` names an int64 output whose first element is the number of elements to compare."""
 
     first: Name | None = None
 
 
 class Pieces(Strict):
-    """How the right answer of a case for a GPU alone is computed, piece by piece along the size ``along``: inputs and
-    results whose shape names it are cut there, other inputs are passed whole, other results are sums over the pieces.
-    ``overlap``: what neighbouring pieces share of their inputs, in the sizes. ``running``: each piece of a result
-    continues the last element of the one before (a running sum). What a result's ``compare`` counts is put together
-    without gaps.
-    """
+    """Computes the right answer of a case that runs only on a GPU, piece by piece along the size ``along``. Inputs and
+    results with that dimension are cut there, other inputs are passed whole, and other results are summed over the
+    pieces. ``overlap``: elements that neighbouring pieces share of their inputs, in sizes. ``running``: each piece
+    continues the last element of the previous one (a running sum). Results that ``compare`` cuts short are concatenated
+    without gaps."""
 
     along: Name
     overlap: ExpressionText = "0"
@@ -140,8 +139,8 @@ class Pieces(Strict):
 
 
 class Cost(Strict):
-    """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides. ``multiplied``:
-    the type of what the operations multiply, where it is not that of the first input."""
+    """Least bytes moved and operations done, in sizes: the roofline's two sides. ``multiplied``: the dtype multiplied,
+    if not the first input's."""
 
     bytes: ExpressionText
     flops: ExpressionText
@@ -155,15 +154,15 @@ class Workload(Strict):
 
 
 class Limits(Strict, allow_inf_nan=False):
-    """``case_seconds``: one call of one case on a GPU, by the clock. ``cpu_seconds``: the same on the board ``cpu``, in
-    processor time."""
+    """``case_seconds``: wall time of one call on a GPU. ``cpu_seconds``: processor time of one call on the board
+    ``cpu``."""
 
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
     cpu_seconds: float = Field(default=limits.CASE_CPU_SECONDS, gt=0, le=300)
     memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
 
     def call_seconds(self, on_processor: bool) -> float:
-        """What one call may take; ``on_processor``: where calls run on the host's processor."""
+        """Limit of one call; ``on_processor``: calls run on the host's processor."""
         return self.cpu_seconds if on_processor else self.case_seconds
 
 
@@ -178,8 +177,8 @@ class Grading(Strict, allow_inf_nan=False):
 
 
 class AllowedApproximations(Strict):
-    """Approximations that `grader challenge check` may find to pass: ``names`` are theirs, or patterns of them with
-    ``*``; ``workloads``: where, everywhere if empty. Students read the ``reason``."""
+    """Approximations that may pass `grader challenge check`. ``names``: exact, or patterns with ``*``. ``workloads``:
+    empty means all. Students read the ``reason``."""
 
     names: list[str] = Field(min_length=1)
     workloads: list[str] = Field(default_factory=list)
@@ -190,14 +189,14 @@ class AllowedApproximations(Strict):
         return here and any(fnmatchcase(name, pattern) for pattern in self.names)
 
 
-# What `grader challenge check` asks of a suite and a challenge may do without, for a reason that it states.
+# Checks that a challenge may waive for a stated reason.
 Waivable = Literal[
     "basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large",
     "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
     "cost_bytes", "cost_flops", "workloads", "tolerance",
 ]  # fmt: skip
 
-# A generic wrong kernel that no case can catch: its mistake and the result, such as ``low_precision:out``.
+# A generic wrong kernel that no case can catch, as mistake and result: ``low_precision:out``.
 WaivableKernel = Annotated[str, Field(pattern=r"^[a-z_]+:[A-Za-z_]\w*$")]
 
 
@@ -247,18 +246,18 @@ class Manifest(Strict):
 
     @property
     def results(self) -> list[Argument]:
-        """In-outs and outputs, in signature order: what ``reference()`` returns."""
+        """In-outs and outputs in signature order, as ``reference()`` returns them."""
         return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
 
     @property
     def exact(self) -> bool:
-        """Whether every result must be right bit for bit."""
+        """True if every result must match bit for bit."""
         tolerant = self.tolerance.atol > 0 or self.tolerance.rtol > 0
         return not (tolerant and any(arg.dtype.floating for arg in self.results))
 
     @property
     def multiplied(self) -> DType:
-        """The type that decides the rate of arithmetic: int8 products summed in int32 are done at int8's rate."""
+        """The dtype that decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
         if self.cost.multiplied is not None:
             return self.cost.multiplied
         read = [arg.dtype for arg in self.buffers if arg.kind is not Kind.OUTPUT]
@@ -269,7 +268,7 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """The shape of ``arg`` at ``sizes``. Raises ExpressionError where a dimension comes out negative."""
+        """Raises ExpressionError if a dimension is negative at ``sizes``."""
         return tuple(parse(text).integer(sizes) for text in arg.shape)
 
     @model_validator(mode="after")
@@ -337,7 +336,7 @@ class Manifest(Strict):
 
 
 def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
-    """Refuse sizes that the signature does not have, or that make a negative dimension. Raises ValueError."""
+    """Raises ValueError for sizes that differ from the signature's or make a negative dimension."""
     if set(sizes) != set(manifest.sizes):
         raise ValueError(f"{where}: sizes are {sorted(sizes)}, the signature has {sorted(manifest.sizes)}")
     if negative := [name for name, value in sizes.items() if value < 0]:

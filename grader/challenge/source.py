@@ -1,4 +1,4 @@
-"""Takes the bytes of a submitted file, or says why not."""
+"""Decodes a submitted file, or says why not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.languages import Language, names
 
 
 def decode(raw: bytes) -> str:
-    """The text of a source file. Raises BadSource: empty, too large, binary, not UTF-8."""
+    """Raises BadSource: empty, too large, binary, not UTF-8."""
     if len(raw) > limits.SOURCE_BYTES:
         raise BadSource(
             f"The source has {len(raw):,} bytes; at most {limits.SOURCE_BYTES:,} are taken.",
@@ -36,7 +36,7 @@ def decode(raw: bytes) -> str:
 
 
 def language_of(filename: str, chosen: str | None) -> Language:
-    """The chosen language, else the one of the file's suffix. Raises UnknownLanguage."""
+    """The chosen language, else that of the file's suffix. Raises UnknownLanguage."""
     if chosen is not None:
         try:
             return Language.named(chosen)

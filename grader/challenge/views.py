@@ -1,4 +1,4 @@
-"""A challenge as it is shown: by the server's API and pages, and by the command line without a server.
+"""A challenge as the server's API and pages and the local command line show it.
 
 Nothing here runs ``reference.py``: only its text is read.
 """
@@ -30,7 +30,6 @@ from grader.schemas.challenge import (
 
 
 def summary(challenge: Challenge) -> ChallengeSummary:
-    """Its line in the list of challenges."""
     manifest = challenge.manifest
     return ChallengeSummary(
         slug=challenge.slug,
@@ -45,7 +44,7 @@ def summary(challenge: Challenge) -> ChallengeSummary:
 
 
 def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeList:
-    """``challenges`` as they stand, with the tracks that hold one of them."""
+    """``challenges`` in the given order, and the tracks that hold any of them."""
     used = {challenge.manifest.track for challenge in challenges}
     tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
@@ -55,7 +54,7 @@ def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeL
 
 
 def installed_versions() -> dict[str, str]:
-    """Of Python, torch and Triton on this machine, as far as they are there; nothing is imported for it."""
+    """Of Python, torch and Triton on this machine, if installed. Imports none of them."""
     found = {"python": platform.python_version()}
     for name in ("torch", "triton"):
         with suppress(metadata.PackageNotFoundError):
@@ -66,8 +65,8 @@ def installed_versions() -> dict[str, str]:
 def detail(
     challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
 ) -> ChallengeDetail:
-    """Everything a student may see of it; ``served`` are the languages that a server's devices run, ``judged_with``
-    the versions that judge, by default those of this machine.
+    """Everything that a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions
+    used for judging, by default this machine's.
 
     Raises ChallengeInvalid.
     """
@@ -113,7 +112,7 @@ def _case(challenge: Challenge, case: Case) -> CaseView:
 
 
 def _default(arg: Argument, case: Case) -> Recipe:
-    """The recipe that ``challenge.toml`` gives an input, at the sizes of a case."""
+    """The recipe from ``challenge.toml`` at a case's sizes."""
     low, high = (
         parse(bound)(case.sizes) if isinstance(bound, str) else bound
         for bound in (arg.values.low, arg.values.high)
