@@ -1,7 +1,7 @@
-"""Wrong answers that are near the right one, made from the reference itself: what a kernel could give that leaves out
-work, reads less, or computes with fewer digits.
+"""Nearly right answers, made from the reference: what a kernel could return that skips work, reads less, or uses fewer
+digits.
 
-Each is a function of one drawn round. ``grader.authoring.odds`` tries them in rounds that are drawn as the judge does.
+Each is a function of one drawn round. ``grader.authoring.odds`` tries them in rounds drawn as the judge draws them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from grader.judge.oracle import Question, right_answers
 if TYPE_CHECKING:
     import torch
 
-# A block computes some 1,024 elements; tiles that are not read are of that size, too.
+# Elements of a block, and of a tile that is not read.
 BLOCK = 1024
-# Shares of an input that are not read, as names have them.
+# Unread shares of an input, by their text in names.
 SHARES = {"1%": 0.01, "0.1%": 0.001}
-# Less than so many elements unread saves no time; and of a row, part of one cannot be left out.
+# Fewer unread elements save no time; a row's unread part has at least one element.
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
-# Significant digits (bits), the hidden one included. bf16x2: the sum of two bfloat16 numbers, which is what three
-# bfloat16 products keep of a product in float32.
+# Bits of the significand, the hidden one included. bf16x2: the sum of two bfloat16 numbers, as precise as three
+# bfloat16 products instead of one in float32.
 _FORMATS = {"bf16x2": 16, "tf32": 11, "fp16": 11, "bf16": 8, "int8": 8, "e4m3": 4, "e5m2": 3}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _NARROW = {"int16": 2, "int8": 1}
@@ -38,8 +38,8 @@ Tensors = dict[str, "torch.Tensor"]
 
 @dataclass(frozen=True)
 class Draw:
-    """One round. ``previous``: that of an earlier round. ``expected``: the mean of each element of each result over
-    ordinary rounds, and ``means`` of each input over all of its elements, both float64."""
+    """One round. ``previous``: an earlier round. ``expected``: per element of each result, the mean over ordinary
+    rounds; ``means``: per input, the mean of all elements. Both are float64."""
 
     challenge: Challenge
     case: Case
@@ -49,16 +49,15 @@ class Draw:
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
-        """What the reference makes of the inputs with some of them ``changed``."""
+        """The reference on the inputs with some of them ``changed``."""
         return right_answers(self.challenge, self.case, {**self.question.inputs, **changed})
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """``answer`` gives every result, in its dtype. ``relief``: how its error falls behind the tolerance where a sum
-    has ``s`` times as many terms, as ``s ** -relief`` at most: errors that are independent of each other add up to the
-    root of their number, while the tolerance grows with it. ``lucky``: on many inputs it is right by chance, which says
-    nothing of others."""
+    """``answer`` gives every result in its dtype. ``relief``: relative to the tolerance, its error falls by at most ``s
+    ** -relief`` if a sum has ``s`` times as many terms: independent errors add up to the root of their number, while
+    the tolerance grows with it. ``lucky``: right by chance on many inputs, which proves nothing about others."""
 
     name: str
     words: str
@@ -70,7 +69,7 @@ class Approximation:
 def approximations(
     challenge: Challenge, workload: Workload, tried: Workload | None = None
 ) -> list[Approximation]:
-    """All that make sense at ``workload`` and can be tried at the sizes of ``tried``, its own unless given."""
+    """All that make sense at ``workload`` and can be tried at the sizes of ``tried`` (default: ``workload``)."""
     manifest = challenge.manifest
     read = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]
@@ -118,7 +117,7 @@ def _blocks() -> Iterator[Approximation]:
 
 
 def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
-    """``want`` with each block of elements, from block number ``first`` on, set to its own first element."""
+    """``want`` with every element of each block, from block ``first`` on, set to the block's first element."""
     flat = want.reshape(-1).clone()
     start = first * BLOCK
     whole = (flat.numel() - start) // BLOCK * BLOCK
@@ -130,9 +129,8 @@ def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
 
 
 def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> Iterator[Approximation]:
-    """What does not read ``arg``, which has ``whole`` elements in all and is tried with ``columns`` in its last
-    dimension, or not all of it. Indices that are made for each other are only exchanged whole: mixed, they are no
-    input."""
+    """Kernels that read only part of ``arg``, or nothing. ``whole``: its elements; ``columns``: its last dimension when
+    tried. Indices that belong together are only replaced as a whole: mixed, they are not a valid input."""
     yield Approximation(
         f"previous:{arg.name}",
         f"{arg.name} of an earlier round is used again",
@@ -142,7 +140,7 @@ def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> 
         return
     fillers = {"zeros": "0 is used", "mean": "the mean is used"}
     if arg.dtype.floating and not any(it.dtype.floating for it in challenge.manifest.results):
-        fillers["least"] = "-inf is used"  # what is not compared with others
+        fillers["least"] = "-inf is used"  # loses every comparison
     for filler, told in fillers.items():
         yield Approximation(
             f"ignored:{arg.name}:{filler}", f"{arg.name} is not read, {told}", _ignored(arg, filler)
@@ -209,7 +207,7 @@ def _leave_out(values: torch.Tensor, share: float, place: str, value: float) -> 
     else:
         tiles = max(1, round(count / BLOCK))
         size = min(BLOCK, count)
-        # The kernel's choice, so the same ones in every round.
+        # A kernel would choose the same tiles in every round.
         generator = torch.Generator().manual_seed(_TILES_SEED)
         for start in torch.randint(max(1, flat.numel() - size + 1), (tiles,), generator=generator).tolist():
             flat[start : start + size] = value
@@ -281,8 +279,8 @@ def _cut(form: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
-    """``values`` (floating) rounded to what ``form`` can hold, in their own dtype. NaN and infinities stay; what is too
-    large becomes infinite in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value."""
+    """``values`` (floating) rounded to ``form``, in their own dtype. NaN and infinities stay. Overflow gives infinity
+    in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value."""
     import torch
 
     finite = values.isfinite()
@@ -294,7 +292,7 @@ def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
         near = torch.where(step > 0, (wide / step).round() * step, wide)
     elif form == "tf32":
         bits = wide.view(torch.int32)
-        # To nearest, ties to even: 13 digits go.
+        # To nearest, ties to even: drops 13 bits.
         near = ((bits + 0xFFF + ((bits >> 13) & 1)) & ~0x1FFF).view(torch.float32)
     elif form == "bf16x2":
         high = wide.bfloat16().float()

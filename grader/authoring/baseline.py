@@ -1,4 +1,4 @@
-"""Whether a challenge's own ``baseline`` computes what the reference does: else a speedup over it says nothing."""
+"""Checks that a challenge's ``baseline`` computes the reference's result: otherwise a speedup over it means nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check, on ``device`` ("cpu" or "cuda"), where ``reference.py`` defines ``baseline``; else none. Cases that
-    hold or ask for NaN or infinity are left out: where they differ there is the reason to have both."""
+    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines ``baseline``, else none. Skips cases with
+    NaN or infinity in inputs or results: there the two may differ, which is why both exist."""
     baseline = challenge.reference.baseline
     if baseline is None:
         return []

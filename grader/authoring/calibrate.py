@@ -1,6 +1,6 @@
-"""Measures what the reference's own precision costs, case by case, and what tolerance that calls for.
+"""Measures the error of the reference's own precision, case by case, and proposes a tolerance.
 
-Native: the reference on the inputs as they are. Exact: the reference on float64 copies of them, as the oracle has it.
+Native: the reference on the inputs as drawn. Exact: the reference on float64 copies, as in the oracle.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A kernel that sums in another order than PyTorch errs as much, elsewhere. A kernel as exact as PyTorch must pass, so
-# PyTorch itself may use at most half of the tolerance.
+# A kernel as exact as PyTorch must pass, but its errors differ with the order of its sums. So PyTorch may use at most
+# half of the tolerance.
 HEADROOM = 2.0
-# What is proposed: PyTorch uses a quarter of it. A hand-written kernel errs up to twice as much (one running sum where
-# PyTorch adds pairwise, fast exponentials), and HEADROOM is kept on top.
+# The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
+# pairwise sums, fast exponentials); the rest is HEADROOM.
 MARGIN = 4.0
-# Looser than this many times the proposal, a tolerance allows errors that no rounding explains.
+# A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
 
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """One result of one case, finite elements alone: ``used`` is the largest share of the allowed error, ``relative``
-    the largest error over its magnitude where that is normal, ``absolute`` the largest error elsewhere."""
+    """One result of one case, finite elements only. ``used``: largest share of the allowed error. ``relative``: largest
+    error over its magnitude where that is a normal number. ``absolute``: largest error elsewhere."""
 
     case: str
     result: str
@@ -60,9 +60,9 @@ class Calibration:
 
 
 def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on: str = "cpu") -> Calibration:
-    """Measure every case on ``device`` ("cpu" or "cuda"), its inputs drawn on ``draw_on``.
+    """Measure every case on ``device`` ("cpu" or "cuda") with inputs drawn on ``draw_on``.
 
-    Raises ChallengeInvalid where the reference fails.
+    Raises ChallengeInvalid if the reference fails.
     """
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -77,7 +77,7 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """What ``compute`` makes of the inputs as they are, held against the right answer, each result by itself."""
+    """Compare ``compute`` on the native inputs with the right answer, result by result."""
     native = native_results(challenge, case, question, compute)
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -91,7 +91,7 @@ def compare(
 def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
-    """``compute`` on the inputs as they are, each result flat and in its own dtype."""
+    """``compute`` on the native inputs; results flat, in their own dtypes."""
     import torch
 
     given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
@@ -107,7 +107,7 @@ def native_results(
 def _measure(
     challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """What was measured (nothing for integers and empty results), and where native and exact do not agree."""
+    """The measurement (none for integers and empty results), and disagreements of native and exact."""
     import torch
 
     where = f"{case.name}: {arg.name}"
@@ -154,8 +154,8 @@ def _errors(
 
 
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
-    """``reference``: native and exact agree on what is finite. ``tolerance``: not too tight, and with ``loose`` not too
-    loose either: that is asked on one kind of device, or one of them would call loose what another one needs."""
+    """``reference``: native and exact agree on which elements are finite. ``tolerance``: not too tight and, with
+    ``loose``, not too loose. Only one kind of device asks for the latter: one may need what another finds loose."""
     agreed = f"float64 and native precision agree in kind on all {_cases(challenge)} cases"
     reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
     return [reference, _tolerance(challenge, found, loose)]
@@ -179,7 +179,7 @@ def _most_used(found: Calibration) -> float:
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
-    """Why, or nothing. Where PyTorch makes no error at all, its rounding to the result's type is taken for one."""
+    """The reason, or "". If PyTorch makes no error, the rounding to the result's dtype counts as one."""
     if challenge.manifest.tolerance.rtol > LOOSE * max(found.proposed.rtol, _unit(challenge)):
         return f"rtol is over {LOOSE:g} times what native needs"
     used = _most_used(found)
@@ -189,7 +189,7 @@ def _too_loose(challenge: Challenge, found: Calibration) -> str:
 
 
 def too_tight(found: Calibration) -> list[str]:
-    """Where PyTorch itself uses more of the allowed error than a kernel as exact as PyTorch could keep to."""
+    """Where PyTorch leaves too little of the tolerance to an equally exact kernel."""
     return [
         f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of the allowed error, more than 1/{HEADROOM:g}"
         for it in found.measured
@@ -198,7 +198,7 @@ def too_tight(found: Calibration) -> list[str]:
 
 
 def _unit(challenge: Challenge) -> float:
-    """Half a unit in the last place of the least exact result: rounding once costs that, whatever PyTorch did here."""
+    """Half a unit in the last place of the least exact result: the cost of rounding once."""
     return max(2.0**-arg.dtype.as_float.digits for arg in challenge.manifest.results if arg.dtype.floating)
 
 
@@ -207,7 +207,6 @@ def _cases(challenge: Challenge) -> int:
 
 
 def _round_up(value: float) -> float:
-    """To one significant digit, upwards."""
     if value <= 0 or not math.isfinite(value):
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

@@ -1,4 +1,4 @@
-"""Which edges a suite must go to, by the types of its signature, and whether its cases hold what they claim."""
+"""The edges that a suite must cover, given the types of its signature, and whether cases hold what they claim."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# Every challenge has sizes, and these are where kernels go wrong.
+# Kernels go wrong at these sizes.
 SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
-# Values that floats have and students forget.
+# Float values that students forget.
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
-# Challenges without a float input have other edges: the ends of the range that their values may have.
+# The edges of a challenge without float inputs: the ends of the range of values.
 INTEGERS = ("range",)
-# Block sizes whose neighbourhood is an edge are multiples of this, the side of the smallest tiles.
+# The side of the smallest tiles; block edges are multiples of it.
 _TILE = 16
-# What a kernel with a fast path for whole tiles asks of a size.
+# Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
-# Of each size of a case that is too large to be drawn on a processor.
+# Cap on each size of a case too large to draw on a processor.
 _LOOKED_AT = 512
 
 
@@ -55,7 +55,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:
-    """What a case's category promises and the case does not hold, or nothing."""
+    """The promise of its category that a case breaks, or ""."""
     if _holds(challenge, case):
         return ""
     return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
@@ -72,7 +72,7 @@ def _holds(challenge: Challenge, case: Case) -> bool:
 
 
 def small(manifest: Manifest, case: Case) -> Case:
-    """A case for a GPU alone at sizes at which its values can be looked at here; any other as it is."""
+    """A GPU-only case at sizes small enough to draw here; any other case unchanged."""
     if case.on is None:
         return case
     sizes = {name: min(size, _LOOKED_AT) for name, size in case.sizes.items()}
@@ -92,8 +92,8 @@ def _is_edge(value: int) -> bool:
 
 
 def _is_aligned(manifest: Manifest, case: Case) -> bool:
-    """Whether a fast path for whole tiles would take it: each size is a multiple of ``_ALIGNMENT``, but for one that a
-    timed workload has, such as a filter's length, and one is such a multiple at least."""
+    """True if a fast path for whole tiles would take it: at least one size is a multiple of ``_ALIGNMENT``, and every
+    other is too or is the size of a timed workload, such as a filter's length."""
     timed = {(name, size) for workload in manifest.workloads for name, size in workload.sizes.items()}
     whole = {name for name, size in case.sizes.items() if size > 0 and size % _ALIGNMENT == 0}
     return bool(whole) and all(name in whole or (name, size) in timed for name, size in case.sizes.items())

@@ -1,5 +1,5 @@
-"""Whether every row of a spec's contract is held to its word: each names the cases that would fail a kernel which
-breaks it, and what a row says of sizes and values, one of these cases has."""
+"""Checks that every row of a spec's contract names the cases that test it, and that one of them has the sizes and
+values that the row mentions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.challenge.model import Manifest
 from grader.judge.oracle import scalar_values
 from grader.schemas.proof import Check
 
-# The heading of the column that names cases, and what stands there where every case does.
+# The heading of the column of cases, and its entry for a row that every case tests.
 CASES, EVERY = "cases", "every case"
 HOW = (
     f"Name the public cases in the column '{CASES}', as in `nan`, `cols_*`; add a case to cases.py if there is none; "
@@ -38,7 +38,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-# What a row may say of values, and how it shows in an input or a scalar.
+# Values that a row may mention, and how to find them in an input or a scalar.
 _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[float], bool]]] = (
     (re.compile(r"\bNaN\b"), "NaN", math.isnan),
     (re.compile(r"\+inf\b"), "+inf", lambda value: value == math.inf),
@@ -50,14 +50,14 @@ _BEYOND = re.compile(r"beyond 2\^(\d+)")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table: what happens ``when``, and the cell that names cases."""
+    """A row of the table: the condition ``when``, and the cell that names cases."""
 
     when: str
     cases: str
 
 
 def contract_check(challenge: Challenge) -> Check:
-    """``contract``. Raises ChallengeInvalid where ``spec.md`` is missing or a case's inputs cannot be drawn."""
+    """Raises ChallengeInvalid if ``spec.md`` is missing or a case's inputs cannot be drawn."""
     rows = contract_rows(challenge.spec)
     problems = [
         f"contract row '{row.when}': {problem}" for row in rows for problem in _problems(challenge, row)
@@ -66,7 +66,7 @@ def contract_check(challenge: Challenge) -> Check:
 
 
 def contract_rows(spec: str) -> list[Row]:
-    """The rows of the first table of "## Contract". One without the column of cases names none."""
+    """The rows of the first table of "## Contract". Without the column of cases a row names none."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
     cells = [[it.strip() for it in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:
@@ -108,7 +108,7 @@ def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
 
 
 def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
-    """What the row says of sizes and scalars: its words, and whether a case's numbers have it."""
+    """The row's conditions on sizes and scalars: text, and a test of a case's numbers."""
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)
@@ -124,7 +124,7 @@ def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[
 
 
 def _expression(text: str, known: set[str]) -> Expression | None:
-    """``text`` where it is one in sizes and scalars; None where it is anything else."""
+    """``text`` if it is an expression in sizes and scalars, else None."""
     try:
         found = parse(text)
     except ExpressionError:

@@ -1,4 +1,4 @@
-"""Whether the cost model and the ladder of workloads can be right: bytes, operations, time, memory."""
+"""Plausibility of the cost model and the ladder of workloads: bytes, operations, time, memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
 
-# What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is
-# long enough elsewhere.
+# Bytes/s and operations/s of an H200, the fastest GPU measured: a workload that is long enough there is long enough
+# elsewhere.
 H200 = {
     "bandwidth": 4.57e12,
     "rate:float32": 51e12,
@@ -27,27 +27,27 @@ H200 = {
     "rate:bfloat16": 700e12,
     "rate:int8": 1400e12,
 }
-# GPUs of one model differ by some percent, and each ranks by its own ceilings: a size that takes as long as it must,
-# within this share, would be ranked on one of a board and not on another.
+# GPUs of one model differ by some percent, and each ranks by its own ceilings. A size within this share of the limit
+# would be ranked on one GPU of a board and not on another.
 UNCLEAR = 0.05
-# The smallest GPU that a catalogue is sized for, and the share of its memory that one workload may plan with.
+# The smallest GPU that a catalogue supports, and the share of its memory for one workload.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
-# Inputs and results pass through memory at least once. A kernel that must read them a few times more is thinkable.
+# Inputs and results pass through memory at least once; a kernel may need to read them a few times more.
 MOST_BYTES = 4.0
-# A result of one element may be left out of an expression.
+# An expression may omit a result of one element.
 LEFT_OUT = 0.01
-# torch counts what it computes: a causal mask halves what is needed, and some count a multiply-add as one.
+# torch counts differently: a causal mask halves the need, and a multiply-add may count as one.
 FLOPS_BAND = (0.4, 2.5)
 _SEED = 11
 
 
 def cost_checks(challenge: Challenge) -> list[Check]:
-    """``cost_bytes``, ``cost_flops``, ``workloads``. Raises ChallengeInvalid where the reference fails."""
+    """``cost_bytes``, ``cost_flops``, ``workloads``. Raises ChallengeInvalid if the reference fails."""
     return [_bytes(challenge), _flops(challenge), _workloads(challenge)]
 
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Every input read once, every result written once. What ``[compare]`` cuts short may stay unwritten."""
+    """Every input read once, every result written once. Results that ``[compare]`` cuts short may stay unwritten."""
     return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.buffers)
 
 
@@ -76,7 +76,8 @@ def _bytes(challenge: Challenge) -> Check:
 
 
 def _flops(challenge: Challenge) -> Check:
-    """Against what torch counts in the reference: products, convolutions, attention. Elementwise work it does not."""
+    """Compares with torch's count in the reference: products, convolutions, attention. It does not count elementwise
+    work."""
     manifest = challenge.manifest
     problems = []
     for workload in manifest.workloads:

@@ -1,8 +1,7 @@
-"""Runs the examples of a ``spec.md``: fenced blocks with the info string ``example``, in TOML.
+"""Runs the examples of a ``spec.md``: fenced TOML blocks with the info string ``example``.
 
-Every input, scalar, size and output stands there by its name; of an in-out, NAME is what it holds before the call and
-NAME_after what it holds afterwards. Printed digits are the tolerance: half a unit of the last one, beside the
-challenge's own. A number without a point is exact.
+They give every input, scalar, size and output by name; for an in-out, NAME before the call and NAME_after after it. The
+tolerance is half a unit of the last printed digit plus the challenge's own. A number without a point is exact.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ _AFTER = "_after"
 
 
 def examples_of(spec: str) -> list[str]:
-    """The text of every example block."""
     return _BLOCK.findall(spec)
 
 
 def example_check(challenge: Challenge) -> Check:
-    """Every example holds. Raises ChallengeInvalid where there is no ``spec.md`` or no reference."""
+    """Raises ChallengeInvalid if ``spec.md`` or the reference is missing."""
     blocks = examples_of(challenge.spec)
     if not blocks:
         return Check(name="examples", status=Status.ERROR, summary="spec.md has no ```example block")
@@ -88,7 +86,7 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
 def _unlike(
     manifest: Manifest, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
-    """What is wrong with one printed result; ``count`` leading elements are compared, more may be printed."""
+    """The problem with a printed result; only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
         return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
     wrong = [
@@ -112,7 +110,7 @@ def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
 
 
 def _exponent(text: int | Decimal) -> int | None:
-    """The power of ten of the last printed digit; None for a whole number, which is meant exactly."""
+    """The power of ten of the last printed digit; None for a whole number, which is exact."""
     if isinstance(text, int):
         return None
     exponent = text.as_tuple().exponent

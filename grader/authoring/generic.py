@@ -1,7 +1,7 @@
-"""Wrong kernels that can be made for every challenge from its signature, and the right one to compare with.
+"""Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is a submission in Python: the reference's own text, then code that spoils what it computes. Whether one applies is
-found by rule, from the signature or by a probe; never by a list of challenges.
+Each is a Python submission: the reference's text, then code that spoils its result. The signature or a probe decides
+whether one applies, never a list of challenges.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from grader.challenge.dtypes import BITS, DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
 
-# A result that is as large as its inputs is computed in tiles of some 1024 elements; one number per row or per bin by
-# a block of some 128.
+# Elements per tile of a result as large as its inputs, and per block of a result with one number per row or bin.
 TILE, ROW_TILE = 1024, 128
-# A vector load takes four elements; those behind the last whole four are the ones that are forgotten.
+# A vector load takes four elements; kernels forget those after the last whole four.
 VECTOR = 4
 
 WORDS = {
@@ -34,12 +33,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Generic:
-    """One wrong kernel: the ``mistake`` of ``WORDS``, made in one ``result`` alone."""
+    """The ``mistake`` of ``WORDS`` in one ``result``."""
 
     mistake: str
     result: str
     source: str
-    reason: str = ""  # why it does not apply; empty where it does
+    reason: str = ""  # why it does not apply; empty if it does
 
     @property
     def name(self) -> str:
@@ -47,12 +46,12 @@ class Generic:
 
 
 def native_source(challenge: Challenge) -> str:
-    """A submission that is as exact as PyTorch: the reference itself, copied into the results."""
+    """A submission as exact as PyTorch: copies the reference's answer into the results."""
     return _source(challenge, spoilt="", before="", body="target.copy_(value)")
 
 
 def generics(challenge: Challenge) -> list[Generic]:
-    """Every generic wrong kernel, for each result by itself. Raises ChallengeInvalid where the reference is missing."""
+    """Every generic wrong kernel of each result. Raises ChallengeInvalid if the reference is missing."""
     return [_generic(challenge, mistake, arg) for arg in challenge.manifest.results for mistake in WORDS]
 
 
@@ -62,8 +61,8 @@ def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     return Generic(mistake, arg.name, source, reason)
 
 
-# Each returns what is done to the inputs before the reference sees them, the statements that write the spoilt result,
-# and why the mistake cannot be made here, if so.
+# Code that changes the inputs before the reference, statements that write the spoilt result, and the reason why the
+# mistake is impossible here, if it is.
 Parts = tuple[str, str, str]
 
 
@@ -120,7 +119,7 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _bits(dtype: DType) -> str:
-    """The integer type to see its bits through, and how many of them to drop."""
+    """The integer type for its bits, and how many of them to drop."""
     return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
 
 
@@ -150,7 +149,7 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """Whether its shape does not depend on the sizes, as that of a sum: no tile of it can be left out alone."""
+    """True if its shape is independent of sizes, as for a sum: it has no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
@@ -162,7 +161,7 @@ def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
 
 
 def _narrowed(arg: Argument) -> str:
-    """An integer input that went through a type of half its width."""
+    """An integer input cast to a type of half its width and back."""
     if narrower := arg.dtype.as_integer.narrower:
         return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.value})"
     return f"given[{arg.name!r}] & 15"

@@ -1,5 +1,4 @@
-"""Whether everything that students and teachers read is present: the spec's parts, the starters, the mistake of each
-mutant."""
+"""Checks the texts for students and teachers: parts of the spec, starters, the mistake named in each mutant."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ LEAST_MUTANTS = 5
 
 
 def text_checks(challenge: Challenge) -> list[Check]:
-    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid where ``spec.md`` is missing."""
+    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid if ``spec.md`` is missing."""
     return [
         check("spec", spec_problems(challenge.spec) + _untouched(challenge), "every part is present"),
         check("starters", _starter_problems(challenge), "they fit the signature", bad=Status.ERROR),
@@ -29,7 +28,6 @@ def text_checks(challenge: Challenge) -> list[Check]:
 
 
 def spec_problems(spec: str) -> list[str]:
-    """Which part of a spec is missing."""
     problems = []
     if not spec.startswith("# "):
         problems.append("it does not begin with '# Title'")
@@ -48,7 +46,7 @@ def spec_problems(spec: str) -> list[str]:
 
 
 def _untouched(challenge: Challenge) -> list[str]:
-    """What is still the text that `grader challenge new` writes."""
+    """Parts that still have the text of `grader challenge new`."""
     told = "is still the text of `grader challenge new`: write your own"
     problems = []
     if _introduction(challenge.spec) == _introduction(SPEC_TEMPLATE):

@@ -1,4 +1,4 @@
-"""What the submissions that were run say of the suite."""
+"""Turns the results of submissions into findings about the suite."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def suite_checks(
     cases: Sequence[str] = (),
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Check]:
-    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too.
+    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix`` also ``kills`` of all ``cases``.
 
-    ``waives``: reasons by name, of which those of generic kernels matter here.
+    ``waives``: reasons by name; those of generic kernels matter here.
     """
     checks = [
         _right(tried, CandidateRole.SOLUTION, "solutions"),
@@ -43,8 +43,8 @@ def suite_checks(
 def approximation_checks(
     results: Sequence[ApproximationResult], misfits: Sequence[str], unfair: Sequence[str] = ()
 ) -> list[Check]:
-    """``approximations``: none passes without leave. ``special_inputs``: all fit the workloads. ``fair_rounds``: native
-    PyTorch passes every kind of round."""
+    """``approximations``: none passes unless allowed. ``special_inputs``: all fit the workloads. ``fair_rounds``:
+    native PyTorch passes every kind of round."""
     of = {outcome: [it for it in results if it.outcome is outcome] for outcome in ApproximationOutcome}
     problems = [_passing(name, found) for name, found in _by_name(of[ApproximationOutcome.PASSES]).items()]
     counted = Counter(it.workload for it in of[ApproximationOutcome.CAUGHT])
@@ -70,7 +70,7 @@ def _by_name(results: Sequence[ApproximationResult]) -> dict[str, list[Approxima
 
 
 def _passing(name: str, found: Sequence[ApproximationResult]) -> str:
-    """How likely it passes a grading, at each workload."""
+    """Its probability of passing a grading, by workload."""
     where = ", ".join(f"{it.probability:.2g} at {it.workload}" for it in found)
     return f"{name} ({found[0].words}) passes gradings with a probability of {where}"
 
@@ -101,15 +101,15 @@ def _killed(
     name: str,
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> Check | None:
-    """Every wrong one fails. A survivor is a weakness of the suite unless the challenge waives it; one that does not
-    load proves nothing."""
+    """Every wrong kernel fails. A survivor is a weakness of the suite unless waived; one that does not load proves
+    nothing."""
     found = _of(tried, role)
     if not found:
         return None
     survivors = [it for it in found if it.ending is CandidateOutcome.ACCEPTED]
     problems = [f"{it.name} survives all {it.ran} cases" for it in survivors if it.name not in waives]
     broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is CandidateOutcome.BROKEN]
-    # Without a wrong answer, whether the suite catches the mistake is unknown.
+    # Without a wrong answer nobody knows whether the suite catches the mistake.
     broken += [f"{it.name} {it.no_answer}: {it.detail}" for it in found if it.no_answer]
     broken += _unknown_waivers(found, waives)
     ran = [it for it in found if it.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)]
@@ -139,7 +139,7 @@ def _killed(
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:
-    """Waivers of generic kernels, ``mistake:result``, that name none of these."""
+    """Waivers in the form ``mistake:result`` that match no generic kernel."""
     if not waives:
         return []
     known = [it.name for it in found]
@@ -148,8 +148,7 @@ def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]
 
 
 def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:
-    """How many wrong kernels each case kills, and which cases kill none. That fails nothing: some cases are there to
-    show what is allowed."""
+    """The number of wrong kernels that each case kills. Never fails: some cases only show what is allowed."""
     wrong = [it for it in tried if it.role.wrong and it.ending is CandidateOutcome.FAILED]
     if not wrong:
         return None

@@ -1,4 +1,4 @@
-"""The options of `grader challenge new`, read and completed: arguments, sizes, workloads."""
+"""Reads and completes the options of `grader challenge new`: arguments, sizes, workloads."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 _ORDER = list(Kind)
 # A comma between dimensions, not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
-# What the interpreter computes in a second or so, in all buffers together.
+# In all buffers together: the interpreter computes this many in about a second.
 _INTERPRETER_ELEMENTS = 50_000
-# No size of a generated ladder goes beyond it: 2^40 elements fit no GPU.
+# Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
-# A generated workload is to be ranked on GPUs faster than the one that we know, too.
+# Also ranks a generated workload on GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A new challenge as it was asked for. ``args`` and ``workloads`` are as ARG_HINT and WORKLOAD_HINT say."""
+    """The options of a new challenge. ``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
 
     slug: str
     title: str
@@ -47,7 +47,7 @@ class Draft:
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
 
     def manifest(self) -> Manifest:
-        """Complete and valid, cost and ladder included. Raises BadRequest naming what is wrong."""
+        """Complete and valid, with cost and ladder. Raises BadRequest."""
         args = complete([read_arg(text) for text in self.args])
         bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
         _check_usable(bare)
@@ -76,7 +76,7 @@ class Draft:
 
 
 def read_arg(text: str) -> Argument:
-    """Raises BadRequest where ``text`` is not as ARG_HINT says."""
+    """Raises BadRequest if ``text`` does not follow ARG_HINT."""
     name, kind, dtype, rest = [*text.split(":"), "", "", ""][:4]
     if text.count(":") > 3:
         raise BadRequest(f"'{text}' has too many parts.", ARG_HINT)
@@ -98,7 +98,7 @@ def read_arg(text: str) -> Argument:
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """In the order of a signature, with the sizes that shapes name and no option declared."""
+    """In signature order, with undeclared sizes of shapes added."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:
@@ -109,13 +109,13 @@ def complete(args: list[Argument]) -> list[Argument]:
 
 
 def _check_usable(manifest: Manifest) -> None:
-    """Raises BadRequest where the example that is written has nothing to read."""
+    """Raises BadRequest if the example has nothing to read."""
     if all(arg.kind is Kind.OUTPUT for arg in manifest.buffers):
         raise BadRequest("There is nothing to read: a challenge needs an input or an inout.", ARG_HINT)
 
 
 def read_workload(text: str, manifest: Manifest) -> Workload:
-    """Raises BadRequest where ``text`` is not as WORKLOAD_HINT says, or lacks a size."""
+    """Raises BadRequest if ``text`` does not follow WORKLOAD_HINT, or lacks a size."""
     try:
         sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
     except ValueError as error:
@@ -128,8 +128,8 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One for the interpreter, then the given ones, completed by one that is long enough to rank and one that fits a
-    GPU of 16 GB where none of them does. ``manifest`` has the cost. Raises BadRequest where no size does."""
+    """One workload for the interpreter, then the given ones; adds one that is long enough to rank and one that fits a
+    GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no size does."""
     rungs = list(given)
     if not any(_fits(manifest, it) for it in rungs):
         rungs.insert(0, _largest(manifest, lambda it: _fits(manifest, it) and not _ranks(manifest, it)))
@@ -154,7 +154,7 @@ def _elements_of(manifest: Manifest, workload: Workload) -> int:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """All sizes alike, doubled in turn: each step doubles one of them."""
+    """Doubles one size per step, in turn."""
     sizes = dict.fromkeys(manifest.sizes, 4)
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
@@ -178,7 +178,7 @@ def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload
 
 
 def _smallest(manifest: Manifest) -> Workload:
-    """The first step that takes a fast GPU long enough."""
+    """The first step that is long enough on a fast GPU."""
     for step in _steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step
@@ -208,5 +208,5 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _elements(args: list[Argument]) -> str:
-    """One operation for each element of a result."""
+    """One operation per element of a result."""
     return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"

@@ -1,4 +1,4 @@
-"""Puts the two folders of a new challenge where the catalogue has its others."""
+"""Writes the two folders of a new challenge into a catalogue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = E
         for folder, part in zip(folders, files, strict=True):
             _write(folder, part)
     except OSError as error:
-        for folder in folders:  # ours: neither was there before
+        for folder in folders:  # ours: neither existed before
             shutil.rmtree(folder, ignore_errors=True)
         raise BadRequest(f"'{error.filename}' cannot be written: {error.strerror}.") from error
     return folders

@@ -1,4 +1,4 @@
-"""The example's kernels: a solution in each language, and mutants that each make one mistake of the Triton one."""
+"""The example's kernels: a solution in each language, and mutants of the Triton one with one mistake each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
 @dataclass(frozen=True)
 class Style:
-    """How the Triton kernel is written; the defaults are right, a mutant has one thing else."""
+    """How the Triton kernel is written. The defaults are right; a mutant differs in one field."""
 
     about: str = "One program for each block of the result, with a mask for the last one."
     inside: str = "places < total"
@@ -48,7 +48,7 @@ MUTANTS = {
 
 
 def triton_source(manifest: Manifest, style: Style) -> str:
-    """A submission in Triton: a kernel for each result, called in turn."""
+    """A Triton submission that calls one kernel per result."""
     made = formulas(manifest)
     kernels = "\n\n".join(_triton_kernel(it, style) for it in made)
     calls = "".join(_triton_call(it, style) for it in made)
@@ -75,7 +75,7 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
 
 
 def _triton_value(formula: Formula) -> str:
-    """Computed in float32 or more: the interpreter knows no arithmetic of narrower floats."""
+    """In float32 or wider: the interpreter cannot compute in narrower floats."""
     kind = formula.result.dtype.value
     values = "values"
     if formula.source.dtype.half:
@@ -91,7 +91,7 @@ def _triton_value(formula: Formula) -> str:
 
 
 def _to(values: str, kind: str) -> str:
-    """The interpreter makes a bfloat16 of nothing but a float32."""
+    """The interpreter converts only float32 to bfloat16."""
     return f"{values}.to(tl.float32).to(tl.bfloat16)" if kind == "bfloat16" else f"{values}.to(tl.{kind})"
 
 
@@ -109,7 +109,7 @@ def _triton_call(formula: Formula, style: Style) -> str:
 
 
 def cuda_source(manifest: Manifest) -> str:
-    """A submission in CUDA: a kernel for each result, one thread for each element."""
+    """A CUDA submission with one kernel per result, one thread per element."""
     made = formulas(manifest)
     includes = "".join(f"#include <{name}>\n" for name in ["cstdint", "cuda_runtime.h", *headers(manifest)])
     kernels = "\n".join(_cuda_kernel(it) for it in made)
@@ -122,7 +122,7 @@ def cuda_source(manifest: Manifest) -> str:
     )
 
 
-# By language: the solution that a new challenge begins with. One that has none here begins with its starter alone.
+# A new challenge's solution by language. Other languages get only a starter.
 SOLUTIONS: dict[Language, Callable[[Manifest], str]] = {
     Language.CUDA: cuda_source,
     Language.TRITON: lambda manifest: triton_source(manifest, Style()),
@@ -156,11 +156,11 @@ def _cuda_value(formula: Formula) -> str:
     if formula.doubles:
         return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
     if formula.converts:
-        # Narrow floats are made of a float alone.
+        # Narrow floats can only be made from a float.
         return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
-    # In the source's own type: C++ widens what is narrower than an int before it inverts it.
+    # In the source's own type: C++ widens narrow integers to int before inverting.
     inverted = f"static_cast<{_plain(formula.source)}>(~value)"
     return f"static_cast<{kind}>({inverted})"
 
@@ -180,7 +180,7 @@ def _cuda_count(arg: Argument) -> str:
 
 
 def _c_expression(node: ast.expr) -> str:
-    """A shape expression in C++. Every number is an int64_t, so that no product overflows on the way."""
+    """A shape expression in C++. All numbers are int64_t, so products do not overflow."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return f"int64_t{{{value}}}"

@@ -1,4 +1,4 @@
-"""The edge-case suite of a new challenge, from its signature: every edge of every size, every value of a float."""
+"""The edge-case suite of a new challenge: every edge of every size, every special value of a float."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
 _ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
 _PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
 _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
-# Where no buffer has two dimensions the sizes themselves must be large.
+# Larger sizes for buffers that all have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
-# Just off the blocks that students choose.
+# Next to the block sizes that students choose.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
-# What the formatter of the house breaks.
+# The formatter's line length.
 _LINE = 110
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
@@ -38,7 +38,7 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A case as it will be written. ``inputs`` are recipes as Python text."""
+    """A case to be written. ``inputs``: recipes as Python text."""
 
     name: str
     category: str
@@ -61,12 +61,12 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    """What students see: shapes first, then values."""
+    """Shapes first, then values."""
     return [*_shapes(manifest), *_values(manifest)]
 
 
 def hidden_cases(manifest: Manifest) -> list[Planned]:
-    """Other sizes and another mixture of values than the public suite has."""
+    """Other sizes and another mix of values than in the public suite."""
     sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
     if floats := _floats(manifest):
@@ -98,7 +98,7 @@ def _empty(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
-    """Each size by itself at each edge, the others small."""
+    """Each size at each edge, the others small."""
     for name in manifest.sizes:
         for edge in _EDGES:
             sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
@@ -106,15 +106,15 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _aligned(manifest: Manifest) -> dict[str, int]:
-    """Multiples of 128; of three sizes or more all but the first are those of the first workload, which are powers of
-    two: with more multiples of 128 the arrays would be too large for the interpreter."""
+    """Multiples of 128. With three sizes or more, only the first; the others are the first workload's powers of two, to
+    keep arrays small enough for the interpreter."""
     if len(manifest.sizes) in _ALIGNED:
         return _sizes(manifest, _ALIGNED)
     return {**manifest.workloads[0].sizes, manifest.sizes[0]: 128}
 
 
 def _values(manifest: Manifest) -> list[Planned]:
-    """All at the same sizes: a kernel that keeps its last answer gives it again, and is wrong."""
+    """All at the same sizes, so a kernel that returns its last answer fails."""
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
     plain = {name: recipe for name, recipe in _PLAIN.items() if floats or name in ("zeros", "ones")}
@@ -152,8 +152,8 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """The sizes that ``table`` has for that many, the rest small; in an order in which no buffer is empty, if any
-    is."""
+    """``table``'s sizes for this number of sizes, the rest small, in an order that leaves no buffer empty if
+    possible."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
@@ -173,7 +173,7 @@ def _counts(manifest: Manifest, sizes: Sizes) -> list[int]:
 
 
 def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
-    """Whether no shape has a negative dimension there."""
+    """True if no shape has a negative dimension."""
     try:
         return min(_counts(manifest, sizes)) >= 0
     except ExpressionError:

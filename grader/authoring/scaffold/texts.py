@@ -1,4 +1,4 @@
-"""The files of a new challenge that are read as text: manifest, spec, cases, reference."""
+"""The text files of a new challenge: manifest, spec, cases, reference."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from grader.challenge.model import Argument, Kind, Manifest
 _RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
 
 
-# Triton's interpreter has no denormal bfloat16: it gives a small normal number instead.
+# Triton's interpreter has no denormal bfloat16: it gives a small normal number.
 _FLUSHED = 2.4e-38
 _TOLERANCE = {
     True: "The example is exact in every precision.",
     False: "The example is exact in every precision, but for denormal numbers in Triton's interpreter.",
 }
-# What the formatter of the house breaks.
+# The formatter's line length.
 _LINE = 110
 
 
 def manifest_text(manifest: Manifest) -> str:
-    """``challenge.toml``, in the order in which one reads it."""
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -74,7 +73,7 @@ def _argument(arg: Argument) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; JSON's escapes are TOML's, too."""
+    """A TOML string; JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -92,7 +91,7 @@ def cases_text(title: str, cases: Sequence[Planned]) -> str:
 
 
 def reference_text(manifest: Manifest) -> str:
-    """``reference.py``: the example in PyTorch, in the precision of its inputs."""
+    """``reference.py``: the example in PyTorch, in its inputs' precision."""
     given = [arg for arg in manifest.args if arg.kind is not Kind.OUTPUT]
     types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
@@ -132,7 +131,7 @@ def _value(formula: Formula) -> str:
     if formula.doubles:
         return f"{source} + {source}"
     if formula.converts:
-        # torch shifts and inverts no uint16.
+        # torch cannot shift or invert uint16.
         return f"({source}.long() >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
     if formula.asks:
         return f"({source} > 0).to({kind})"
@@ -146,7 +145,7 @@ def _python(text: str) -> str:
 
 
 def spec_text(manifest: Manifest) -> str:
-    """``spec.md`` with every section that `grader challenge check` wants, and an example that holds."""
+    """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{it.result.name}[i] = {it.words}" for it in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
@@ -165,7 +164,7 @@ def spec_text(manifest: Manifest) -> str:
 
 
 def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
-    """When, then, and the cases that hold it to its word. What no case of the new suite does is no row."""
+    """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
     rows = [
         (f"`{name} = 0`", "what has no element is neither read nor written", [f"{name}_0"])
         for name in manifest.sizes
@@ -231,7 +230,7 @@ Neighbouring threads should touch neighbouring addresses, and each should have s
 
 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
-    """Small sizes, inputs that count up from 1, and what comes out of them, as TOML."""
+    """Small sizes, inputs that count up from 1, and their results, as TOML."""
     sizes = _example_sizes(manifest)
     numbers = {
         arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
@@ -255,7 +254,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
 
 
 def _example_sizes(manifest: Manifest) -> dict[str, int]:
-    """2 or 3 each, the first combination that the shapes take."""
+    """The first combination of 2, 3 and 1 that the shapes allow."""
     for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
         sizes = dict(zip(manifest.sizes, values, strict=True))
         if is_possible(manifest, sizes):
