@@ -156,7 +156,7 @@ class Language(str, metaclass=_Rows):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {"enum": [it.value for it in cls], "title": "Language", "type": "string"}
+        return {"enum": [language.value for language in cls], "title": "Language", "type": "string"}
 
 
 def _validated(value: object) -> Language:
@@ -166,19 +166,19 @@ def _validated(value: object) -> Language:
     try:
         return LANGUAGES[value]  # type: ignore[index]
     except (KeyError, TypeError):
-        quoted = [f"'{it.value}'" for it in Language]
+        quoted = [f"'{language.value}'" for language in Language]
         expected = " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
         raise PydanticCustomError("enum", "Input should be {expected}", {"expected": expected}) from None
 
 
 def names() -> str:
     """``cuda, triton``: for a hint."""
-    return ", ".join(it.value for it in Language)
+    return ", ".join(language.value for language in Language)
 
 
 def compiled_name() -> str:
     """A regular expression for the file name of a compiled source in compilers' messages."""
-    endings = "|".join(re.escape(it.suffix) for it in Language if it.compiled)
+    endings = "|".join(re.escape(language.suffix) for language in Language if language.compiled)
     return f"solution(?:{endings})"
 
 
@@ -279,4 +279,4 @@ $declaration:
     colours=("#7461ee", "#9d8fff"),
 )
 
-LANGUAGES: dict[str, Language] = {it.value: it for it in (Language.CUDA, Language.TRITON)}
+LANGUAGES: dict[str, Language] = {language.value: language for language in (Language.CUDA, Language.TRITON)}

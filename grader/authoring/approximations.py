@@ -139,7 +139,7 @@ def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> 
     if not arg.dtype.floating and isinstance(challenge.inputs.get(arg.name), Derived):
         return
     fillers = {"zeros": "0 is used", "mean": "the mean is used"}
-    if arg.dtype.floating and not any(it.dtype.floating for it in challenge.manifest.results):
+    if arg.dtype.floating and not any(arg.dtype.floating for arg in challenge.manifest.results):
         fillers["least"] = "-inf is used"  # loses every comparison
     for filler, told in fillers.items():
         yield Approximation(
@@ -234,7 +234,7 @@ def _digits(challenge: Challenge, read: list[Argument]) -> Iterator[Approximatio
         whole = [arg for arg in whole if not isinstance(challenge.inputs.get(arg.name), Derived)]
         if whole:
             yield Approximation(f"inputs:{form}", f"inputs cut to {form}", _cut_inputs(whole, form), 0.0)
-        if any(not it.dtype.floating and it.dtype.itemsize > size for it in results):
+        if any(not arg.dtype.floating and arg.dtype.itemsize > size for arg in results):
             yield Approximation(
                 f"outputs:{form}",
                 f"results cut to {form}",

@@ -34,14 +34,14 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
 
 def _is_finite(question: Question) -> bool:
     values = [*question.inputs.values(), *question.outputs.values()]
-    return all(bool(it.isfinite().all()) for it in values if it.is_floating_point())
+    return all(bool(value.isfinite().all()) for value in values if value.is_floating_point())
 
 
 def _wrong(challenge: Challenge, case: Case, question: Question, baseline: Callable[..., Any]) -> list[str]:
     measured, disagreements = compare(challenge, case, question, baseline)
     far = [
-        f"{it.case}: {it.result}: it uses {it.used:.2f} of the allowed error"
-        for it in measured
-        if it.used > 1
+        f"{error.case}: {error.result}: it uses {error.used:.2f} of the allowed error"
+        for error in measured
+        if error.used > 1
     ]
     return disagreements + far

@@ -52,8 +52,8 @@ class Calibration:
     @property
     def proposed(self) -> Tolerance:
         """MARGIN times the largest native errors, rounded up to one digit."""
-        relative = max((it.relative for it in self.measured), default=0.0)
-        absolute = max((it.absolute for it in self.measured), default=0.0)
+        relative = max((error.relative for error in self.measured), default=0.0)
+        absolute = max((error.absolute for error in self.measured), default=0.0)
         return Tolerance(
             atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
         )
@@ -175,7 +175,7 @@ def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
 
 
 def _most_used(found: Calibration) -> float:
-    return max((it.used for it in found.measured), default=0.0)
+    return max((error.used for error in found.measured), default=0.0)
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
@@ -191,9 +191,10 @@ def _too_loose(challenge: Challenge, found: Calibration) -> str:
 def too_tight(found: Calibration) -> list[str]:
     """Where PyTorch leaves too little of the tolerance to an equally exact kernel."""
     return [
-        f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of the allowed error, more than 1/{HEADROOM:g}"
-        for it in found.measured
-        if it.used > 1 / HEADROOM
+        f"{error.case}: {error.result}: native PyTorch uses {error.used:.2f} of the allowed error, "
+        f"more than 1/{HEADROOM:g}"
+        for error in found.measured
+        if error.used > 1 / HEADROOM
     ]
 
 
@@ -203,7 +204,7 @@ def _unit(challenge: Challenge) -> float:
 
 
 def _cases(challenge: Challenge) -> int:
-    return sum(it.on is None for it in [*challenge.cases, *challenge.hidden_cases])
+    return sum(case.on is None for case in [*challenge.cases, *challenge.hidden_cases])
 
 
 def _round_up(value: float) -> float:

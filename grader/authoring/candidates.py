@@ -65,8 +65,15 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
             )
     if _NATIVE in languages:
         made += [
-            Candidate(CandidateRole.GENERIC, it.name, _NATIVE, it.source, it.reason, WORDS[it.mistake])
-            for it in generics(challenge)
+            Candidate(
+                CandidateRole.GENERIC,
+                kernel.name,
+                _NATIVE,
+                kernel.source,
+                kernel.reason,
+                WORDS[kernel.mistake],
+            )
+            for kernel in generics(challenge)
         ]
     return made
 

@@ -44,9 +44,11 @@ def category_checks(challenge: Challenge) -> list[Check]:
     cases = [*challenge.cases, *challenge.hidden_cases]
     there, waived = {case.category.value for case in cases}, challenge.manifest.waives
     needed = wanted(challenge.manifest)
-    missing = [f"no case is '{it}'" for it in needed if it not in there and it not in waived]
+    missing = [
+        f"no case is '{category}'" for category in needed if category not in there and category not in waived
+    ]
     remarks = [f"'{name}' is waived: {reason}" for name, reason in waived.items() if name in needed]
-    remarks += [f"'{it}' is waived, but there is such a case" for it in waived if it in there]
+    remarks += [f"'{name}' is waived, but there is such a case" for name in waived if name in there]
     claims = [claim for case in cases if (claim := _broken_claim(challenge, case))]
     return [
         check("categories", missing, f"{len(needed) - len(missing)} edge categories", remarks=remarks),
@@ -66,9 +68,9 @@ def _holds(challenge: Challenge, case: Case) -> bool:
         return _SIZE_CLAIMS[case.category](challenge.manifest, case)
     if case.category not in _VALUE_CLAIMS:
         return True
-    value = _VALUE_CLAIMS[case.category]
+    claim = _VALUE_CLAIMS[case.category]
     drawn = draw_inputs(challenge.manifest, small(challenge.manifest, case), _SEED).values()
-    return any(value(it) for it in drawn if it.is_floating_point())
+    return any(claim(values) for values in drawn if values.is_floating_point())
 
 
 def small(manifest: Manifest, case: Case) -> Case:

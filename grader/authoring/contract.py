@@ -68,12 +68,12 @@ def contract_check(challenge: Challenge) -> Check:
 def contract_rows(spec: str) -> list[Row]:
     """The rows of the first table of "## Contract". Without the column of cases a row names none."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
-    cells = [[it.strip() for it in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
+    cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:
         return []
     header, *rest = cells
     place = header.index(CASES) if CASES in header else None
-    rows = [row for row in rest if not all(_RULE.fullmatch(it) for it in row if it)]
+    rows = [row for row in rest if not all(_RULE.fullmatch(cell) for cell in row if cell)]
     return [Row(row[0], row[place] if place is not None and place < len(row) else "") for row in rows]
 
 
@@ -89,17 +89,17 @@ def _problems(challenge: Challenge, row: Row) -> Iterator[str]:
         return
     named: list[Case] = []
     for pattern in patterns:
-        found = fnmatch.filter([it.name for it in challenge.cases], pattern)
+        found = fnmatch.filter([case.name for case in challenge.cases], pattern)
         if not found:
             yield f"there is no public case '{pattern}'. {HOW}"
-        named += [it for it in challenge.cases if it.name in found]
+        named += [case for case in challenge.cases if case.name in found]
     if not named:
         return
     for text, holds in conditions:
-        if not any(holds(_numbers(challenge.manifest, it)) for it in named):
+        if not any(holds(_numbers(challenge.manifest, case)) for case in named):
             yield f"none of its cases has {text}. {HOW}"
     for pattern, words, is_it in _VALUES:
-        if pattern.search(row.when) and not any(_holds(challenge.manifest, it, is_it) for it in named):
+        if pattern.search(row.when) and not any(_holds(challenge.manifest, case, is_it) for case in named):
             yield f"none of its cases holds {words}. {HOW}"
 
 
@@ -112,7 +112,7 @@ def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)
-        sides = [_expression(it, known) for it in compared.group(1, 3)] if compared else []
+        sides = [_expression(side, known) for side in compared.group(1, 3)] if compared else []
         if compared and sides[0] is not None and sides[1] is not None:
             yield code, _comparison(sides[0], _COMPARE[compared[2]], sides[1])
     beyond = _BEYOND.search(when)
@@ -142,7 +142,7 @@ def _holds(manifest: Manifest, case: Case, is_it: Callable[[float], bool]) -> bo
     if any(is_it(value) for value in scalar_values(manifest, case).values()):
         return True
     drawn = draw_inputs(manifest, small(manifest, case), _SEED).values()
-    return any(is_it(value) for it in drawn if it.is_floating_point() for value in _specials(it))
+    return any(is_it(value) for values in drawn if values.is_floating_point() for value in _specials(values))
 
 
 def _specials(values: object) -> list[float]:

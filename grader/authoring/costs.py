@@ -83,8 +83,8 @@ def _flops(challenge: Challenge) -> Check:
     for workload in manifest.workloads:
         if parse(manifest.cost.flops)(workload.sizes) < 0:
             problems.append(f"{workload.name}: cost.flops is negative")
-    small = [it for it in challenge.cases if it.on is None]
-    case = max(small, key=lambda it: _said_flops(manifest, it))
+    small = [case for case in challenge.cases if case.on is None]
+    case = max(small, key=lambda case: _said_flops(manifest, case))
     counted, said = _counted_flops(challenge, case), _said_flops(manifest, case)
     if not counted:
         return _unless_waived(challenge, "cost_flops", problems, "torch counts no product in the reference")
@@ -113,11 +113,11 @@ def _counted_flops(challenge: Challenge, case: Case) -> int:
 
 def _workloads(challenge: Challenge) -> Check:
     manifest = challenge.manifest
-    on_gpu = [it for it in manifest.workloads if it.on == "gpu"]
+    on_gpu = [workload for workload in manifest.workloads if workload.on == "gpu"]
     problems = []
-    if not any(it.on == "cpu" for it in manifest.workloads):
+    if not any(workload.on == "cpu" for workload in manifest.workloads):
         problems.append("no workload is for the interpreter: on = 'cpu'")
-    times = {it.name: roofline_seconds(manifest, it, H200) or 0.0 for it in on_gpu}
+    times = {workload.name: roofline_seconds(manifest, workload, H200) or 0.0 for workload in on_gpu}
     longest = max(times.values(), default=0.0)
     if longest * 1e6 < RANKED_ROOFLINE_US:
         problems.append(
@@ -130,7 +130,11 @@ def _workloads(challenge: Challenge) -> Check:
         for name, seconds in times.items()
         if abs(seconds * 1e6 / RANKED_ROOFLINE_US - 1) < UNCLEAR
     ]
-    if on_gpu and min(workload_bytes(challenge, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
+    if (
+        on_gpu
+        and min(workload_bytes(challenge, workload) for workload in on_gpu)
+        > SMALLEST_GPU_BYTES * PLANNED_SHARE
+    ):
         problems.append("none fits a GPU of 16 GB together with the judge's own memory")
     listed = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
     return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {listed}")

@@ -127,7 +127,7 @@ def _tensor(manifest: Manifest, arg: Argument, value: Any, sizes: Mapping[str, i
     import torch
 
     shape, flat = manifest.shape(arg, sizes), _flat(value)
-    numbers = [float(it) for it in flat] if arg.dtype.floating else [int(it) for it in flat]
+    numbers = [float(number) for number in flat] if arg.dtype.floating else [int(number) for number in flat]
     tensor = torch.tensor(numbers, dtype=getattr(torch, arg.dtype.value))
     if tensor.numel() and _nesting(value) != shape:
         raise ValueError(f"'{arg.name}' has shape {list(_nesting(value))}, the sizes make it {list(shape)}")

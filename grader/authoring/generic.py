@@ -75,7 +75,9 @@ def _unwritten(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _identity(manifest: Manifest, arg: Argument) -> Parts:
-    same = [it.name for it in _readable(manifest) if it.dtype is arg.dtype and it.name != arg.name]
+    same = [
+        other.name for other in _readable(manifest) if other.dtype is arg.dtype and other.name != arg.name
+    ]
     if not same:
         return "", "", f"no other input is {arg.dtype.value}, as '{arg.name}' is"
     body = (
@@ -100,7 +102,7 @@ def _tail_dropped(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _nan_swallowed(manifest: Manifest, arg: Argument) -> Parts:
-    floats = [it.name for it in _readable(manifest) if it.dtype.floating]
+    floats = [arg.name for arg in _readable(manifest) if arg.dtype.floating]
     if not floats:
         return "", "", "no input can hold NaN"
     if arg.dtype.floating:
@@ -110,11 +112,11 @@ def _nan_swallowed(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
-    floats = [it for it in _readable(manifest) if it.dtype.floating]
+    floats = [arg for arg in _readable(manifest) if arg.dtype.floating]
     if floats:
-        lines = [f"given[{it.name!r}] = rounded(given[{it.name!r}], {_bits(it.dtype)})" for it in floats]
+        lines = [f"given[{arg.name!r}] = rounded(given[{arg.name!r}], {_bits(arg.dtype)})" for arg in floats]
     else:
-        lines = [f"given[{it.name!r}] = {_narrowed(it)}" for it in _readable(manifest)]
+        lines = [f"given[{arg.name!r}] = {_narrowed(arg)}" for arg in _readable(manifest)]
     return "\n".join(lines), "target.copy_(value)", "" if lines else "there is no input"
 
 
@@ -156,7 +158,7 @@ def _fixed(arg: Argument) -> bool:
 def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
     """At the first workload, which has typical proportions."""
     sizes = manifest.workloads[0].sizes
-    counts = [math.prod(manifest.shape(it, sizes)) for it in _readable(manifest)]
+    counts = [math.prod(manifest.shape(arg, sizes)) for arg in _readable(manifest)]
     return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
 
 

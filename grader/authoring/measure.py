@@ -62,21 +62,25 @@ def calibrated_check(bench: Trial) -> Check:
         found = calibrate(bench.challenge, [case], bench.device.torch_device, bench.device.torch_device)
         problems += found.disagreements + too_tight(found)
         torch.cuda.empty_cache()
-    good = f"native is within the tolerance at {', '.join(it.name for it in fitting) or 'no workload'}"
+    good = f"native is within the tolerance at {', '.join(workload.name for workload in fitting) or 'no workload'}"
     return check("workload_tolerance", problems, good, bad=Status.ERROR)
 
 
 def _fitting(bench: Trial) -> list[Workload]:
     """The GPU's workloads that fit its memory."""
     workloads = bench.challenge.manifest.workloads
-    return [it for it in workloads if it.on == "gpu" and not bench.device.fits(bench.challenge, it)]
+    return [
+        workload
+        for workload in workloads
+        if workload.on == "gpu" and not bench.device.fits(bench.challenge, workload)
+    ]
 
 
 def _longest(bench: Trial) -> Workload | None:
     manifest, ceilings = bench.challenge.manifest, bench.device.ceilings()
     fitting = _fitting(bench)
-    times = {it.name: roofline_seconds(manifest, it, ceilings) or 0.0 for it in fitting}
-    return max(fitting, key=lambda it: times[it.name], default=None)
+    times = {workload.name: roofline_seconds(manifest, workload, ceilings) or 0.0 for workload in fitting}
+    return max(fitting, key=lambda workload: times[workload.name], default=None)
 
 
 def _control(bench: Trial, candidate: Candidate, workload: Workload) -> list[ControlRound]:

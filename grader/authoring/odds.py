@@ -83,7 +83,7 @@ class Tried:
     @property
     def by_chance(self) -> bool:
         """True if some rounds of a kind showed it and others did not or may not: more rounds tell more."""
-        shown = any(it.passed < it.drawn and not it.hopeless for it in self.tallies.values())
+        shown = any(tally.passed < tally.drawn and not tally.hopeless for tally in self.tallies.values())
         return shown or (self.approximation.lucky and not self.same)
 
     @property
@@ -113,7 +113,7 @@ def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) 
     rounds = Rounds(challenge, sized, device)
     tried = rounds.try_all(approximations(challenge, workload, sized.workload))
     return Odds(
-        [_result(challenge, sized, it) for it in tried],
+        [_result(challenge, sized, result) for result in tried],
         [
             f"{workload.name}: '{name}' does not fit {sized.text}: {why}"
             for name, why in rounds.misfits.items()
@@ -127,7 +127,9 @@ def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) 
 
 def _result(challenge: Challenge, sized: Reduced, tried: Tried) -> ApproximationResult:
     name, workload = tried.approximation.name, sized.workload
-    reasons = [it.reason for it in challenge.manifest.approximations if it.allows(name, workload.name)]
+    reasons = [
+        allowed.reason for allowed in challenge.manifest.approximations if allowed.allows(name, workload.name)
+    ]
     outcome = ApproximationOutcome.CAUGHT
     if tried.passes:
         outcome = ApproximationOutcome.ALLOWED if reasons else ApproximationOutcome.PASSES
@@ -172,10 +174,10 @@ class Rounds:
         self._learnt: tuple[Question, dict[str, torch.Tensor], dict[str, float]] | None = None
         found = overlays(challenge, self.workload)
         self.ordinary = _Kind(ORDINARY, workload_case(challenge, self.workload), None)
-        self.outliers = [self._kind(it) for it in found if it.counts]
-        self.specials = [self._kind(it) for it in found if not it.counts]
+        self.outliers = [self._kind(overlay) for overlay in found if overlay.counts]
+        self.specials = [self._kind(overlay) for overlay in found if not overlay.counts]
         dice = random.Random(challenge.slug)  # noqa: S311 - it simulates dice
-        asked = [it for it in found if not it.counts]
+        asked = [overlay for overlay in found if not overlay.counts]
         self._samples = [drawn_specials(asked, dice) for _ in range(_SAMPLES)]
 
     def _kind(self, overlay: Overlay) -> _Kind:
@@ -224,15 +226,15 @@ class Rounds:
 
     def try_all(self, wrong: Sequence[Approximation]) -> list[Tried]:
         """Each of ``wrong`` with its probability of passing. Raises ChallengeInvalid."""
-        tried = [Tried(it, limit=PASSES[self.workload.on]) for it in wrong]
+        tried = [Tried(approximation, limit=PASSES[self.workload.on]) for approximation in wrong]
         plan = GPU_PLAN if self.workload.on == "gpu" else HOST_PLAN
         self._round_up(tried, self.ordinary, 0, _FIRST, plan)
         for kind in self.outliers:
             self._round_up(tried, kind, 0, _FIRST, plan)
         for kind in self.specials:
             self._round_up(tried, kind, 0, _SPECIAL, plan)
-        self._hold_against_cases([it for it in tried if it.same])
-        chance = [it for it in tried if it.by_chance]
+        self._hold_against_cases([result for result in tried if result.same])
+        chance = [result for result in tried if result.by_chance]
         for kind in (self.ordinary, *self.outliers):
             self._round_up(chance, kind, _FIRST, _MORE, plan)
         return tried
@@ -242,19 +244,19 @@ class Rounds:
     ) -> None:
         """Try approximations that still pass in ``count`` rounds of ``kind``. At least one is drawn: it must fit and be
         fair."""
-        left = [it for it in tried if it.probability > _SURE]
+        left = [result for result in tried if result.probability > _SURE]
         if not left and kind.name in self._checked:
             return
         count = count if left else 1
         for draw, plain in self._draws(kind, first, count):
             if kind.name not in self._checked:
                 self._check_fair(kind, draw)
-            for it in left:
-                tally = it.tallies.setdefault(kind.name, _Tally())
+            for result in left:
+                tally = result.tallies.setdefault(kind.name, _Tally())
                 if not tally.hopeless:
-                    self._hold(it, tally, draw, plain)
-        for it in left:
-            it.probability = self._probability(it, plan)
+                    self._hold(result, tally, draw, plain)
+        for result in left:
+            result.probability = self._probability(result, plan)
 
     def _hold_against_cases(self, tried: Sequence[Tried]) -> None:
         """Try those that were always right on the inputs of every public case, at the workload's sizes."""
@@ -266,9 +268,9 @@ class Rounds:
             with suppress(ChallengeInvalid):
                 question = ask(self.challenge, kind.case, self._seed(kind, 0), self.device, self.device)
                 draw = Draw(self.challenge, kind.case, question, *self._what_is_learnt())
-                for it in tried:
-                    if not _same(it.approximation.answer(draw), question.outputs):
-                        it.same = False
+                for result in tried:
+                    if not _same(result.approximation.answer(draw), question.outputs):
+                        result.same = False
 
     def _check_fair(self, kind: _Kind, draw: Draw) -> None:
         """Check that a kernel as exact as PyTorch passes such a round."""
@@ -300,7 +302,7 @@ class Rounds:
         counts = rare_counts(fewest, len(self.outliers))
         rare = math.prod(of(kind) ** count for kind, count in zip(self.outliers, counts, strict=True))
         chances = {kind.overlay: of(kind) for kind in self.specials}
-        special = sum(math.prod(chances[it] for it in sample) for sample in self._samples) / _SAMPLES
+        special = sum(math.prod(chances[kind] for kind in sample) for sample in self._samples) / _SAMPLES
         # Warm-up rounds are compared too.
         ordinary = plan.warm_up + fewest - sum(counts)
         return float(of(self.ordinary) ** ordinary * rare * special)

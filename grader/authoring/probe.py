@@ -52,7 +52,11 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
 
 def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
     """The interpreter's workload and all cases; for NaN mistakes, typical cases with NaN added."""
-    yield from (workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu")
+    yield from (
+        workload_case(challenge, workload)
+        for workload in challenge.manifest.workloads
+        if workload.on == "cpu"
+    )
     for case in challenge.cases:
         if case.on is not None:
             continue

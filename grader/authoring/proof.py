@@ -90,9 +90,9 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
     """
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
-    work = [it for slug in slugs for it in _plan(Catalogue(catalogue), drafts[slug], options)]
+    work = [planned for slug in slugs for planned in _plan(Catalogue(catalogue), drafts[slug], options)]
     # Timed runs and full-size workloads come last, one at a time per GPU, when nothing else runs.
-    loaded = list(dict.fromkeys(it.slug for it in work))
+    loaded = list(dict.fromkeys(piece.slug for piece in work))
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
         work += approximated(Catalogue(catalogue), loaded)
@@ -106,7 +106,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
             on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
     proofs = [_proof(Catalogue(catalogue), draft, options) for draft in drafts.values()]
     return Proofs(
-        strong=all(it.strong for it in proofs),
+        strong=all(proof.strong for proof in proofs),
         device=options.device,
         seconds=round(time.perf_counter() - began, 2),
         challenges=proofs,
@@ -123,8 +123,8 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=error.told))
         return
-    wanted = [it for it in challenge.manifest.prerequisites if it not in catalogue.slugs()]
-    problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
+    wanted = [slug for slug in challenge.manifest.prerequisites if slug not in catalogue.slugs()]
+    problems = [f"prerequisites: there is no challenge '{slug}'" for slug in wanted]
     draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
     draft.checks.append(version)
     yield Work(draft.slug)
@@ -146,7 +146,9 @@ def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:
     """On a GPU, the solutions of all challenges that load."""
-    return [] if not kind_of(options.device).representative else list(dict.fromkeys(it.slug for it in work))
+    if not kind_of(options.device).representative:
+        return []
+    return list(dict.fromkeys(piece.slug for piece in work))
 
 
 def _results(
@@ -216,11 +218,11 @@ def _tried_here(
 
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
     # A failing reference fails every submission; report it once.
-    checks = list({(it.name, it.summary): it for it in draft.checks}.values())
-    draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
+    checks = list({(check.name, check.summary): check for check in draft.checks}.values())
+    draft.tried.sort(key=lambda result: (list(CandidateRole).index(result.role), result.name))
     if draft.approximations:
-        order = [it.name for it in catalogue.load(draft.slug).manifest.workloads]
-        draft.approximations.sort(key=lambda it: order.index(it.workload))
+        order = [workload.name for workload in catalogue.load(draft.slug).manifest.workloads]
+        draft.approximations.sort(key=lambda result: order.index(result.workload))
         checks += approximation_checks(draft.approximations, draft.misfits, draft.unfair)
     if draft.tried:
         checks += suite_checks(

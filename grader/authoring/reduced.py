@@ -94,7 +94,7 @@ def _growth(challenge: Challenge, sizes: Mapping[str, int], names: Sequence[str]
     double = {name: 2 * size if name in names else size for name, size in small.items()}
     one, two = _needs(challenge, small), _needs(challenge, double)
     ratios = [two[pair] / one[pair] for pair in one if one[pair] > 0 and two[pair] > 0]
-    return max(ratios, key=lambda it: abs(math.log(it)), default=1.0)
+    return max(ratios, key=lambda growth: abs(math.log(growth)), default=1.0)
 
 
 def _needs(challenge: Challenge, sizes: Mapping[str, int]) -> dict[tuple[str, str], float]:

@@ -31,7 +31,9 @@ def spec_problems(spec: str) -> list[str]:
     problems = []
     if not spec.startswith("# "):
         problems.append("it does not begin with '# Title'")
-    problems += [f"there is no section '## {it}'" for it in ("Contract", "Hints") if f"\n## {it}" not in spec]
+    problems += [
+        f"there is no section '## {part}'" for part in ("Contract", "Hints") if f"\n## {part}" not in spec
+    ]
     contract = _section(spec, "Contract")
     if contract and not re.search(r"^\|[ :-]*-", contract, re.MULTILINE):
         problems.append("'## Contract' has no table of conditions and results")

@@ -53,7 +53,7 @@ class Trial:
     @property
     def cases(self) -> list[Case]:
         """All but GPU-only cases, which run one submission at a time: see ``try_large``."""
-        return [it for it in [*self.challenge.cases, *self.challenge.hidden_cases] if it.on is None]
+        return [case for case in [*self.challenge.cases, *self.challenge.hidden_cases] if case.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
         """Run ``candidate``. A wrong one stops at its first failure unless ``every_case``.
@@ -65,14 +65,14 @@ class Trial:
     def try_large(self, candidate: Candidate) -> CandidateResult:
         """``try_out`` on GPU-only cases that fit this GPU. Nothing else may use it meanwhile."""
         cases = cases_on(self.challenge, kind_of(self.device.name))
-        large = [it for it in cases if it.on and not self.device.fits_case(self.challenge, it)]
+        large = [case for case in cases if case.on and not self.device.fits_case(self.challenge, case)]
         return self.try_cases(replace(candidate, large=False), large, every_case=True)
 
     def try_cases(self, candidate: Candidate, cases: Sequence[Case], *, every_case: bool) -> CandidateResult:
         """Run ``candidate`` on ``cases``; see ``try_out``."""
         began = time.perf_counter()
         ending, reports, detail = self._ending(candidate, cases, every_case)
-        failed = [it for it in reports if it.verdict.failed]
+        failed = [report for report in reports if report.verdict.failed]
         if failed:
             detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
         return CandidateResult(
@@ -81,8 +81,8 @@ class Trial:
             name=candidate.name,
             language=candidate.language,
             ending=ending,
-            failed=[it.name for it in failed],
-            ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
+            failed=[report.name for report in failed],
+            ran=sum(report.verdict is not CaseVerdict.NOT_RUN for report in reports),
             no_answer=_no_answer(failed[0]) if failed else "",
             detail=detail[:_DETAIL_CHARS],
             seconds=round(time.perf_counter() - began, 3),
@@ -108,7 +108,7 @@ class Trial:
             return CandidateOutcome.BROKEN, [], failed.detail
         finally:
             launcher.close()
-        right = not any(it.verdict.holds_back for it in reports)
+        right = not any(report.verdict.holds_back for report in reports)
         return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
@@ -164,7 +164,7 @@ class Trial:
         manifest = self.challenge.manifest
         return sorted(
             cases,
-            key=lambda it: sum(math.prod(manifest.shape(arg, it.sizes)) for arg in manifest.buffers),
+            key=lambda case: sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers),
         )
 
     def _question(self, case: Case, seed: int) -> Question:

@@ -25,7 +25,9 @@ def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
     if not found:
         return check("version", [], f"{version}")
     commit, changed = found
-    parts = list(dict.fromkeys(f"{it.part.replace('_', ' ')} {it.name}".strip() for it in changed))
+    parts = list(
+        dict.fromkeys(f"{change.part.replace('_', ' ')} {change.name}".strip() for change in changed)
+    )
     named = ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
     remark = (
         f"{named} changed since version {version} was committed: a platform that served it refuses this folder "

@@ -127,11 +127,13 @@ def _run(bench: Trial, work: Work) -> Done:
     try:
         made = subjects(bench.challenge, work.languages)
         if work.part is Part.MEASURED:
-            solutions = [it for it in made if it.role is CandidateRole.SOLUTION]
-            large = [*solutions, *(it for it in made if it.large)]
+            solutions = [candidate for candidate in made if candidate.role is CandidateRole.SOLUTION]
+            large = [*solutions, *(candidate for candidate in made if candidate.large)]
             return Done(
                 checks=[calibrated_check(bench), measured_check(bench, solutions)],
-                tried=[bench.try_large(it) for it in large] if _has_large(bench.challenge) else [],
+                tried=[bench.try_large(candidate) for candidate in large]
+                if _has_large(bench.challenge)
+                else [],
             )
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
     except ChallengeInvalid as error:  # the same for every submission: the checks without one report it once
@@ -186,12 +188,12 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
 
 
 def _has_large(challenge: Challenge) -> bool:
-    return any(it.on for it in [*challenge.cases, *challenge.hidden_cases])
+    return any(case.on for case in [*challenge.cases, *challenge.hidden_cases])
 
 
 def small_cases(challenge: Challenge) -> list[Case]:
     """All but GPU-only cases, which would not fit its memory in parallel."""
-    return [it for it in [*challenge.cases, *challenge.hidden_cases] if it.on is None]
+    return [case for case in [*challenge.cases, *challenge.hidden_cases] if case.on is None]
 
 
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
@@ -199,6 +201,10 @@ def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     cases = small_cases(challenge)
     if device.on_processor:
         on = kind_of(device.name).workloads
-        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == on]
+        cases += [
+            workload_case(challenge, workload)
+            for workload in challenge.manifest.workloads
+            if workload.on == on
+        ]
     found = calibrate(challenge, cases, device.torch_device)
     return calibration_checks(challenge, found, loose=device.on_processor)

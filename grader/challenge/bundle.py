@@ -29,7 +29,7 @@ PARTS = ("challenges", "reference")
 # Only text that people write.
 _SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
 # The files that an examination runs, compiles or depends on.
-_RUN = (MANIFEST, *(suffix for it in Language for suffix in it.suffixes))
+_RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 # Left in folders by editors, systems and Python.
@@ -139,7 +139,7 @@ def of_files(files: Mapping[str, bytes]) -> Bundle:
         )
     manifest = f"challenges/{slug}/{MANIFEST}"
     needed = (manifest, f"challenges/{slug}/spec.md", f"challenges/{slug}/cases.py")
-    if missing := [it for it in (*needed, f"reference/{slug}/reference.py") if it not in files]:
+    if missing := [path for path in (*needed, f"reference/{slug}/reference.py") if path not in files]:
         raise BadBundle(f"The archive lacks {', '.join(missing)}.", _LAYOUT)
     _check_size(files)
     for path, data in files.items():
@@ -184,16 +184,20 @@ def read_archive(data: bytes) -> Bundle:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [it for it in archive.infolist() if not it.is_dir() and not _LITTER.search(it.filename)]
+            entries = [
+                entry
+                for entry in archive.infolist()
+                if not entry.is_dir() and not _LITTER.search(entry.filename)
+            ]
             if len(entries) > limits.BUNDLE_FILES:
                 raise BadBundle(f"It has {len(entries)} files; at most {limits.BUNDLE_FILES} are taken.")
-            names = [_path_of(it) for it in entries]
+            names = [_path_of(entry) for entry in entries]
             found: dict[str, bytes] = {}
             left = limits.BUNDLE_BYTES
             for path, entry in zip(_below_parts(names), entries, strict=True):
                 if path == f"challenges/{TRACKS}":
                     continue  # the order of a whole course, not part of a challenge
-                if path in found or path.casefold() in {it.casefold() for it in found}:
+                if path in found or path.casefold() in {known.casefold() for known in found}:
                     raise BadBundle(f"{path} is in the archive twice.", "Pack the folders again.")
                 _check_kind(path)
                 found[path] = _content(archive, entry, path, left)

@@ -86,8 +86,10 @@ class Catalogue:
 
     def _without_manifest(self) -> list[str]:
         """Folders with files but no manifest (moved, misspelt or never copied), and folders that cannot be read."""
-        folders = [it for it in (self.root / "challenges").glob("[!._]*") if it.is_dir()]
-        return sorted(it.name for it in folders if not self.is_uploaded(it.name) and _lacks_manifest(it))
+        folders = [folder for folder in (self.root / "challenges").glob("[!._]*") if folder.is_dir()]
+        return sorted(
+            folder.name for folder in folders if not self.is_uploaded(folder.name) and _lacks_manifest(folder)
+        )
 
     def load(self, slug: str) -> Challenge:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid with file and key. A broken tracks.toml is
@@ -128,12 +130,12 @@ class Catalogue:
         cases.py, an unknown prerequisite. Cheap if no file changed since the last call."""
         found, broken = self.valid()
         # A challenge whose prerequisite is broken is not broken itself.
-        known = {it.slug for it in found} | {it.slug for it in broken}
+        known = {challenge.slug for challenge in found} | {challenge.slug for challenge in broken}
         for challenge in found:
             try:
                 _ = challenge.spec
                 fingerprint.content(challenge)
-                if strange := [it for it in challenge.manifest.prerequisites if it not in known]:
+                if strange := [slug for slug in challenge.manifest.prerequisites if slug not in known]:
                     where = f"{challenge.folder / MANIFEST}: prerequisites"
                     raise ChallengeInvalid(f"{where}: there is no challenge {strange}")
             except ChallengeInvalid as error:
@@ -183,7 +185,7 @@ class Catalogue:
         """Every challenge, sorted by ``in_order``. Raises ChallengeInvalid, also for unknown or circular prerequisites;
         a single challenge loads without its prerequisites."""
         challenges, wrong = self.valid()
-        for problem in [it.error for it in wrong] or self.prerequisite_problems(challenges):
+        for problem in [broken.error for broken in wrong] or self.prerequisite_problems(challenges):
             raise problem
         return challenges
 
@@ -192,14 +194,18 @@ class Catalogue:
         curriculum = self.known_curriculum
         return sorted(
             challenges,
-            key=lambda it: (curriculum.place(it.manifest.track), it.manifest.order, it.slug),
+            key=lambda challenge: (
+                curriculum.place(challenge.manifest.track),
+                challenge.manifest.order,
+                challenge.slug,
+            ),
         )
 
     def prerequisite_problems(self, challenges: Sequence[Challenge]) -> list[ChallengeInvalid]:
         """Problems with prerequisites; ``challenges`` must be the whole catalogue."""
         return prerequisite_problems(
-            {it.slug: it.manifest.prerequisites for it in challenges},
-            {it.slug: it.folder / MANIFEST for it in challenges},
+            {challenge.slug: challenge.manifest.prerequisites for challenge in challenges},
+            {challenge.slug: challenge.folder / MANIFEST for challenge in challenges},
         )
 
 
@@ -211,7 +217,11 @@ def near(slug: str, known: Sequence[str]) -> str:
 
 def _lacks_manifest(folder: Path) -> bool:
     try:
-        files = [it.name for it in os.scandir(folder) if not it.name.startswith(".") and not it.is_dir()]
+        files = [
+            entry.name
+            for entry in os.scandir(folder)
+            if not entry.name.startswith(".") and not entry.is_dir()
+        ]
     except OSError:
         return True
     return bool(files) and MANIFEST not in files

@@ -43,16 +43,16 @@ class Curriculum:
 
     def place(self, track: str) -> tuple[int, str]:
         """A sort key. Without ``tracks.toml`` tracks sort by name."""
-        titles = [it.title for it in self.tracks]
+        titles = [track.title for track in self.tracks]
         return (titles.index(track) if track in titles else len(titles), track)
 
     def kind(self, track: str) -> JudgingReason:
-        return next((it.kind for it in self.tracks if it.title == track), JudgingReason.COURSE)
+        return next((known.kind for known in self.tracks if known.title == track), JudgingReason.COURSE)
 
     def check_track(self, manifest: Path, track: str) -> None:
         """Raises ChallengeInvalid if ``tracks.toml`` exists and does not have ``track``."""
-        if self.tracks and track not in {it.title for it in self.tracks}:
-            known = ", ".join(it.title for it in self.tracks)
+        if self.tracks and track not in {track.title for track in self.tracks}:
+            known = ", ".join(track.title for track in self.tracks)
             raise ChallengeInvalid(
                 f"{manifest}: track: there is no track '{track}' in {self.path}", f"Its tracks: {known}."
             )
@@ -100,7 +100,7 @@ def prerequisite_problems(
     problems = []
     for slug, wanted in prerequisites.items():
         where = f"{manifests[slug]}: prerequisites"
-        if unknown := [it for it in wanted if it not in prerequisites]:
+        if unknown := [slug for slug in wanted if slug not in prerequisites]:
             problems.append(ChallengeInvalid(f"{where}: there is no challenge {unknown}"))
         elif cycle := _cycle(slug, prerequisites):
             problems.append(ChallengeInvalid(f"{where}: they lead back to itself: {' -> '.join(cycle)}"))

@@ -75,7 +75,7 @@ def draw_inputs(
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT and arg.name not in without]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
     drawn: dict[str, torch.Tensor] = {}
-    for arg in sorted(readable, key=lambda it: isinstance(fillings[it.name], Derived)):
+    for arg in sorted(readable, key=lambda arg: isinstance(fillings[arg.name], Derived)):
         drawn[arg.name] = _draw(manifest, case, arg, drawn, seed, device, room)
     return {arg.name: drawn[arg.name] for arg in readable}
 

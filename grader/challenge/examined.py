@@ -23,13 +23,13 @@ _NOTE_CHARS = 2_000
 _FUNCTIONS = ("reference", "magnitude", "baseline")
 
 _RECIPES: Mapping[str, type[Any]] = {
-    it.__name__: it
+    value.__name__: value
     for module in (cases, derived)
-    for it in vars(module).values()
-    if isinstance(it, type)
-    and is_dataclass(it)
-    and it.__module__ == module.__name__
-    and (hasattr(it, "draw") or hasattr(it, "derive"))
+    for value in vars(module).values()
+    if isinstance(value, type)
+    and is_dataclass(value)
+    and value.__module__ == module.__name__
+    and (hasattr(value, "draw") or hasattr(value, "derive"))
 }
 
 
@@ -48,8 +48,8 @@ def dump(found: Examined) -> str:
     """As JSON. Raises ChallengeInvalid for a recipe that is not ours."""
     return json.dumps(
         {
-            "cases": [_case(it) for it in found.cases],
-            "hidden_cases": [_case(it) for it in found.hidden_cases],
+            "cases": [_case(case) for case in found.cases],
+            "hidden_cases": [_case(case) for case in found.hidden_cases],
             "inputs": {name: _recipe(it, f"inputs(): {name}") for name, it in found.inputs.items()},
             "functions": list(found.functions),
         }
@@ -78,7 +78,7 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
             "An uploaded challenge is made of the recipes that the platform has: "
             + ", ".join(sorted(_RECIPES)),
         )
-    held = {it.name: getattr(value, it.name) for it in fields(value)}  # type: ignore[arg-type]
+    held = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     return {"recipe": kind.__name__} | {
         name: _recipe(each, where) if is_dataclass(each) else list(each) if isinstance(each, tuple) else each
         for name, each in held.items()
@@ -105,7 +105,7 @@ def load(text: str) -> Examined:
 def _read_cases(given: list[dict[str, Any]]) -> tuple[Case, ...]:
     if len(given) > _CASES:
         raise ValueError(f"{len(given)} cases; at most {_CASES} are taken")
-    return tuple(_read_case(it) for it in given)
+    return tuple(_read_case(case) for case in given)
 
 
 def _read_case(it: dict[str, Any]) -> Case:
@@ -133,7 +133,7 @@ def _read_recipe(given: dict[str, Any], depth: int = 0) -> Filling:
     if depth > _DEPTH:
         raise ValueError("recipes are nested too deeply")
     kind = _RECIPES[given["recipe"]]
-    names = {it.name for it in fields(kind)}
+    names = {field.name for field in fields(kind)}
     values = {}
     for name, value in given.items():
         if name == "recipe":
@@ -151,7 +151,7 @@ def _read_value(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return _read_recipe(value, depth + 1)
     if isinstance(value, list):
-        return tuple(_number(it) for it in value)
+        return tuple(_number(item) for item in value)
     return value if isinstance(value, str) and len(value) < 100 else _number(value)
 
 

@@ -65,7 +65,7 @@ def _texts(challenge: Challenge) -> tuple[str | None, ...]:
 def _content(challenge: Challenge) -> Content:
     said = challenge.manifest.model_dump(mode="json", exclude_defaults=True)
     parts: Content = {key: _plain(value) for key, value in said.items() if key not in _NOT_JUDGED}
-    parts["workloads"] = {it["name"]: _without(it, "name") for it in parts["workloads"]}
+    parts["workloads"] = {workload["name"]: _without(workload, "name") for workload in parts["workloads"]}
     parts["reference"] = _code(challenge.reference_source)
     parts["inputs"] = {name: _plain(recipe) for name, recipe in challenge.inputs.items()}
     public = challenge.cases

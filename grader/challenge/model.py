@@ -291,7 +291,10 @@ class Manifest(Strict):
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
         known = {workload.name for workload in self.workloads}
-        if unknown := {name for it in self.approximations for name in it.workloads} - known:
+        if (
+            unknown := {name for approximation in self.approximations for name in approximation.workloads}
+            - known
+        ):
             raise ValueError(
                 f"approximations: {sorted(unknown)} are not workloads; there are {sorted(known)}"
             )

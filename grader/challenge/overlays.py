@@ -98,10 +98,10 @@ def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Ove
     """The specials of one grading: those of cases with ``timed``, one of each category in ``_ALWAYS``, and as many more
     as fit. The latter are drawn from all, and a coin adds one, so a submission that has seen all required ones cannot
     know that none follows."""
-    drawn = [it for it in specials if it.always]
+    drawn = [overlay for overlay in specials if overlay.always]
     for category in _ALWAYS:
-        found = [it for it in specials if it.category is category]
-        if found and not any(it in drawn for it in found):
+        found = [overlay for overlay in specials if overlay.category is category]
+        if found and not any(overlay in drawn for overlay in found):
             drawn.append(dice.choice(found))
     if not specials:
         return []
@@ -131,7 +131,7 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
     """From public cases only, which students may read. A case's ``timed`` decides if set."""
-    shapes = {it.name: challenge.manifest.shape(it, workload.sizes) for it in challenge.manifest.buffers}
+    shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
     return [
         Overlay(

@@ -66,12 +66,14 @@ class Pattern:
     def at(self, places: torch.Tensor) -> torch.Tensor:
         """The elements at flat places (int64)."""
         found = self.values[places % self.values.numel()]
-        for it in self.overlays:
-            alone = it.first + it.step >= self.count
+        for overlay in self.overlays:
+            alone = overlay.first + overlay.step >= self.count
             on_it = (
-                places == it.first if alone else (places >= it.first) & ((places - it.first) % it.step == 0)
+                places == overlay.first
+                if alone
+                else (places >= overlay.first) & ((places - overlay.first) % overlay.step == 0)
             )
-            found[on_it] = it.value
+            found[on_it] = overlay.value
         return found
 
 
@@ -93,7 +95,7 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
     if (
         case.hidden
         or manifest.pieces is None
-        or not any(is_large(manifest, it, case.sizes) for it in manifest.buffers)
+        or not any(is_large(manifest, arg, case.sizes) for arg in manifest.buffers)
     ):
         return False
     along = manifest.pieces.along
@@ -119,7 +121,7 @@ def runs_on(manifest: Manifest, case: Case, kind: DeviceKind) -> bool:
 def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> list[Case]:
     """Every case that boards of that kind run; hidden ones only if wanted."""
     cases = [*challenge.cases, *(challenge.hidden_cases if hidden else ())]
-    return [it for it in cases if runs_on(challenge.manifest, it, kind)]
+    return [case for case in cases if runs_on(challenge.manifest, case, kind)]
 
 
 def has_checked_results(manifest: Manifest) -> bool:
@@ -128,7 +130,7 @@ def has_checked_results(manifest: Manifest) -> bool:
     return (
         pieces is not None
         and not pieces.running
-        and not any(it.first for it in manifest.compare.values())
+        and not any(rule.first for rule in manifest.compare.values())
         and all(any(pieces.along in parse(text).names for text in arg.shape) for arg in manifest.results)
     )
 
@@ -156,6 +158,6 @@ def _repeats(filling: Filling | None) -> bool:
 
 
 def _prime(least: int) -> int:
-    while least % 2 == 0 or any(least % it == 0 for it in range(3, int(least**0.5) + 1, 2)):
+    while least % 2 == 0 or any(least % divisor == 0 for divisor in range(3, int(least**0.5) + 1, 2)):
         least += 1
     return least

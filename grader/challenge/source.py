@@ -44,7 +44,7 @@ def language_of(filename: str, chosen: str | None) -> Language:
             raise UnknownLanguage(str(error), f"Languages: {names()}.") from error
     found = Language.of_file(filename)
     if found is None:
-        endings = " or ".join(it.suffix for it in Language)
+        endings = " or ".join(language.suffix for language in Language)
         raise UnknownLanguage(
             f"The suffix of '{filename}' does not belong to a language.",
             f"End it in {endings}, or name the language.",
@@ -57,5 +57,5 @@ def check_taken(challenge: str, taken: Collection[Language], language: Language)
     if language not in taken:
         raise UnknownLanguage(
             f"{challenge} does not take {language.value}.",
-            f"It takes: {', '.join(it.value for it in taken)}.",
+            f"It takes: {', '.join(language.value for language in taken)}.",
         )

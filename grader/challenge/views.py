@@ -49,7 +49,11 @@ def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeL
     tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
         challenges=[summary(challenge) for challenge in challenges],
-        tracks=[TrackView(title=it.title, description=it.description) for it in tracks if it.title in used],
+        tracks=[
+            TrackView(title=track.title, description=track.description)
+            for track in tracks
+            if track.title in used
+        ],
     )
 
 
@@ -84,10 +88,13 @@ def detail(
         hidden_cases=len(challenge.hidden_cases),
         hidden_categories_named=manifest.name_hidden_categories,
         library_kernels=manifest.library_kernels,
-        workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
+        workloads=[
+            WorkloadView(name=workload.name, sizes=workload.sizes, on=workload.on)
+            for workload in manifest.workloads
+        ],
         approximations=[
-            AllowedView(names=it.names, workloads=it.workloads, reason=it.reason)
-            for it in manifest.approximations
+            AllowedView(names=allowed.names, workloads=allowed.workloads, reason=allowed.reason)
+            for allowed in manifest.approximations
         ],
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),

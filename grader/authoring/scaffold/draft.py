@@ -105,7 +105,7 @@ def complete(args: list[Argument]) -> list[Argument]:
             for name in sorted(parse(text).names - known, key=text.index):
                 args = [*args, Argument(name=name, kind=Kind.SIZE)]
                 known.add(name)
-    return sorted(args, key=lambda it: _ORDER.index(it.kind))
+    return sorted(args, key=lambda arg: _ORDER.index(arg.kind))
 
 
 def _check_usable(manifest: Manifest) -> None:
@@ -131,13 +131,13 @@ def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
     """One workload for the interpreter, then the given ones; adds one that is long enough to rank and one that fits a
     GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no size does."""
     rungs = list(given)
-    if not any(_fits(manifest, it) for it in rungs):
-        rungs.insert(0, _largest(manifest, lambda it: _fits(manifest, it) and not _ranks(manifest, it)))
-    if not any(_ranks(manifest, it) for it in rungs):
+    if not any(_fits(manifest, workload) for workload in rungs):
+        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and not _ranks(manifest, step)))
+    if not any(_ranks(manifest, workload) for workload in rungs):
         rungs.append(_smallest(manifest))
-    interpreter = _largest(manifest, lambda it: _elements_of(manifest, it) <= _INTERPRETER_ELEMENTS)
+    interpreter = _largest(manifest, lambda step: _elements_of(manifest, step) <= _INTERPRETER_ELEMENTS)
     first = Workload(name="interpreter", sizes=interpreter.sizes, on="cpu")
-    return [first, *{it.name: it for it in rungs}.values()]
+    return [first, *{workload.name: workload for workload in rungs}.values()]
 
 
 def _fits(manifest: Manifest, workload: Workload) -> bool:
@@ -160,7 +160,7 @@ def _steps(manifest: Manifest) -> list[Workload]:
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
         sizes[manifest.sizes[number % len(sizes)]] *= 2
-    return [it for it in steps if _is_possible(manifest, it.sizes)]
+    return [step for step in steps if _is_possible(manifest, step.sizes)]
 
 
 def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
@@ -171,7 +171,7 @@ def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
 
 
 def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
-    found = [it for it in _steps(manifest) if wanted(it)]
+    found = [step for step in _steps(manifest) if wanted(step)]
     if not found:
         raise BadRequest("No size of this signature is small enough for the interpreter.", WORKLOAD_HINT)
     return found[-1]

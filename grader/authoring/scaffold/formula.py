@@ -88,4 +88,4 @@ def _source(manifest: Manifest, result: Argument) -> Argument:
     if result.kind is Kind.INOUT:
         return result
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
-    return max(readable, key=lambda it: (it.dtype is result.dtype, it.shape == result.shape))
+    return max(readable, key=lambda arg: (arg.dtype is result.dtype, arg.shape == result.shape))

@@ -50,8 +50,8 @@ MUTANTS = {
 def triton_source(manifest: Manifest, style: Style) -> str:
     """A Triton submission that calls one kernel per result."""
     made = formulas(manifest)
-    kernels = "\n\n".join(_triton_kernel(it, style) for it in made)
-    calls = "".join(_triton_call(it, style) for it in made)
+    kernels = "\n\n".join(_triton_kernel(formula, style) for formula in made)
+    calls = "".join(_triton_call(formula, style) for formula in made)
     return (
         f'"""{style.about}"""\n\nimport triton\nimport triton.language as tl\n\nBLOCK = 1024\n\n\n'
         f"{kernels}\n\n{declaration(manifest, Language.TRITON)}:\n"
@@ -112,8 +112,8 @@ def cuda_source(manifest: Manifest) -> str:
     """A CUDA submission with one kernel per result, one thread per element."""
     made = formulas(manifest)
     includes = "".join(f"#include <{name}>\n" for name in ["cstdint", "cuda_runtime.h", *headers(manifest)])
-    kernels = "\n".join(_cuda_kernel(it) for it in made)
-    calls = "".join(_cuda_call(it) for it in made)
+    kernels = "\n".join(_cuda_kernel(formula) for formula in made)
+    calls = "".join(_cuda_call(formula) for formula in made)
     return (
         f"// {manifest.title}: one thread for each element of a result.\n{includes}\n"
         "constexpr int kThreads = 256;\n\n"
@@ -204,6 +204,8 @@ _HELPERS = {
 
 
 def _cuda_helpers(made: Sequence[Formula]) -> str:
-    texts = " ".join(text for it in made for arg in (it.result, it.source) for text in arg.shape)
+    texts = " ".join(
+        text for formula in made for arg in (formula.result, formula.source) for text in arg.shape
+    )
     found = "".join(code for name, code in _HELPERS.items() if f"{name}(" in texts)
     return f"{found}\n" if found else ""

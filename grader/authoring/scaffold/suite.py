@@ -86,7 +86,7 @@ def _shapes(manifest: Manifest) -> list[Planned]:
         Planned("aligned", "aligned", _aligned(manifest)),
         Planned("large", "large", _large(manifest)),
     ]
-    return [it for it in found if is_possible(manifest, it.sizes)]
+    return [case for case in found if is_possible(manifest, case.sizes)]
 
 
 def _empty(manifest: Manifest) -> Iterator[Planned]:
@@ -159,7 +159,9 @@ def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, 
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
     tried = [dict(zip(names, turned, strict=True)) for turned in turns]
     possible = [sizes for sizes in tried if is_possible(manifest, sizes)]
-    return next((it for it in possible if all(_counts(manifest, it))), next(iter(possible), tried[0]))
+    return next(
+        (sizes for sizes in possible if all(_counts(manifest, sizes))), next(iter(possible), tried[0])
+    )
 
 
 def _large(manifest: Manifest) -> dict[str, int]:

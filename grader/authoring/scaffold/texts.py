@@ -36,10 +36,10 @@ def manifest_text(manifest: Manifest) -> str:
         f"difficulty = {_quoted(manifest.difficulty)}",
         "tags = []",
         "version = 1",
-        f"languages = [{', '.join(_quoted(it.value) for it in manifest.languages)}]",
+        f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
     lines += [line for arg in manifest.args for line in _argument(arg)]
-    if signs := [it.result.name for it in formulas(manifest) if it.asks]:
+    if signs := [formula.result.name for formula in formulas(manifest) if formula.asks]:
         lines.append("\n[waives]")
         lines += [f'"low_precision:{name}" = "The example asks for the sign alone."' for name in signs]
     lines += [
@@ -79,10 +79,10 @@ def _quoted(text: str) -> str:
 
 def cases_text(title: str, cases: Sequence[Planned]) -> str:
     """``cases.py`` or ``hidden_cases.py``."""
-    body = "\n".join(it.line() for it in cases)
+    body = "\n".join(case.line() for case in cases)
     used = [name for name in _RECIPES if name in body]
     imports = ", ".join(
-        sorted([*used, "Case", "case"], key=lambda it: (it != it.upper(), it[0].islower(), it))
+        sorted([*used, "Case", "case"], key=lambda name: (name != name.upper(), name[0].islower(), name))
     )
     return (
         f'"""{title}"""\n\nfrom grader.challenge.cases import {imports}\n\n\n'
@@ -96,14 +96,14 @@ def reference_text(manifest: Manifest) -> str:
     types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
     made = formulas(manifest)
-    values = [_value(it) for it in made]
+    values = [_value(formula) for formula in made]
     one = "torch.Tensor"
     returns = one if len(made) == 1 else f"tuple[{', '.join([one] * len(made))}]"
     head = f"def reference({parameters}) -> {returns}:"
     if len(head) > _LINE:
         head = f"def reference(\n    {parameters}\n) -> {returns}:"
-    words = ";\n    ".join(f"{it.result.name}[i] = {it.words}" for it in made)
-    spread = "" if all(it.in_place for it in made) else _SPREAD
+    words = ";\n    ".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
+    spread = "" if all(formula.in_place for formula in made) else _SPREAD
     return (
         f'"""The contract of {manifest.title}: what PyTorch does. Replace the example by your own operation."""\n\n'
         f"import torch\n\n\n{spread}{head}\n"
@@ -147,9 +147,9 @@ def _python(text: str) -> str:
 def spec_text(manifest: Manifest) -> str:
     """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
-    equations = "\n".join(f"{it.result.name}[i] = {it.words}" for it in made)
+    equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    rows = _contract_rows({it.name for it in public_cases(manifest)}, manifest)
+    rows = _contract_rows({case.name for case in public_cases(manifest)}, manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -173,8 +173,8 @@ def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str
     rows.append(("sizes are no multiples of your block", odd, ["odd", "prime", f"{manifest.sizes[0]}_33"]))
     rows.append(("an element is NaN or infinite", "what PyTorch does with it", ["nan", "pos_inf", "neg_inf"]))
     rows.append(("values are at the ends of their range", "what PyTorch does with them", ["extremes"]))
-    held = [(when, then, [it for it in names if it in cases]) for when, then, names in rows]
-    return [(when, then, ", ".join(f"`{it}`" for it in names)) for when, then, names in held if names]
+    held = [(when, then, [name for name in names if name in cases]) for when, then, names in rows]
+    return [(when, then, ", ".join(f"`{name}`" for name in names)) for when, then, names in held if names]
 
 
 SPEC_TEMPLATE = """# {title}
@@ -237,7 +237,10 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
         for arg in manifest.buffers
         if arg.kind is not Kind.OUTPUT
     }
-    results = {it.result.name: _computed(manifest, it, numbers[it.source.name], sizes) for it in made}
+    results = {
+        formula.result.name: _computed(manifest, formula, numbers[formula.source.name], sizes)
+        for formula in made
+    }
     lines = []
     for arg in manifest.args:
         if arg.kind is Kind.SIZE:
@@ -276,7 +279,7 @@ def _computed(
 def _array(
     manifest: Manifest, arg: Argument, name: str, numbers: Sequence[float], sizes: Mapping[str, int]
 ) -> str:
-    nested: list[object] = [float(it) if arg.dtype.floating else int(it) for it in numbers]
+    nested: list[object] = [float(number) if arg.dtype.floating else int(number) for number in numbers]
     for dimension in reversed(manifest.shape(arg, sizes)[1:]):
         nested = (
             [nested[start : start + dimension] for start in range(0, len(nested), dimension)]
