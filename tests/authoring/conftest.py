@@ -59,18 +59,18 @@ class Made:
         path.write_text(text.replace(old, new))
 
     def examined(self) -> dict[str, Check]:
-        return {it.name: it for it in examine(self.challenge, HostDevice())}
+        return {check.name: check for check in examine(self.challenge, HostDevice())}
 
     def tried(
         self, wanted: Callable[[Candidate], bool] = lambda _: True, *, every_case: bool = False
     ) -> list[CandidateResult]:
         """Triton alone: nothing here runs CUDA, and nvcc takes seconds."""
         bench = Trial(self.challenge, HostDevice(), self.boxes)
-        made = [it for it in subjects(self.challenge, (Language.TRITON,)) if wanted(it)]
-        return [bench.try_out(it, every_case=every_case) for it in made]
+        made = [candidate for candidate in subjects(self.challenge, (Language.TRITON,)) if wanted(candidate)]
+        return [bench.try_out(candidate, every_case=every_case) for candidate in made]
 
     def proven(self) -> dict[str, Check]:
-        return self.examined() | {it.name: it for it in suite_checks(self.tried(), matrix=False)}
+        return self.examined() | {check.name: check for check in suite_checks(self.tried(), matrix=False)}
 
 
 @pytest.fixture

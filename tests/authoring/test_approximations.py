@@ -34,14 +34,16 @@ def one_thread() -> Iterator[None]:
 
 
 def workload(challenge: Challenge, name: str) -> Workload:
-    return next(it for it in challenge.manifest.workloads if it.name == name)
+    return next(workload for workload in challenge.manifest.workloads if workload.name == name)
 
 
 def tried(challenge: Challenge, at: str, name: str) -> Tried:
     """The approximation ``name`` at the workload ``at``, alone."""
     sized = reduced(challenge, workload(challenge, at))
     made = approximations(challenge, workload(challenge, at), sized.workload)
-    (found,) = Rounds(challenge, sized, "cpu").try_all([it for it in made if it.name == name])
+    (found,) = Rounds(challenge, sized, "cpu").try_all(
+        [approximation for approximation in made if approximation.name == name]
+    )
     return found
 
 
@@ -77,16 +79,20 @@ def test_what_passes_is_weak_until_the_challenge_allows_it() -> None:
     own = SUMMED.manifest.model_copy(update={"approximations": []})
     strict = replace(SUMMED, manifest=own)
     at = workload(SUMMED, "interpreter")
-    open_ones = {it.name: it for it in odds(strict, at, "cpu", whole=True).results if it.outcome == "passes"}
+    open_ones = {
+        result.name: result
+        for result in odds(strict, at, "cpu", whole=True).results
+        if result.outcome == "passes"
+    }
     assert "inputs:tf32" in open_ones
     weak, *_ = approximation_checks(list(open_ones.values()), [])
     assert weak.status is Status.WEAK
-    assert any(it.startswith("inputs:tf32 (") and "1 at interpreter" in it for it in weak.details)
-    allowed = {it.name: it for it in odds(SUMMED, at, "cpu", whole=True).results if it.reason}
+    assert any(line.startswith("inputs:tf32 (") and "1 at interpreter" in line for line in weak.details)
+    allowed = {result.name: result for result in odds(SUMMED, at, "cpu", whole=True).results if result.reason}
     assert set(allowed) == set(open_ones)
     check, *_ = approximation_checks(list(allowed.values()), [])
     assert check.status is Status.OK
-    assert any(it.startswith("allowed: inputs:bf16x2") for it in check.remarks)
+    assert any(line.startswith("allowed: inputs:bf16x2") for line in check.remarks)
 
 
 def test_what_is_allowed_may_be_bound_to_workloads() -> None:
@@ -103,7 +109,7 @@ def test_special_inputs_that_do_not_fit_are_named() -> None:
     sparse.__dict__["cases"] = [last]
     found = Rounds(sparse, Reduced(workload(sparse, "interpreter"), 1.0), "cpu")
     made = approximations(sparse, found.workload)
-    found.try_all([it for it in made if it.name == "inputs:bf16x2:x"])
+    found.try_all([approximation for approximation in made if approximation.name == "inputs:bf16x2:x"])
     assert "last" in found.misfits
 
 
@@ -161,4 +167,4 @@ def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
 def test_a_new_challenge_has_no_hole(write: Write) -> None:
     made = write().challenge
     found = odds(made, made.manifest.workloads[-1], "cpu", whole=False)
-    assert [it.name for it in found.results if it.outcome is ApproximationOutcome.PASSES] == []
+    assert [result.name for result in found.results if result.outcome is ApproximationOutcome.PASSES] == []

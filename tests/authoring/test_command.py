@@ -36,7 +36,7 @@ def test_what_no_option_says_is_asked(
     manifest = catalogue.load("scale").manifest
     assert (manifest.title, manifest.track, manifest.difficulty) == ("My scale", "warm-up", "hard")
     assert [arg.name for arg in manifest.args] == ["x", "y", "n"]
-    assert {"n": 2_000_000} in [it.sizes for it in manifest.workloads]
+    assert {"n": 2_000_000} in [workload.sizes for workload in manifest.workloads]
 
 
 def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(

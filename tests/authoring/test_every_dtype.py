@@ -26,7 +26,9 @@ def test_a_new_challenge_tells_a_right_kernel_from_a_wrong_one(dtype: DType, wri
         made.challenge.manifest, Language.CUDA
     )
     (solution,) = [
-        it for it in subjects(made.challenge, (Language.CUDA,)) if it.role is CandidateRole.SOLUTION
+        candidate
+        for candidate in subjects(made.challenge, (Language.CUDA,))
+        if candidate.role is CandidateRole.SOLUTION
     ]
     right = without_cstdint(solution.source, dtype)
     wrong = right.replace("if (i >= total) return;", "if (i >= total - 1) return;")

@@ -25,7 +25,7 @@ def _solve(source: str) -> Any:
 
 
 def _candidate(challenge: Challenge, name: str) -> Candidate:
-    (it,) = [it for it in generics(challenge) if it.name == name]
+    (it,) = [kernel for kernel in generics(challenge) if kernel.name == name]
     return Candidate(CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason)
 
 
@@ -58,7 +58,7 @@ def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
             continue
         wrong = {name for x in (plain, spoilt) for name in _wrong(challenge, made.source, x)}
         assert wrong == {made.result}, made.name
-    assert {it.mistake for it in generics(challenge)} == set(WORDS)
+    assert {kernel.mistake for kernel in generics(challenge)} == set(WORDS)
 
 
 def test_a_stale_answer_is_right_until_sizes_come_again(write: Write) -> None:
@@ -115,7 +115,8 @@ def test_what_a_probe_rules_out(write: Write) -> None:
         "    return torch.cat((kept, x.new_zeros(n - kept.numel()))), torch.tensor([n])\n"
     )
     reasons = {
-        it.name: makes_a_difference(made.challenge, _as_subject(it)) for it in generics(made.challenge)
+        kernel.name: makes_a_difference(made.challenge, _as_subject(kernel))
+        for kernel in generics(made.challenge)
     }
     assert {name for name, reason in reasons.items() if reason} == {
         "nan_swallowed:out",
@@ -143,6 +144,9 @@ def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
 
 def test_an_in_out_that_is_left_alone_is_found(write: Write) -> None:
     made = write("y:inout:float32:n")
-    endings = {it.name: it.ending for it in made.tried(lambda it: it.role is CandidateRole.GENERIC)}
+    endings = {
+        result.name: result.ending
+        for result in made.tried(lambda candidate: candidate.role is CandidateRole.GENERIC)
+    }
     assert endings.pop("identity:y") is CandidateOutcome.NOT_APPLICABLE
     assert set(endings.values()) == {CandidateOutcome.FAILED}

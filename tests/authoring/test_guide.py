@@ -40,5 +40,5 @@ def test_every_check_is_explained(write: Write) -> None:
 
 def test_every_waivable_is_documented() -> None:
     told = GUIDE.partition("`[waives]` lets a challenge do without")[2].partition("```")[0]
-    others = {it for it in get_args(Waivable) if it not in {*Category}}
-    assert [it for it in sorted(others) if f"`{it}`" not in told] == []
+    others = {word for word in get_args(Waivable) if word not in {*Category}}
+    assert [word for word in sorted(others) if f"`{word}`" not in told] == []

@@ -38,7 +38,9 @@ def made(write: Write) -> Made:
 def _measured(made: Made, bandwidth: float) -> Check:
     bench = Trial(made.challenge, Lit(bandwidth), made.boxes)
     solutions = [
-        it for it in subjects(bench.challenge, (Language.TRITON,)) if it.role is CandidateRole.SOLUTION
+        candidate
+        for candidate in subjects(bench.challenge, (Language.TRITON,))
+        if candidate.role is CandidateRole.SOLUTION
     ]
     return measured_check(bench, solutions)
 

@@ -49,7 +49,7 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
     """All but one: nobody has written its text yet."""
     made = write(*args)
     checks = made.proven()
-    assert [it.name for it in checks.values() if it.status is not Status.OK] == ["spec"]
+    assert [check.name for check in checks.values() if check.status is not Status.OK] == ["spec"]
     assert checks["spec"].details == [
         f"{part} is still the text of `grader challenge new`: write your own"
         for part in ("its introduction", "'## Hints'")
@@ -59,18 +59,20 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
 
 @pytest.mark.parametrize("source", list(DType))
 def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Write) -> None:
-    made = write(f"x:input:{source}:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    made = write(f"x:input:{source}:n", *(f"to_{other}:output:{other}:n" for other in DType))
     assert made.examined()["examples"].status is Status.OK
-    (tried,) = made.tried(lambda it: it.role is CandidateRole.SOLUTION)
+    (tried,) = made.tried(lambda candidate: candidate.role is CandidateRole.SOLUTION)
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
 
 
 @pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
 def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
     """C++ widens them to int first, so that their inverse is negative."""
-    made = write("x:input:uint8:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    made = write("x:input:uint8:n", *(f"to_{other}:output:{other}:n" for other in DType))
     (solution,) = [
-        it for it in subjects(made.challenge, (Language.CUDA,)) if it.role is CandidateRole.SOLUTION
+        candidate
+        for candidate in subjects(made.challenge, (Language.CUDA,))
+        if candidate.role is CandidateRole.SOLUTION
     ]
     tried = Trial(made.challenge, make_device("emulated", 0), made.boxes).try_out(solution, every_case=False)
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
@@ -94,7 +96,7 @@ def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
 
 def test_the_ladder_is_completed(write: Write) -> None:
     manifest = write("x:input:float32:n", "out:output:float32:n", workloads=("n=1000",)).challenge.manifest
-    assert [it.on for it in manifest.workloads] == ["cpu", "gpu", "gpu"]
+    assert [workload.on for workload in manifest.workloads] == ["cpu", "gpu", "gpu"]
     assert manifest.workloads[1].sizes == {"n": 1000}
     assert manifest.workloads[2].sizes["n"] >= 2**27
 
@@ -169,8 +171,10 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     checked = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton", "--json")
     assert checked.code == 1
     proofs = json.loads(checked.out)
-    assert [it["name"] for it in proofs["challenges"][0]["checks"] if it["status"] != "ok"] == ["spec"]
-    assert {it["role"] for it in proofs["challenges"][0]["tried"]} == {
+    assert [check["name"] for check in proofs["challenges"][0]["checks"] if check["status"] != "ok"] == [
+        "spec"
+    ]
+    assert {result["role"] for result in proofs["challenges"][0]["tried"]} == {
         "solution",
         "native",
         "mutant",

@@ -71,13 +71,13 @@ def test_what_a_challenge_of_our_catalogue_builds_on_comes_before_it() -> None:
     slugs = [challenge.slug for challenge in find_catalogue().all()]
     for challenge in find_catalogue().all():
         known = slugs[: slugs.index(challenge.slug)]
-        assert [it for it in challenge.manifest.prerequisites if it not in known] == [], challenge.slug
+        assert [slug for slug in challenge.manifest.prerequisites if slug not in known] == [], challenge.slug
 
 
 def test_challenges_come_in_the_order_of_the_tracks(catalogue: Catalogue) -> None:
     add(catalogue, "ahead", track='"a later one"', order="1")
-    assert [it.slug for it in catalogue_with(catalogue, TRACKS).all()] == ["rows", "ahead"]
-    assert [it.slug for it in catalogue_with(catalogue, None).all()] == ["ahead", "rows"]
+    assert [challenge.slug for challenge in catalogue_with(catalogue, TRACKS).all()] == ["rows", "ahead"]
+    assert [challenge.slug for challenge in catalogue_with(catalogue, None).all()] == ["ahead", "rows"]
 
 
 def catalogue_with(catalogue: Catalogue, tracks: str | None) -> Catalogue:

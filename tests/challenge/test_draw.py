@@ -54,7 +54,7 @@ def test_shapes_and_dtypes_are_the_signature_s(manifest: Manifest) -> None:
         "x": ((5, 7), torch.float32),
         "pick": ((5,), torch.int32),
     }
-    assert all(it.is_contiguous() and it.device.type == "cpu" for it in inputs.values())
+    assert all(tensor.is_contiguous() and tensor.device.type == "cpu" for tensor in inputs.values())
 
 
 def test_defaults_come_from_the_manifest(manifest: Manifest) -> None:
@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_values(manifest: Manifest) -> None:
 
 def test_seeds_may_be_of_any_size(manifest: Manifest) -> None:
     drawn = [draw_inputs(manifest, basic(), seed)["x"] for seed in (0, 2**32, 2**64, 2**200, -1)]
-    assert len({tuple(it.flatten().tolist()) for it in drawn}) == len(drawn)
+    assert len({tuple(overlay.flatten().tolist()) for overlay in drawn}) == len(drawn)
 
 
 def test_the_values_of_a_seed_never_change(manifest: Manifest) -> None:

@@ -37,7 +37,7 @@ def test_the_row_agrees_with_torch(dtype: DType) -> None:
     assert float(facts.denormal) < known.tiny < float(facts.tiny)
 
 
-@pytest.mark.parametrize("dtype", [it for it in DType if it.floating])
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.floating])
 def test_the_poison_is_a_signalling_nan_and_the_large_number_is_finite(dtype: DType) -> None:
     facts, word = dtype.as_float, getattr(torch, BITS[dtype.itemsize])
     poison, quieted, large = (
@@ -51,14 +51,14 @@ def test_the_poison_is_a_signalling_nan_and_the_large_number_is_finite(dtype: DT
 
 
 @pytest.mark.parametrize("module", ["cuda_binding", "emulated_binding"])
-@pytest.mark.parametrize("dtype", [it for it in DType if it.facts.scalar or it is DType.INT64])
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.facts.scalar or dtype is DType.INT64])
 def test_the_runner_passes_every_dtype_of_a_number(module: str, dtype: DType) -> None:
     tree = ast.parse((RUNNER / f"{module}.py").read_text())
-    tables = [ast.unparse(it) for it in ast.walk(tree) if isinstance(it, ast.Dict)]
-    assert any(f"'{dtype}': ctypes." in it for it in tables)
+    tables = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    assert any(f"'{dtype}': ctypes." in table for table in tables)
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
 @pytest.mark.parametrize("dtype", list(DType))
 def test_every_recipe_draws_it(dtype: DType, recipe: Recipe) -> None:
     drawn = recipe.draw((5, 7), torch_dtype(dtype), torch.Generator().manual_seed(1))

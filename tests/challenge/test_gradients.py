@@ -26,7 +26,7 @@ class LayerNorm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, dy: torch.Tensor) -> Any:
-        x, gamma, mean, rstd = (it.clone() for it in ctx.saved_tensors)
+        x, gamma, mean, rstd = (tensor.clone() for tensor in ctx.saved_tensors)
         rows, cols = x.shape
         return CHALLENGE.reference.compute(dy.clone(), x, gamma, mean, rstd, rows, cols)
 
@@ -35,7 +35,7 @@ def leaves(rows: int, cols: int, seed: int = 1, mean: float = 0.0) -> list[torch
     generator = torch.Generator().manual_seed(seed)
     shapes = [(rows, cols), (cols,), (cols,)]
     drawn = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
-    return [(drawn[0] * 2 + mean).requires_grad_(), *(it.requires_grad_() for it in drawn[1:])]
+    return [(drawn[0] * 2 + mean).requires_grad_(), *(tensor.requires_grad_() for tensor in drawn[1:])]
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 7), (5, 3), (4, 16)])
@@ -58,7 +58,7 @@ def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int
 
 def test_pytorch_s_fused_operation_is_the_same_function() -> None:
     """On a GPU the reference in float32 is this operation: it has to take mean and rstd as given, too."""
-    x, gamma, _ = (it.detach() for it in leaves(6, 33))
+    x, gamma, _ = (tensor.detach() for tensor in leaves(6, 33))
     mean, rstd = torch.full((6,), 0.3, dtype=torch.float64), torch.full((6,), 0.7, dtype=torch.float64)
     dy = torch.randn(6, 33, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     fused = torch.ops.aten.native_layer_norm_backward

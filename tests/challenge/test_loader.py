@@ -155,7 +155,10 @@ def test_find_catalogue_takes_the_chosen_folder(write: Write, tmp_path: Path) ->
 
 def test_challenges_come_by_track_and_order() -> None:
     titles = [track.title for track in find_catalogue().curriculum.tracks]
-    found = [(titles.index(it.manifest.track), it.manifest.order, it.slug) for it in find_catalogue().all()]
+    found = [
+        (titles.index(challenge.manifest.track), challenge.manifest.order, challenge.slug)
+        for challenge in find_catalogue().all()
+    ]
     assert found == sorted(found)
     assert {"vector_add", "matmul", "softmax", "histogram"} <= {slug for _, _, slug in found}
 

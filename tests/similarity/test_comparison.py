@@ -118,7 +118,9 @@ def solve(x, out, n):
 
 def test_a_copy_of_a_short_source_is_found_in_a_small_class() -> None:
     sources = [*solutions(Language.TRITON), Source("copy", "bob", SHORT_COPY, Language.TRITON)]
-    (found,) = (it for it in Comparison(sources, Language.TRITON).pairs() if "copy" in (it.left, it.right))
+    (found,) = (
+        pair for pair in Comparison(sources, Language.TRITON).pairs() if "copy" in (pair.left, pair.right)
+    )
     assert {found.left, found.right} == {"relu", "copy"}
     assert least_bits(25) < found.bits < least_bits(500)
 
