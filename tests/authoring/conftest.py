@@ -1,4 +1,4 @@
-"""A catalogue with one new challenge, boxes that are forked, and a whole proof in this process."""
+"""A catalogue with one new challenge, forked boxes, and a whole proof in this process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def boxes() -> Iterator[ForkedBoxes]:
 
 @dataclass
 class Made:
-    """A challenge in a catalogue of its own, to be spoiled by a test and loaded afresh."""
+    """A challenge in its own catalogue, for tests to spoil and reload."""
 
     catalogue: Catalogue
     slug: str
@@ -64,7 +64,7 @@ class Made:
     def tried(
         self, wanted: Callable[[Candidate], bool] = lambda _: True, *, every_case: bool = False
     ) -> list[CandidateResult]:
-        """Triton alone: nothing here runs CUDA, and nvcc takes seconds."""
+        """Only Triton: nothing here runs CUDA, and nvcc takes seconds."""
         bench = Trial(self.challenge, HostDevice(), self.boxes)
         made = [candidate for candidate in subjects(self.challenge, (Language.TRITON,)) if wanted(candidate)]
         return [bench.try_out(candidate, every_case=every_case) for candidate in made]
@@ -75,8 +75,6 @@ class Made:
 
 @pytest.fixture
 def write(tmp_path: Path, boxes: ForkedBoxes) -> Write:
-    """Writes a new challenge of this signature into an empty catalogue."""
-
     def write(*args: str, slug: str = "fresh", workloads: tuple[str, ...] = ()) -> Made:
         (tmp_path / "challenges").mkdir(exist_ok=True)
         catalogue = Catalogue(tmp_path)

@@ -1,4 +1,4 @@
-"""Wrong answers near the right one: the holes that timed rounds once had are closed, and one that is open is found."""
+"""Nearly right answers: timed rounds catch those that once passed, and one that still passes is found."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUMMED = CATALOGUE.load("reduce_sum")
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """As a process that proves challenges has it: threads of torch wait for each other longer than so little takes."""
+    """As in a proving process: for so little work torch's threads wait longer than they compute."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -38,7 +38,6 @@ def workload(challenge: Challenge, name: str) -> Workload:
 
 
 def tried(challenge: Challenge, at: str, name: str) -> Tried:
-    """The approximation ``name`` at the workload ``at``, alone."""
     sized = reduced(challenge, workload(challenge, at))
     made = approximations(challenge, workload(challenge, at), sized.workload)
     (found,) = Rounds(challenge, sized, "cpu").try_all(
@@ -68,7 +67,7 @@ def test_what_passed_once_is_caught(slug: str, at: str, name: str, kind: str) ->
 
 
 def test_a_part_that_is_not_read_passes_where_no_round_has_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the size of the workload, as drawn at a smaller one: chance is weighed as it is in longer sums."""
+    """Drawn at a smaller size, with chance weighed as in the workload's longer sums."""
     monkeypatch.setattr(odds_module, "overlays", lambda *_: [])
     found = tried(SUMMED, "2^29", "unread:x:1%:tiles:mean")
     assert found.probability > 0.5
@@ -152,7 +151,7 @@ def test_formats_keep_their_digits(form: str, value: float, near: float) -> None
 
 
 def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
-    """Beside e^30, float32 loses what the other terms of a long row add up to."""
+    """Next to e^30, float32 loses the other terms of a long row."""
     softmax = replace(CATALOGUE.load("softmax"))
     softmax.__dict__["cases"] = [
         case("peaks", "huge", rows=1, cols=9, inputs={"x": Sprinkle(16.0, 0.01)}, timed=True)

@@ -1,4 +1,4 @@
-"""A challenge's own baseline: it computes what the reference does, and it is what is timed."""
+"""A challenge's own baseline computes the reference's result and is timed."""
 
 from __future__ import annotations
 

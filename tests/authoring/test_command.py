@@ -1,4 +1,4 @@
-"""`challenge new` at a terminal, and what `challenge check` cannot be asked."""
+"""`challenge new` at a terminal, and refused options of `challenge check`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_folder_that_does_not_load_is_an_error_of_its_own(
     right: str,
     wrong: str,
 ) -> None:
-    """No process is started for it, and others would go on."""
+    """No process starts for it, and others would go on."""
     write().edit(file, right, wrong)
     ran = cli("challenge", "check", "--all")
     assert ran.code == 1

@@ -44,7 +44,7 @@ def test_a_new_challenge_tells_a_right_kernel_from_a_wrong_one(dtype: DType, wri
 
 
 def without_cstdint(source: str, dtype: DType) -> str:
-    """The same source without <cstdint>: its types are aliases of the compiler's own."""
+    """The same source without <cstdint>: aliases of built-in types replace its types."""
     source = source.replace("#include <cstdint>\n", "").replace("#include <cuda_runtime.h>\n", "")
     source = re.sub(r"\bint64_t\b", "whole", re.sub(rf"\b{dtype.c_type}\b", "element", source))
     head, marker, rest = source.partition("constexpr int kThreads")

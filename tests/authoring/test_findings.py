@@ -1,4 +1,4 @@
-"""Each check finds what it is there to find: a challenge that passes is spoiled in one way, and one check says so."""
+"""Spoils a passing challenge in one way at a time; one check finds it."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -
 
 
 def test_a_large_case_is_judged_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, but for the memory: a right kernel passes, and one that is wrong in the tail does not."""
+    """As on a GPU except for the memory: a right kernel passes, one with a wrong tail fails."""
     monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
     monkeypatch.setattr("grader.judge.compare._LARGE_PIECE_BYTES", 4096)
     made.edit("cases.py", 'case("basic"', 'case("most", "large", n=5003, on="gpu"),\n        case("basic"')

@@ -1,4 +1,4 @@
-"""The teacher's guide tells of every key, category, mistake and check that there is."""
+"""The teacher's guide explains every key, category, mistake and check."""
 
 from __future__ import annotations
 

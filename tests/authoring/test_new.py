@@ -1,4 +1,4 @@
-"""`challenge new`: what it writes passes its own checks, whatever the signature, and nothing is overwritten."""
+"""The output of `challenge new` passes its own checks for any signature, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SIGNATURES = {
 
 @pytest.mark.parametrize("args", SIGNATURES.values(), ids=SIGNATURES)
 def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Write) -> None:
-    """All but one: nobody has written its text yet."""
+    """Except `spec`: nobody has written its text yet."""
     made = write(*args)
     checks = made.proven()
     assert [check.name for check in checks.values() if check.status is not Status.OK] == ["spec"]
@@ -67,7 +67,7 @@ def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Writ
 
 @pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
 def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
-    """C++ widens them to int first, so that their inverse is negative."""
+    """C++ widens them to int first, so their inverse would be negative."""
     made = write("x:input:uint8:n", *(f"to_{other}:output:{other}:n" for other in DType))
     (solution,) = [
         candidate
@@ -79,7 +79,7 @@ def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Writ
 
 
 def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None:
-    """Timed rounds draw them so, too: a kernel that drops the high byte is seen there."""
+    """So do timed rounds, which show a kernel that drops the high byte."""
     made = write("x:input:uint8:n", "y:input:int64:n", "out:output:int32:n")
     values = {arg.name: (arg.values.low, arg.values.high) for arg in made.challenge.manifest.buffers}
     assert (values["x"], values["y"]) == ((0, 256), (-(2**53), 2**53))
@@ -155,9 +155,8 @@ def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """Protects authors against a check that passes a weak suite: `new`, then `check` in processes of its own, then the
-    same with cases taken away.
-    """
+    """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then again with
+    cases removed."""
     (tmp_path / "challenges").mkdir()
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
     assert cli("challenge", "new", "fresh").code == 2  # no track, and nobody to ask

@@ -1,4 +1,4 @@
-"""An uploaded archive is one challenge in text files, or it is refused and says why; nothing of it runs."""
+"""An uploaded archive is one challenge of text files or is refused with a reason; nothing in it runs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_password_is_refused() -> None:
 
 
 def test_a_bomb_is_read_no_further_than_may_be() -> None:
-    """Also one whose directory says that it is small."""
+    """Even if its directory claims a small size."""
     bomb = archive(FILES | {"challenges/rows/bomb.txt": "x" * (200 * limits.MIB)})
     assert len(bomb) < limits.BUNDLE_ARCHIVE_BYTES
     with pytest.raises(BadBundle, match="bytes"):

@@ -1,4 +1,4 @@
-"""Tracks and prerequisites: what each mistake is told as, and what order the catalogue has."""
+"""Tracks and prerequisites: the message of each mistake, and the catalogue's order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def catalogue(write: Write, tmp_path: Path) -> Catalogue:
 
 
 def add(catalogue: Catalogue, slug: str, **keys: str) -> None:
-    """One more challenge with ``keys`` of its manifest replaced; no other files."""
+    """Adds a challenge with some ``keys`` of its manifest replaced, without other files."""
     folder = catalogue.root / "challenges" / slug
     folder.mkdir(exist_ok=True)
     lines = MANIFEST.splitlines()
@@ -67,7 +67,7 @@ def test_the_challenges_of_a_track_of_our_catalogue_have_orders_of_their_own() -
 
 
 def test_what_a_challenge_of_our_catalogue_builds_on_comes_before_it() -> None:
-    """In an earlier track, or earlier in its own: who takes the catalogue from its start always has what is needed."""
+    """In an earlier track, or earlier in its own."""
     slugs = [challenge.slug for challenge in find_catalogue().all()]
     for challenge in find_catalogue().all():
         known = slugs[: slugs.index(challenge.slug)]

@@ -1,4 +1,4 @@
-"""The one table of dtypes agrees with torch, and with the tables of code that runs inside boxes."""
+"""The table of dtypes agrees with torch and with tables inside boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions in sizes: computed as Python would, and nothing but arithmetic gets in."""
+"""Expressions in sizes compute as Python does, and allow only arithmetic."""
 
 from __future__ import annotations
 

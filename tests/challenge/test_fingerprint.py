@@ -1,4 +1,4 @@
-"""What makes a new version and what does not."""
+"""Which changes make a new version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References of backward passes against derivatives that are taken in other ways: autograd, and small differences."""
+"""References of backward passes against autograd and small differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EPS = 1e-5
 
 
 class LayerNorm(torch.autograd.Function):
-    """Layer normalisation whose backward pass is the challenge's reference."""
+    """Layer normalisation with the challenge's reference as backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
@@ -57,7 +57,7 @@ def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int
 
 
 def test_pytorch_s_fused_operation_is_the_same_function() -> None:
-    """On a GPU the reference in float32 is this operation: it has to take mean and rstd as given, too."""
+    """On a GPU this operation is the reference in float32, so it must use the given mean and rstd."""
     x, gamma, _ = (tensor.detach() for tensor in leaves(6, 33))
     mean, rstd = torch.full((6,), 0.3, dtype=torch.float64), torch.full((6,), 0.7, dtype=torch.float64)
     dy = torch.randn(6, 33, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
@@ -81,7 +81,7 @@ def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pyt
 
 
 def test_the_magnitude_bounds_the_result() -> None:
-    """Sums of absolute values are never smaller than the sums themselves."""
+    """Sums of absolute values are never smaller than the sums."""
     case = CHALLENGE.case("large_mean")
     inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     scale = CHALLENGE.reference.magnitude

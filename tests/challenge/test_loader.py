@@ -1,4 +1,4 @@
-"""Loading folders: what is found, in which order, and how each bad file is refused."""
+"""Loading folders: contents, order, and the refusal of each bad file."""
 
 from __future__ import annotations
 

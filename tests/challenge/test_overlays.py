@@ -1,4 +1,4 @@
-"""What timed rounds draw beside a challenge's own inputs, and that it shows what those hide."""
+"""Timed rounds add inputs that reveal skipped work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.judge.oracle import ask, find_case, workload_case
 CATALOGUE = find_catalogue()
 TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
-# Of a round with outliers in a given input; a grading makes three at least.
+# Probability in a round with outliers in one input; a grading makes at least three.
 DETECTED = 0.9
 
 
@@ -29,7 +29,7 @@ def on_cpu(challenge: Challenge) -> Workload:
 
 @pytest.mark.parametrize("slug", CATALOGUE.slugs())
 def test_every_overlay_fits_the_workloads(slug: str) -> None:
-    """Protects right submissions: what does not fit would end as our failure, or as their wrong answer."""
+    """Protects right submissions: an overlay that does not fit would become our failure, or their wrong answer."""
     challenge = CATALOGUE.load(slug)
     found = overlays(challenge, on_cpu(challenge))
     assert found
@@ -71,7 +71,7 @@ def by_name(challenge: Challenge, name: str) -> Overlay:
 
 
 def without_tail(values: torch.Tensor) -> torch.Tensor:
-    """1 % is not read."""
+    """The last 1 % is not read."""
     kept = values.clone()
     kept[-len(values) // 100 :] = 0.25
     return kept
@@ -108,7 +108,7 @@ def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
 
 @pytest.mark.parametrize("slug", ["softmax", "layernorm", "rmsnorm", "matmul"])
 def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> None:
-    """Else a kernel that makes all of them NaN for one would be right."""
+    """Otherwise a kernel that spreads one over everything would be right."""
     challenge = CATALOGUE.load(slug)
     sizes = dict.fromkeys(challenge.manifest.sizes, 256) | ({} if slug == "matmul" else {"cols": 2048})
     workload = Workload(name="long rows", sizes=sizes)
@@ -121,7 +121,7 @@ def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> Non
 
 
 def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
-    """What a case wants timed, and one of NaN and each infinity, whatever the dice say; the rest by chance."""
+    """Cases with ``timed``, and one of NaN and each infinity, whatever the dice; the rest by chance."""
     made = [
         *[Overlay(f"nan {number}", {}, False, Category.NAN) for number in range(3)],
         Overlay("inf", {}, False, Category.POS_INF),
@@ -137,7 +137,7 @@ def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
 
 
 def test_who_has_seen_what_must_come_cannot_know_that_it_comes_no_more() -> None:
-    """Else rounds after it could be made without what it asks for."""
+    """Otherwise later rounds could skip handling it."""
     only = [Overlay("nan", {}, False, Category.NAN)]
     samples = [len(drawn_specials(only, random.Random(seed))) for seed in range(40)]
     assert set(samples) == {1, 2}

@@ -1,4 +1,4 @@
-"""A submitted file: what is taken, and what each refusal says."""
+"""Accepted files, and the message of each refusal."""
 
 from __future__ import annotations
 

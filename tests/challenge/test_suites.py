@@ -1,7 +1,5 @@
-"""What is cheap to know of every challenge, without running a kernel: files, spec, examples, edges, costs, cases.
-
-What a suite is worth is proven in ``tests/judge/test_catalogue.py``.
-"""
+"""Cheap checks of every challenge, without kernels: files, spec, examples, edges, costs, cases.
+``tests/judge/test_catalogue.py`` proves that suites are strong."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from grader.judge.oracle import ask
 
 CATALOGUE = find_catalogue()
 SLUGS = pytest.mark.parametrize("slug", CATALOGUE.slugs())
-# In Triton's interpreter a program takes about a millisecond and a suite shall take a few seconds.
+# Triton's interpreter needs about a millisecond per program; a suite should take a few seconds.
 MOST_ELEMENTS = 2_000_000
 
 
@@ -62,7 +60,7 @@ def test_the_spec_names_every_argument(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", ["softmax", "vector_add", "matmul"])
 def test_special_values_reach_the_output(slug: str) -> None:
-    """A NaN case whose oracle holds no NaN would prove nothing."""
+    """A NaN case without NaN in its answers would prove nothing."""
     challenge = CATALOGUE.load(slug)
     for case in [case for case in challenge.suite("cpu") if case.category is Category.NAN]:
         assert any(bool(tensor.isnan().any()) for tensor in ask(challenge, case, 11).outputs.values()), (
