@@ -28,14 +28,12 @@ ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 @dataclass(frozen=True)
 class Running:
-    """How a kind of device runs a language.
+    """How a kind of device runs a language."""
 
-    ``loader``: the module in ``sandbox/runner`` that loads a source or compiled library. Its ``load_submission(message,
-    descriptors)`` returns a function that makes a call from a binding. ``preload``: what a runner imports before it has
-    a submission, see ``sandbox/runner/preload.py``.
-    """
-
+    # The module in ``sandbox/runner`` that loads a source or compiled library. Its ``load_submission(message,
+    # descriptors)`` returns a function that makes a call from a binding.
     loader: str
+    # What a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
     preload: str
 
 
@@ -51,44 +49,42 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. As a string it equals its ``value``, the word in requests, reports and the database.
+    """A row. As a string it equals its ``value``, the word in requests, reports and the database."""
 
-    ``value``: at most 16 characters, see ``grader.records.models``.
-    ``display_name``: for pages.
-    ``suffixes``: endings of its files; we write the first.
-    ``comment``: begins a comment to the end of the line.
-    ``lexer``: Pygments' name.
-    ``fences``: info strings of Markdown code blocks in this language.
-    ``editor``: the editor's parser, see ``web/client/src/languages.js``.
-    ``python``: a source is a Python module: parameters have no types, and ``ast`` finds syntax errors.
-    ``declaration``: the line that a student implements; ``$parameters`` are the challenge's.
-    ``starter``: a source that loads but does nothing yet. It may use ``$title``, ``$parameters`` and
-    ``$declaration``; a line with ``$argument`` is repeated per argument, one with ``$header`` per needed header.
-    ``torch``: its runner has torch. The judge looks for work done by torch's kernels, and cannot hide the libraries
-    that torch needs.
-    ``running``: by kind of device; it runs on no other kind.
-    ``compiler``: its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
-    ``kernels_ahead``: a GPU's runner compiles kernels at their first call; that can be done ahead, see
-    ``grader.sandbox.compiler.triton``.
-    ``signs``: a regular expression for line starts that only this language has; empty: none.
-    ``colours``: its mark on light and dark pages, repeated in ``web/static``.
-    """
-
+    # At most 16 characters, see ``grader.records.models``.
     value: str
+    # For pages.
     display_name: str
+    # Endings of its files; we write the first.
     suffixes: tuple[str, ...]
+    # Begins a comment to the end of the line.
     comment: str
+    # Pygments' name.
     lexer: str
+    # Info strings of Markdown code blocks in this language.
     fences: tuple[str, ...]
+    # The editor's parser, see ``web/client/src/languages.js``.
     editor: str
+    # A source is a Python module: parameters have no types, and ``ast`` finds syntax errors.
     python: bool
+    # The line that a student implements; ``$parameters`` are the challenge's.
     declaration: str
+    # A source that loads but does nothing yet. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
+    # ``$argument`` is repeated per argument, one with ``$header`` per needed header.
     starter: str
+    # Its runner has torch. The judge looks for work done by torch's kernels, and cannot hide the libraries that torch
+    # needs.
     torch: bool
+    # By kind of device; it runs on no other kind.
     running: Mapping[str, Running]
+    # Its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
     compiler: str | None = None
+    # A GPU's runner compiles kernels at their first call; that can be done ahead, see
+    # ``grader.sandbox.compiler.triton``.
     kernels_ahead: bool = False
+    # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
+    # Its mark on light and dark pages, repeated in ``web/static``.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]

@@ -38,14 +38,16 @@ Tensors = dict[str, "torch.Tensor"]
 
 @dataclass(frozen=True)
 class Draw:
-    """One round. ``previous``: an earlier round. ``expected``: per element of each result, the mean over ordinary
-    rounds; ``means``: per input, the mean of all elements. Both are float64."""
+    """One round."""
 
     challenge: Challenge
     case: Case
     question: Question
+    # An earlier round.
     previous: Question
+    # Per element of each result, the mean over ordinary rounds.
     expected: Mapping[str, torch.Tensor]
+    # Per input, the mean of all elements. Both are float64.
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
@@ -55,14 +57,15 @@ class Draw:
 
 @dataclass(frozen=True)
 class Approximation:
-    """``answer`` gives every result in its dtype. ``relief``: relative to the tolerance, its error falls by at most ``s
-    ** -relief`` if a sum has ``s`` times as many terms: independent errors add up to the root of their number, while
-    the tolerance grows with it. ``lucky``: right by chance on many inputs, which proves nothing about others."""
+    """``answer`` gives every result in its dtype."""
 
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
+    # Relative to the tolerance, its error falls by at most ``s ** -relief`` if a sum has ``s`` times as many terms:
+    # independent errors add up to the root of their number, while the tolerance grows with it.
     relief: float = 0.5
+    # Right by chance on many inputs, which proves nothing about others.
     lucky: bool = False
 
 

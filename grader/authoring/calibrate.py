@@ -34,14 +34,13 @@ LOOSE = 50.0
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """One result of one case, finite elements only. ``used``: largest share of the allowed error. ``relative``: largest
-    error over its magnitude where that is a normal number. ``absolute``: largest error elsewhere."""
+    """One result of one case, finite elements only."""
 
     case: str
     result: str
-    used: float
-    relative: float
-    absolute: float
+    used: float  # largest share of the allowed error
+    relative: float  # largest error over its magnitude where that is a normal number
+    absolute: float  # largest error elsewhere
 
 
 @dataclass(frozen=True)

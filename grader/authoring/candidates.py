@@ -17,15 +17,15 @@ _NATIVE = Language.TRITON
 
 @dataclass(frozen=True)
 class Candidate:
-    """``reason``: why it cannot be made, if so. ``words``: describes a generic mistake. ``large``: its mistake shows
-    only in cases for a GPU."""
-
     role: CandidateRole
     name: str
     language: Language
     source: str
+    # Why it cannot be made, if so.
     reason: str = ""
+    # Describes a generic mistake.
     words: str = ""
+    # Its mistake shows only in cases for a GPU.
     large: bool = False
 
 

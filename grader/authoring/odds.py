@@ -67,18 +67,16 @@ class _Tally:
 
 @dataclass
 class Tried:
-    """``probability``: of passing a grading. ``shown_by``: kinds of rounds that showed it. ``same``: bit for bit right
-    in every round."""
-
     approximation: Approximation
-    same: bool = True
+    same: bool = True  # bit for bit right in every round
     tallies: dict[str, _Tally] = field(default_factory=dict)
-    probability: float = 1.0
+    probability: float = 1.0  # of passing a grading
     limit: float = PASSES["gpu"]
 
     @property
     def shown_by(self) -> list[str]:
-        return [name for name, it in self.tallies.items() if it.passed < it.drawn]
+        """Kinds of rounds that showed it."""
+        return [name for name, tally in self.tallies.items() if tally.passed < tally.drawn]
 
     @property
     def by_chance(self) -> bool:
@@ -96,11 +94,12 @@ ORDINARY = "ordinary"
 
 @dataclass(frozen=True)
 class Odds:
-    """Results at one workload. ``misfits``: special inputs that do not fit its sizes, with reasons. ``unfair``: rounds
-    in which the native reference is wrong."""
+    """Results at one workload."""
 
     results: list[ApproximationResult] = field(default_factory=list)
+    # Special inputs that do not fit its sizes, with reasons.
     misfits: list[str] = field(default_factory=list)
+    # Rounds in which the native reference is wrong.
     unfair: list[str] = field(default_factory=list)
 
 

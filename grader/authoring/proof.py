@@ -38,15 +38,16 @@ JOBS_PER_GPU = 16
 
 @dataclass(frozen=True)
 class Options:
-    """``device``: "cpu" or a GPU's board. ``languages``: of submissions to run. ``matrix``: a wrong submission runs
-    every case instead of stopping at its first failure. ``gpus``: numbers of the GPUs that the processes share.
-    ``here``: in this process, one by one; a box has no shared memory for a pool's locks."""
-
+    # "cpu" or a GPU's board.
     device: str = CPU
+    # Of submissions to run.
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
+    # A wrong submission runs every case instead of stopping at its first failure.
     matrix: bool = False
+    # Numbers of the GPUs that the processes share.
     gpus: tuple[int, ...] = (0,)
+    # In this process, one by one; a box has no shared memory for a pool's locks.
     here: bool = False
 
     @property

@@ -40,13 +40,14 @@ _DETAIL_CHARS = 400
 
 @dataclass
 class Trial:
-    """One challenge on one device. Questions are drawn once and asked of every submission. ``compiled``: results by
-    source. ``on_case`` is called before each case, and with an empty name after the last."""
+    """One challenge on one device. Questions are drawn once and asked of every submission."""
 
     challenge: Challenge
     device: Device
     boxes: BoxMaker
+    # By source.
     compiled: dict[str, CompileResult] = field(default_factory=dict)
+    # Called before each case, and with an empty name after the last.
     on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
 

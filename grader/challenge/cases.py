@@ -474,13 +474,8 @@ OnlyOn = Literal["gpu"]
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` and ``scalars`` override ``challenge.toml``.
-
-    A case of a loaded challenge also has the challenge's own recipes for inputs that it does not set. ``timed``: True
-    if some timed rounds draw its inputs at the workload's sizes; None decides by category (see
-    ``grader.challenge.overlays``). ``on``: "gpu" for a case that is too large for other boards: its inputs are drawn on
-    the GPU, and it is skipped if it does not fit the GPU's memory.
-    """
+    """One correctness test. ``inputs`` and ``scalars`` override ``challenge.toml``. A case of a loaded challenge also
+    has the challenge's own recipes for inputs that it does not set."""
 
     name: str
     category: Category
@@ -489,7 +484,11 @@ class Case:
     scalars: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
+    # True if some timed rounds draw its inputs at the workload's sizes; None decides by category (see
+    # ``grader.challenge.overlays``).
     timed: bool | None = None
+    # "gpu" for a case that is too large for other boards: its inputs are drawn on the GPU, and it is skipped if it does
+    # not fit the GPU's memory.
     on: OnlyOn | None = None
 
     def runs_on(self, workloads: str) -> bool:

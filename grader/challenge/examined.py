@@ -35,12 +35,12 @@ _RECIPES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Examined:
-    """``cases``, ``hidden_cases`` and ``inputs`` as the files' functions returned them; ``functions``: which of
-    reference, magnitude and baseline ``reference.py`` defines."""
+    """``cases``, ``hidden_cases`` and ``inputs`` as the files' functions returned them."""
 
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
+    # Which of reference, magnitude and baseline ``reference.py`` defines.
     functions: tuple[str, ...]
 
 

@@ -129,21 +129,22 @@ class Compare(Strict):
 class Pieces(Strict):
     """Computes the right answer of a case that runs only on a GPU, piece by piece along the size ``along``. Inputs and
     results with that dimension are cut there, other inputs are passed whole, and other results are summed over the
-    pieces. ``overlap``: elements that neighbouring pieces share of their inputs, in sizes. ``running``: each piece
-    continues the last element of the previous one (a running sum). Results that ``compare`` cuts short are concatenated
-    without gaps."""
+    pieces."""
 
     along: Name
+    # Elements that neighbouring pieces share of their inputs, in sizes.
     overlap: ExpressionText = "0"
+    # Each piece continues the last element of the previous one (a running sum). Results that ``compare`` cuts short are
+    # concatenated without gaps.
     running: bool = False
 
 
 class Cost(Strict):
-    """Least bytes moved and operations done, in sizes: the roofline's two sides. ``multiplied``: the dtype multiplied,
-    if not the first input's."""
+    """Least bytes moved and operations done, in sizes: the roofline's two sides."""
 
     bytes: ExpressionText
     flops: ExpressionText
+    # The dtype multiplied, if not the first input's.
     multiplied: DType | None = None
 
 
@@ -154,10 +155,9 @@ class Workload(Strict):
 
 
 class Limits(Strict, allow_inf_nan=False):
-    """``case_seconds``: wall time of one call on a GPU. ``cpu_seconds``: processor time of one call on the board
-    ``cpu``."""
-
+    # Wall time of one call on a GPU.
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
+    # Processor time of one call on the board ``cpu``.
     cpu_seconds: float = Field(default=limits.CASE_CPU_SECONDS, gt=0, le=300)
     memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
 
@@ -177,10 +177,11 @@ class Grading(Strict, allow_inf_nan=False):
 
 
 class AllowedApproximations(Strict):
-    """Approximations that may pass `grader challenge check`. ``names``: exact, or patterns with ``*``. ``workloads``:
-    empty means all. Students read the ``reason``."""
+    """Approximations that may pass `grader challenge check`."""
 
+    # Exact, or patterns with ``*``.
     names: list[str] = Field(min_length=1)
+    # Empty means all. Students read the ``reason``.
     workloads: list[str] = Field(default_factory=list)
     reason: str = Field(min_length=1)
 

@@ -79,13 +79,15 @@ class Outliers:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """``inputs`` replace the challenge's own. ``counts``: a round with them takes the usual time. ``category``: of its
-    case. ``always``: part of every grading."""
+    """``inputs`` replace the challenge's own."""
 
     name: str
     inputs: Mapping[str, Filling]
+    # A round with them takes the usual time.
     counts: bool
+    # Of its case.
     category: Category | None = None
+    # Part of every grading.
     always: bool = False
 
 

@@ -36,13 +36,13 @@ _Feature = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Source:
-    """``author``: sources of one author or team are not compared. ``reported``: False for sources that others are only
-    compared with, and not with each other, such as the staff's solution and earlier years."""
-
     id: str
+    # Sources of one author or team are not compared.
     author: str
     text: str
     language: Language
+    # False for sources that others are only compared with, and not with each other, such as the staff's solution and
+    # earlier years.
     reported: bool = True
 
 
@@ -57,12 +57,12 @@ class Match:
 
 @dataclass(frozen=True)
 class Pair:
-    """``left_share``: how much of the left source's weight the right one has, 0 to 1. ``bits``: shared weight."""
-
     left: str
     right: str
+    # How much of the left source's weight the right one has, 0 to 1.
     left_share: float
     right_share: float
+    # Shared weight.
     bits: float
 
     @property
