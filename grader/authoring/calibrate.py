@@ -98,8 +98,8 @@ def native_results(
     answer = compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
-        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, it in zip(challenge.manifest.results, answers, strict=True)
+        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, answer in zip(challenge.manifest.results, answers, strict=True)
     }
 
 

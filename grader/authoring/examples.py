@@ -71,8 +71,8 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     answer = challenge.reference.compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     named = {
-        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, it in zip(manifest.results, answers, strict=True)
+        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, answer in zip(manifest.results, answers, strict=True)
     }
     problems = []
     for arg in manifest.results:

@@ -279,20 +279,20 @@ class Rounds:
         if wrong := _wrong(draw, native):
             self.unfair[kind.name] = wrong
 
-    def _hold(self, it: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
-        answer = it.approximation.answer(draw)
-        it.same &= _same(answer, draw.question.outputs)
+    def _hold(self, tried: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
+        answer = tried.approximation.answer(draw)
+        tried.same &= _same(answer, draw.question.outputs)
         if self.factor != 1:
-            beside = it.approximation.answer(plain) if plain else None
-            answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-it.approximation.relief)
+            beside = tried.approximation.answer(plain) if plain else None
+            answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-tried.approximation.relief)
         wrong = _wrong(draw, answer)
         tally.drawn += 1
         tally.passed += not wrong
         tally.hopeless = wrong >= _MANY
 
-    def _probability(self, it: Tried, plan: TimingPlan) -> float:
+    def _probability(self, tried: Tried, plan: TimingPlan) -> float:
         def of(kind: _Kind) -> float:
-            tally = it.tallies.get(kind.name)
+            tally = tried.tallies.get(kind.name)
             if tally is None or kind.counts:
                 return tally.probability if tally else 1.0
             return tally.passed / tally.drawn

@@ -91,7 +91,9 @@ def _differs(
         for arg in manifest.buffers
         if arg.kind is Kind.OUTPUT
     }
-    copied = {name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in given.items()}
+    copied = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in given.items()
+    }
     values = {**copied, **outputs}
     right = names["right"](names["copied"](given))
     names["solve"](**values)

@@ -183,7 +183,7 @@ class InputInParts:
         import torch
 
         first, last = start // self._rows, (start + max(1, length) - 1) // self._rows
-        self._drawn = {number: it for number, it in self._drawn.items() if first <= number <= last}
+        self._drawn = {number: part for number, part in self._drawn.items() if first <= number <= last}
         for number in range(first, last + 1):
             if number not in self._drawn:
                 self._drawn[number] = self._draw(number)

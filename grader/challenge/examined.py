@@ -50,23 +50,23 @@ def dump(found: Examined) -> str:
         {
             "cases": [_case(case) for case in found.cases],
             "hidden_cases": [_case(case) for case in found.hidden_cases],
-            "inputs": {name: _recipe(it, f"inputs(): {name}") for name, it in found.inputs.items()},
+            "inputs": {name: _recipe(recipe, f"inputs(): {name}") for name, recipe in found.inputs.items()},
             "functions": list(found.functions),
         }
     )
 
 
-def _case(it: Case) -> dict[str, Any]:
-    where = f"case '{it.name}'"
+def _case(case: Case) -> dict[str, Any]:
+    where = f"case '{case.name}'"
     return {
-        "name": it.name,
-        "category": it.category.value,
-        "sizes": dict(it.sizes),
-        "inputs": {name: _recipe(each, f"{where}: {name}") for name, each in it.inputs.items()},
-        "scalars": dict(it.scalars),
-        "note": it.note,
-        "timed": it.timed,
-        "on": it.on,
+        "name": case.name,
+        "category": case.category.value,
+        "sizes": dict(case.sizes),
+        "inputs": {name: _recipe(each, f"{where}: {name}") for name, each in case.inputs.items()},
+        "scalars": dict(case.scalars),
+        "note": case.note,
+        "timed": case.timed,
+        "on": case.on,
     }
 
 
@@ -92,7 +92,7 @@ def load(text: str) -> Examined:
         found = Examined(
             cases=_read_cases(data["cases"]),
             hidden_cases=_read_cases(data["hidden_cases"]),
-            inputs={str(name): _read_recipe(it) for name, it in data["inputs"].items()},
+            inputs={str(name): _read_recipe(recipe) for name, recipe in data["inputs"].items()},
             functions=tuple(name for name in _FUNCTIONS if name in data["functions"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:

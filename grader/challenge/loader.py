@@ -228,7 +228,7 @@ class Challenge:
             raise ChallengeInvalid(
                 f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(self.readable)}"
             )
-        if odd := [name for name, it in inputs.items() if not isinstance(it, Recipe | Derived)]:
+        if odd := [name for name, recipe in inputs.items() if not isinstance(recipe, Recipe | Derived)]:
             raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
 
 

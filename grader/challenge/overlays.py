@@ -138,7 +138,7 @@ def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
     return [
         Overlay(
             case.name,
-            {name: _thinned(it, shapes[name]) for name, it in case.inputs.items()},
+            {name: _thinned(filling, shapes[name]) for name, filling in case.inputs.items()},
             counts=False,
             category=case.category,
             always=case.timed is True,
