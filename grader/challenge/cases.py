@@ -341,7 +341,7 @@ class Sprinkle:
         if flat.numel():
             many = _is_gpu(generator) and flat.numel() > _FEW
             if many and self.share >= _MASKED_SHARE and flat.dtype.is_floating_point:
-                # For so many elements, one pass over everything is faster than scattered writes.
+                # For many elements, one pass over everything is faster than scattered writes.
                 for start in range(0, flat.numel(), _PIECE):
                     part = flat[start : start + _PIECE]
                     chosen = torch.empty(part.shape, dtype=torch.bool, device=generator.device)
@@ -352,7 +352,7 @@ class Sprinkle:
                 _put(flat, places, self.value)
                 return values
             step = _at_once(generator, count)
-            for start in range(0, count, max(1, step)):  # a few twice, which does not matter among so many
+            for start in range(0, count, max(1, step)):  # a few twice, which does not matter
                 size = (min(step, count - start),)
                 places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
                 _put(flat, places, self.value)

@@ -12,7 +12,8 @@ from grader.challenge.cases import Recipe
 from grader.challenge.dtypes import BITS, DType
 from tests.challenge.test_draw import RECIPES
 
-RUNNER = Path(__file__).parents[2] / "sandbox" / "runner"
+ROOT = Path(__file__).parents[2]
+RUNNER = ROOT / "sandbox" / "runner"
 
 
 def torch_dtype(dtype: DType) -> torch.dtype:
@@ -63,3 +64,9 @@ def test_the_runner_passes_every_dtype_of_a_number(module: str, dtype: DType) ->
 def test_every_recipe_draws_it(dtype: DType, recipe: Recipe) -> None:
     drawn = recipe.draw((5, 7), torch_dtype(dtype), torch.Generator().manual_seed(1))
     assert (drawn.dtype, drawn.shape) == (torch_dtype(dtype), (5, 7))
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_students_read_its_c_type(dtype: DType) -> None:
+    rows = (ROOT / "docs" / "interface.md").read_text().splitlines()
+    assert any(f"`{dtype}`" in row and f"`{dtype.c_type}`" in row for row in rows)
