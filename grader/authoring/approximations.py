@@ -38,12 +38,9 @@ Tensors = dict[str, "torch.Tensor"]
 
 @dataclass(frozen=True)
 class Draw:
-    """One round."""
-
     challenge: Challenge
     case: Case
     question: Question
-    # An earlier round.
     previous: Question
     # Per element of each result, the mean over ordinary rounds.
     expected: Mapping[str, torch.Tensor]
@@ -51,14 +48,11 @@ class Draw:
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
-        """The reference on the inputs with some of them ``changed``."""
         return right_answers(self.challenge, self.case, {**self.question.inputs, **changed})
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """``answer`` gives every result in its dtype."""
-
     name: str
     words: str
     answer: Callable[[Draw], Tensors]

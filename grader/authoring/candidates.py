@@ -23,7 +23,6 @@ class Candidate:
     source: str
     # Why it cannot be made, if so.
     reason: str = ""
-    # Describes a generic mistake.
     words: str = ""
     # Its mistake shows only in cases for a GPU.
     large: bool = False
@@ -45,7 +44,6 @@ def mutant_files(challenge: Challenge) -> list[Path]:
 
 
 def shows_large_alone(source: str) -> bool:
-    """True if a mutant's mistake shows only in cases for a GPU."""
     return LARGE_MISTAKE in source.partition("\n")[0]
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# Kernels go wrong at these sizes.
 SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
 # Float values that students forget.
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
@@ -34,7 +33,6 @@ _LOOKED_AT = 512
 
 
 def wanted(manifest: Manifest) -> tuple[str, ...]:
-    """The categories that a suite of this signature needs."""
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     return SIZES + (FLOATS if any(arg.dtype.floating for arg in readable) else INTEGERS)
 

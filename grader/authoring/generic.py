@@ -33,8 +33,6 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Generic:
-    """The ``mistake`` of ``WORDS`` in one ``result``."""
-
     mistake: str
     result: str
     source: str

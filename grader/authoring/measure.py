@@ -84,7 +84,6 @@ def _longest(bench: Trial) -> Workload | None:
 
 
 def _control(bench: Trial, candidate: Candidate, workload: Workload) -> list[ControlRound]:
-    """The cost of an empty round of this workload."""
     launcher = bench.launcher(candidate)
     try:
         return _stopwatch(bench, launcher, workload, "control").control(launcher.control())

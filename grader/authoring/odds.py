@@ -50,8 +50,6 @@ _MANY = 64
 
 @dataclass
 class _Tally:
-    """Results of one approximation in rounds of one kind."""
-
     drawn: int = 0
     passed: int = 0
     hopeless: bool = False
@@ -75,7 +73,6 @@ class Tried:
 
     @property
     def shown_by(self) -> list[str]:
-        """Kinds of rounds that showed it."""
         return [name for name, tally in self.tallies.items() if tally.passed < tally.drawn]
 
     @property
@@ -94,8 +91,6 @@ ORDINARY = "ordinary"
 
 @dataclass(frozen=True)
 class Odds:
-    """Results at one workload."""
-
     results: list[ApproximationResult] = field(default_factory=list)
     # Special inputs that do not fit its sizes, with reasons.
     misfits: list[str] = field(default_factory=list)

@@ -62,8 +62,6 @@ class Options:
 
 @dataclass
 class _Draft:
-    """One challenge's findings so far."""
-
     slug: str
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
@@ -135,7 +133,6 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
 
 
 def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
-    """Every workload of every challenge that loads, for its approximations."""
     found = []
     for slug in slugs:
         with suppress(ChallengeInvalid):

@@ -70,7 +70,6 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
 
 
 def _halve(sizes: dict[str, int], names: Sequence[str]) -> None:
-    """Odd sizes stay odd."""
     for name in names:
         sizes[name] = max(1, sizes[name] // 2 | sizes[name] & 1)
 

@@ -48,7 +48,6 @@ def spec_problems(spec: str) -> list[str]:
 
 
 def _untouched(challenge: Challenge) -> list[str]:
-    """Parts that still have the text of `grader challenge new`."""
     told = "is still the text of `grader challenge new`: write your own"
     problems = []
     if _introduction(challenge.spec) == _introduction(SPEC_TEMPLATE):
@@ -59,7 +58,6 @@ def _untouched(challenge: Challenge) -> list[str]:
 
 
 def _introduction(spec: str) -> str:
-    """The text between the title and the first block or section."""
     return re.split(r"^(?:```|## )", spec.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 

@@ -45,7 +45,6 @@ class Trial:
     challenge: Challenge
     device: Device
     boxes: BoxMaker
-    # By source.
     compiled: dict[str, CompileResult] = field(default_factory=dict)
     # Called before each case, and with an empty name after the last.
     on_case: Callable[[int, int, str], None] = lambda *_: None
@@ -70,7 +69,6 @@ class Trial:
         return self.try_cases(replace(candidate, large=False), large, every_case=True)
 
     def try_cases(self, candidate: Candidate, cases: Sequence[Case], *, every_case: bool) -> CandidateResult:
-        """Run ``candidate`` on ``cases``; see ``try_out``."""
         began = time.perf_counter()
         ending, reports, detail = self._ending(candidate, cases, every_case)
         failed = [report for report in reports if report.verdict.failed]

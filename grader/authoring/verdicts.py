@@ -78,7 +78,6 @@ def _by_name(results: Sequence[ApproximationResult]) -> dict[str, list[Approxima
 
 
 def _passing(name: str, found: Sequence[ApproximationResult]) -> str:
-    """Its probability of passing a grading, by workload."""
     where = ", ".join(f"{result.probability:.2g} at {result.workload}" for result in found)
     return f"{name} ({found[0].words}) passes gradings with a probability of {where}"
 

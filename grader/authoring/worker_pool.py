@@ -48,8 +48,6 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Work:
-    """``number``: of a submission or a workload."""
-
     slug: str
     part: Part = Part.FILES
     number: int = 0
@@ -67,8 +65,6 @@ class Done:
 
 
 class _WorkerThread:
-    """The state of one process."""
-
     def __init__(self, catalogue: Path, device: str, gpu: int) -> None:
         tune()
         self.catalogue = Catalogue(catalogue)

@@ -26,13 +26,11 @@ from grader.errors import BadBundle
 from grader.languages import Language
 
 PARTS = ("challenges", "reference")
-# Only text that people write.
 _SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
 # The files that an examination runs, compiles or depends on.
 _RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
-# Left in folders by editors, systems and Python.
 _LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desktop\.ini|[^/]*\.pyc)(/|$)")
 # The deepest path is reference/SLUG/staff/mutants/NAME.
 _DEPTH = 6
@@ -70,7 +68,6 @@ class Bundle:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(map(len, self.files.values()))
 
     def text(self, path: str) -> str:

@@ -39,8 +39,6 @@ NAN = float("nan")
 
 
 class Category(StrEnum):
-    """Why a case exists."""
-
     BASIC = "basic"
     EMPTY = "empty"
     ONE_ELEMENT = "one_element"
@@ -244,8 +242,6 @@ class Normal(_Alike):
 
 @dataclass(frozen=True)
 class Uniform(_Alike):
-    """Uniform in [low, high)."""
-
     low: float = 0.0
     high: float = 1.0
 
@@ -273,8 +269,6 @@ class Uniform(_Alike):
 
 @dataclass(frozen=True)
 class Integers(_Alike):
-    """Whole numbers in [low, high)."""
-
     low: int
     high: int
 

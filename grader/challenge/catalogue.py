@@ -37,7 +37,6 @@ class Broken:
 
     @property
     def hint(self) -> str:
-        """How its author can fix it."""
         check = "" if self.slug == TRACKS else f" Then: grader challenge check {self.slug}"
         return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check
 
@@ -73,7 +72,6 @@ class Catalogue:
         return slug in self._uploaded
 
     def has_folder(self, slug: str) -> bool:
-        """True if the course's own folder has it."""
         return (self.root / "challenges" / slug / MANIFEST).is_file()
 
     def check_track(self, slug: str, manifest: Manifest) -> None:
@@ -143,7 +141,6 @@ class Catalogue:
         return broken
 
     def describe_broken(self, slug: str, error: ChallengeInvalid) -> Broken:
-        """What can be shown of a challenge that does not load."""
         try:
             path = self.root_of(slug) / "challenges" / slug / MANIFEST
             text = path.read_text(encoding="utf-8", errors="replace")

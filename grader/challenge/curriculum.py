@@ -36,8 +36,6 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class Curriculum:
-    """The tracks in order; empty if there is no ``tracks.toml``."""
-
     path: Path
     tracks: Sequence[Track] = ()
 

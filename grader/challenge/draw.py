@@ -192,7 +192,6 @@ class InputInParts:
         return joined.narrow(0, start - first * self._rows, length)
 
     def forget(self) -> None:
-        """Drop what was drawn."""
         self._drawn.clear()
 
     def _draw(self, number: int) -> torch.Tensor:

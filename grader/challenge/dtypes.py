@@ -77,7 +77,6 @@ class DType(StrEnum):
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
         return self.facts.itemsize
 
     @property

@@ -16,7 +16,6 @@ from grader.challenge import cases, derived
 from grader.challenge.cases import Case, Category, Derived, Filling, Recipe
 from grader.errors import ChallengeInvalid
 
-# Nesting of recipes.
 _DEPTH = 8
 _CASES = 1_000
 _NOTE_CHARS = 2_000

@@ -89,7 +89,6 @@ def agree(one: Content, other: Content) -> bool:
 
 
 def merged(known: Content, more: Content) -> Content:
-    """``known``, plus the parts that only ``more`` has."""
     return {**more, **known}
 
 

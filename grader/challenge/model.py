@@ -58,13 +58,10 @@ ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-# The order of arguments in a signature.
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Values(Strict, allow_inf_nan=False):
-    """The default contents of an input."""
-
     dist: Literal["normal", "uniform", "integers"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
@@ -190,7 +187,6 @@ class AllowedApproximations(Strict):
         return here and any(fnmatchcase(name, pattern) for pattern in self.names)
 
 
-# Checks that a challenge may waive for a stated reason.
 Waivable = Literal[
     "basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large",
     "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
@@ -202,8 +198,6 @@ WaivableKernel = Annotated[str, Field(pattern=r"^[a-z_]+:[A-Za-z_]\w*$")]
 
 
 class Manifest(Strict):
-    """One ``challenge.toml``."""
-
     title: str = Field(min_length=1, max_length=80)
     track: str = Field(min_length=1, max_length=40)
     order: int = Field(default=100, ge=0, description="place within the track")
@@ -252,7 +246,6 @@ class Manifest(Strict):
 
     @property
     def exact(self) -> bool:
-        """True if every result must match bit for bit."""
         tolerant = self.tolerance.atol > 0 or self.tolerance.rtol > 0
         return not (tolerant and any(arg.dtype.floating for arg in self.results))
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from grader.challenge.loader import Challenge
 
-# Arrays of this size or more are patterns.
 LARGE_BYTES = 1 << 28
 # Largest array for which the reference is computed on assembled inputs, in elements.
 MOST_ASKED = 1 << 20
@@ -64,7 +63,6 @@ class Pattern:
     count: int
 
     def at(self, places: torch.Tensor) -> torch.Tensor:
-        """The elements at flat places (int64)."""
         found = self.values[places % self.values.numel()]
         for overlay in self.overlays:
             alone = overlay.first + overlay.step >= self.count

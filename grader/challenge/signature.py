@@ -20,7 +20,6 @@ def c_type(arg: Argument) -> str:
 
 
 def declaration(manifest: Manifest, language: Language) -> str:
-    """The line that a student implements."""
     return Template(language.declaration).substitute(parameters=_parameters(manifest, language))
 
 
@@ -36,7 +35,6 @@ def headers(manifest: Manifest) -> list[str]:
 
 
 def starter(manifest: Manifest, language: Language) -> str:
-    """A source that loads and compiles but does nothing yet."""
     values = {
         "title": manifest.title,
         "parameters": _parameters(manifest, language),
@@ -98,7 +96,6 @@ def cuda_footer(manifest: Manifest) -> str:
 
 
 def _rule(arg: Argument) -> str:
-    """The requirement on a parameter, for a message."""
     if arg.kind is Kind.SIZE:
         return "is a size and must be an integer of 32 or 64 bits"
     if arg.kind is Kind.SCALAR:

@@ -154,7 +154,6 @@ def _elements_of(manifest: Manifest, workload: Workload) -> int:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """Doubles one size per step, in turn."""
     sizes = dict.fromkeys(manifest.sizes, 4)
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
@@ -198,7 +197,6 @@ def _product(arg: Argument) -> str:
 
 
 def _bytes(args: list[Argument]) -> str:
-    """Every input read once, every output written once, an inout both."""
     terms = [
         f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
         for arg in args
@@ -208,5 +206,4 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _elements(args: list[Argument]) -> str:
-    """One operation per element of a result."""
     return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"

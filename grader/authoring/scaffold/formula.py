@@ -22,7 +22,6 @@ class Formula:
 
     @property
     def in_place(self) -> bool:
-        """True if both have the same shape."""
         return self.result.shape == self.source.shape
 
     @property
@@ -36,7 +35,6 @@ class Formula:
 
     @property
     def shift(self) -> int:
-        """The distance of the highest 8 bits from the lowest."""
         return 8 * self.source.dtype.itemsize - 8
 
     @property
@@ -60,7 +58,6 @@ class Formula:
         return f"1 if {value} > 0 else 0" if self.asks else f"~{value}"
 
     def value(self, number: float) -> float:
-        """The result's element for a source's ``number``, for the spec's example."""
         if self.doubles:
             return 2 * number
         if self.converts:
@@ -71,7 +68,6 @@ class Formula:
 
 
 def _wrapped(number: int, dtype: DType) -> int:
-    """``number`` wrapped to an integer ``dtype``."""
     bits = 8 * dtype.itemsize
     number &= (1 << bits) - 1
     negative = dtype.as_integer.signed and number >> (bits - 1)

@@ -48,7 +48,6 @@ MUTANTS = {
 
 
 def triton_source(manifest: Manifest, style: Style) -> str:
-    """A Triton submission that calls one kernel per result."""
     made = formulas(manifest)
     kernels = "\n\n".join(_triton_kernel(formula, style) for formula in made)
     calls = "".join(_triton_call(formula, style) for formula in made)
@@ -109,7 +108,6 @@ def _triton_call(formula: Formula, style: Style) -> str:
 
 
 def cuda_source(manifest: Manifest) -> str:
-    """A CUDA submission with one kernel per result, one thread per element."""
     made = formulas(manifest)
     includes = "".join(f"#include <{name}>\n" for name in ["cstdint", "cuda_runtime.h", *headers(manifest)])
     kernels = "\n".join(_cuda_kernel(formula) for formula in made)

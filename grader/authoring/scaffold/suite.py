@@ -61,7 +61,6 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    """Shapes first, then values."""
     return [*_shapes(manifest), *_values(manifest)]
 
 
@@ -175,7 +174,6 @@ def _counts(manifest: Manifest, sizes: Sizes) -> list[int]:
 
 
 def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
-    """True if no shape has a negative dimension."""
     try:
         return min(_counts(manifest, sizes)) >= 0
     except ExpressionError:

@@ -78,7 +78,6 @@ def _quoted(text: str) -> str:
 
 
 def cases_text(title: str, cases: Sequence[Planned]) -> str:
-    """``cases.py`` or ``hidden_cases.py``."""
     body = "\n".join(case.line() for case in cases)
     used = [name for name in _RECIPES if name in body]
     imports = ", ".join(
@@ -91,7 +90,6 @@ def cases_text(title: str, cases: Sequence[Planned]) -> str:
 
 
 def reference_text(manifest: Manifest) -> str:
-    """``reference.py``: the example in PyTorch, in its inputs' precision."""
     given = [arg for arg in manifest.args if arg.kind is not Kind.OUTPUT]
     types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
@@ -230,7 +228,6 @@ Neighbouring threads should touch neighbouring addresses, and each should have s
 
 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
-    """Small sizes, inputs that count up from 1, and their results, as TOML."""
     sizes = _example_sizes(manifest)
     numbers = {
         arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
