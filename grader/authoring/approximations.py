@@ -1,8 +1,5 @@
 """Nearly right answers, made from the reference: what a kernel could return that skips work, reads less, or uses fewer
-digits.
-
-Each is a function of one drawn round. ``grader.authoring.odds`` tries them in rounds drawn as the judge draws them.
-"""
+digits. ``grader.authoring.odds`` tries them in rounds drawn as the judge draws them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measures the error of the reference's own precision, case by case, and proposes a tolerance.
 
-Native: the reference on the inputs as drawn. Exact: the reference on float64 copies, as in the oracle.
+Native: on the inputs as drawn. Exact: on float64 copies, as in the oracle.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Runs the examples of a ``spec.md``: fenced TOML blocks with the info string ``example``.
+"""Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
-They give every input, scalar, size and output by name; for an in-out, NAME before the call and NAME_after after it. The
-tolerance is half a unit of the last printed digit plus the challenge's own. A number without a point is exact.
+They give every input, scalar, size and output by name; NAME and NAME_after for an in-out. The tolerance is half a unit
+of the last printed digit plus the challenge's own. A number without a point is exact.
 """
 
 from __future__ import annotations

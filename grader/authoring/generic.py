@@ -1,7 +1,7 @@
 """Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is a Python submission: the reference's text, then code that spoils its result. The signature or a probe decides
-whether one applies, never a list of challenges.
+Each is the reference's text followed by code that spoils its result. The signature or a probe decides whether one
+applies, never a list of challenges.
 """
 
 from __future__ import annotations

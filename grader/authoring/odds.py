@@ -1,7 +1,7 @@
 """The probability that a wrong answer passes a whole grading, from rounds drawn and compared as the judge does.
 
-An approximation may choose by size whom it serves, so it counts as right in every case and every other workload. The
-result is the probability that no round of one workload shows it, given the fewest rounds that the judge makes.
+An approximation may choose by size whom it serves, so it counts as right in every case and every other workload. It
+passes if no round of one workload shows it, of the fewest that the judge makes.
 """
 
 from __future__ import annotations

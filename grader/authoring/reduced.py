@@ -1,8 +1,8 @@
 """Sizes of a workload at which this machine can draw many rounds, and what that loses.
 
 A size may shrink freely if each element of a result still depends on as many input elements: fewer rows of a softmax
-only mean fewer chances to be wrong. If sums become shorter, rounding and chance weigh more relative to the tolerance;
-``factor`` says by how much.
+only mean fewer chances to be wrong. Shorter sums make rounding and chance weigh more relative to the tolerance, by
+``factor``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The vocabulary of ``cases.py``: cases, their categories, and recipes for inputs.
 
-A case has a name, a category, sizes, and a recipe for each input that should not use the default. The default comes
-from ``inputs() -> dict[str, Filling]`` in ``cases.py`` (for cases and timed workloads), else from ``values`` in
-``challenge.toml``. Recipes are data, so a page can describe an input in words; ``draw`` makes the tensor.
+An input's recipe comes from the case, else from ``inputs() -> dict[str, Filling]`` in ``cases.py`` (also for timed
+workloads), else from ``values`` in ``challenge.toml``. Recipes are data, so a page can describe an input in words.
 ``grader.challenge.derived`` has recipes that depend on other inputs. Importing this module does not import torch.
 """
 
@@ -157,9 +156,9 @@ def _random_bytes(count: int, itemsize: int) -> int:
 
 
 def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype:
-    """The dtype that random values of ``dtype`` are drawn in. On a CPU float64, because float32 rounds differently with
-    and without AVX2. A GPU's numbers are only reproduced on GPUs, where float64 is several times slower: there only
-    float64 is drawn in float64, so that a kernel that reads it as float32 loses digits."""
+    """The dtype to draw random values of ``dtype`` in. On a CPU float64, because float32 rounds differently with and
+    without AVX2. On a GPU, where float64 is several times slower and only GPUs reproduce the numbers, float64 only for
+    float64: a kernel that reads it as float32 must lose digits."""
     import torch
 
     return torch.float32 if _is_gpu(generator) and dtype is not torch.float64 else torch.float64

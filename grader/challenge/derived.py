@@ -1,8 +1,5 @@
-"""Recipes for inputs that depend on sizes that are not their own dimensions, or on inputs drawn before them.
-
-They have ``derive`` instead of ``draw``. Plain recipes of a case are drawn first, then derived ones in signature order.
-Importing this module does not import torch.
-"""
+"""Recipes for inputs that depend on sizes that are not their dimensions, or on inputs drawn before them: plain recipes
+first, then derived ones in signature order. Importing this module does not import torch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine, as long as the
-kind of device is the same: CPU and GPU generators differ.
+"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with the same
+kind of device; CPU and GPU generators differ.
 
 Importing this module does not import torch.
 """
@@ -65,9 +65,8 @@ def draw_inputs(
 ) -> dict[str, torch.Tensor]:
     """Contiguous tensors on ``device`` for every input and in-out except ``without``, in signature order.
 
-    Each argument has its own generator: inputs are independent, and adding one does not change another. Plain recipes
-    are drawn first, then derived ones in signature order. ``room`` gives memory on ``device`` that recipes draw into if
-    they can.
+    Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
+    ones. Recipes draw into memory from ``room`` if they can.
 
     Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and torch's
     OutOfMemoryError.

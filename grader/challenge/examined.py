@@ -1,4 +1,4 @@
-"""The result of running a challenge's Python, as data: its cases and inputs. With it nothing needs to run again.
+"""The cases and inputs that a challenge's Python returned, as data.
 
 An uploaded challenge is examined once, in a box. Only recipes of ``grader.challenge.cases`` and
 ``grader.challenge.derived`` are read back.

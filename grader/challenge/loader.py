@@ -35,9 +35,9 @@ def starter_name(language: Language) -> str:
 class ChallengeReference:
     """The functions of ``reference.py``. They take all arguments except outputs, as keywords.
 
-    ``compute`` returns a tensor, or a tuple in the order of in-outs and outputs. ``magnitude``, if defined, returns the
-    scale that errors are measured against, in the same form. ``baseline``, if defined, is timed instead of ``compute``:
-    the fastest PyTorch version, which need not handle every edge of the contract.
+    ``compute`` returns a tensor, or a tuple of in-outs and outputs in order. ``magnitude``, if defined, returns the
+    scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest PyTorch
+    version, which need not handle every edge of the contract.
     """
 
     compute: Callable[..., Any]

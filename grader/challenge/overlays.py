@@ -5,9 +5,8 @@ every submission also gets
 
 - *rare outliers*: ordinary inputs with a few values so large that skipping one exceeds the tolerance. They do not
   change a call's time, so these rounds count;
-- *specials*: the contents of public cases at the workload's size: NaN, infinities, zeros, values out of range; also
-  ties and equal values if results are exact. They may change a call's time, so these rounds are checked and do not
-  count.
+- *specials*: NaN, infinities, zeros and values out of range as in public cases, at the workload's size; also ties and
+  equal values if results are exact. They may change a call's time, so these rounds are checked and do not count.
 
 Importing this module does not import torch.
 """

@@ -1,8 +1,7 @@
 """Inputs too large to draw: a repeating pattern with single values on top.
 
-The emulated GPU fills a page of such an array when a kernel first touches it. The pattern is what a recipe gives for
-its length, a prime number chosen by the seed, so no stride of a wrong index is a multiple of it. Importing this module
-does not import torch.
+The emulated GPU fills a page when a kernel first touches it. The pattern's length is a prime chosen by the seed, so no
+stride of a wrong index is a multiple of it. Importing this module does not import torch.
 """
 
 from __future__ import annotations

@@ -54,16 +54,16 @@ def _describe(manifest: Manifest) -> list[str]:
 
 
 def cuda_footer(manifest: Manifest) -> str:
-    """The code that the compiler appends to a CUDA source.
+    """Appended to a CUDA source by the compiler.
 
     Its ``static_assert``s check that ``solve`` exists, its number of arguments and its types, with our messages. A
     parameter may differ from the signature if no value is lost: ``int n`` for a size is fine, ``int scale`` for a float
-    is not. ``grader_entry`` takes an array of pointers to arguments, so the loader needs no signature, and returns
-    ``cudaGetLastError()`` (0 is success), which reports a refused launch. ``grader_error`` gives the text of an error.
+    is not. ``grader_entry`` takes pointers to arguments, so the loader needs no signature, and returns
+    ``cudaGetLastError()`` (0 is success), which reports a refused launch.
 
-    It includes nothing, so macros of the source cannot reach a later header, and it spells out every name, so
-    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns the
-    compiler's messages about these lines into messages about the source.
+    It includes nothing, so macros of the source cannot reach a later header, and spells out every name, so
+    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns compiler
+    messages about it into messages about the source.
     """
     count = len(manifest.args)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')

@@ -1,8 +1,8 @@
-"""What the example of a new challenge computes: fits the shapes and types, and no wrong kernel gets it right.
+"""What the example of a new challenge computes.
 
 Each element of a result comes from one element of an input: at the same place if the shapes are equal, else counted
 from the input's end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float gives its
-highest 8 bits: exact in every precision, so the example needs no tolerance.
+highest 8 bits: exact in every precision, so the example needs no tolerance, and no wrong kernel gets it right.
 """
 
 from __future__ import annotations
