@@ -48,7 +48,7 @@ def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
     monkeypatch.setattr(sys, "stdin", Terminal(""))
     ran = cli("challenge", "new", "scale")
     assert ran.code == 2
-    assert "exists already" in ran.err
+    assert "already exists" in ran.err
 
 
 def test_a_track_that_the_catalogue_lacks(cli: Cli, catalogue: Catalogue) -> None:  # noqa: F811
