@@ -1,7 +1,7 @@
-"""The languages of submissions: a table, one row per language.
+"""The languages of submissions: a table with one row per language.
 
-No other part of the product names a particular language: it asks the row. To add one, add its row here, its loader to
-``sandbox/runner`` and, if it is compiled, its compiler to ``grader.sandbox.compiler`` and to
+Nothing else in the product compares a language with a particular one: it asks the row. To add a language, add its row
+here, its loader to ``sandbox/runner`` and, if it is compiled, its compiler to ``grader.sandbox.compiler`` and
 ``grader.judge.compilation.COMPILERS``.
 
 Imports nothing heavy: the command line reads the table at start.
@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# The kinds of device that a row names: the host's processor, which interprets kernels, a GPU, and the emulated GPU.
+# Kinds of device: the host's processor with Triton's interpreter, a GPU, and a GPU emulated on the host's processor.
 ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 
 @dataclass(frozen=True)
 class Running:
-    # The module in ``sandbox/runner`` that loads a source, or what it was compiled to. Its
-    # ``load_submission(message, descriptors)`` returns a function that makes a call from a binding.
+    """How a kind of device runs a language."""
+
+    # The module in ``sandbox/runner`` that loads a source or compiled library. Its ``load_submission(message,
+    # descriptors)`` returns a function that makes a call from a binding.
     loader: str
     # What a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
     preload: str
 
 
 class _Rows(type):
-    """Makes ``Language`` iterable: over its rows, in the table's order."""
+    """Iterates ``Language`` itself: over its rows, in table order."""
 
     def __iter__(cls) -> Iterator[Language]:
         return iter([*LANGUAGES.values()])
@@ -47,37 +49,43 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. It is a string, equal to its ``value``: the word for it in requests, reports and the database."""
+    """A row. As a string it equals its ``value``, the word in requests, reports and the database."""
 
     # At most 16 characters, see ``grader.records.models``.
     value: str
+    # For pages.
     display_name: str
+    # Endings of its files; we write the first.
     suffixes: tuple[str, ...]
+    # Begins a comment to the end of the line.
     comment: str
+    # Pygments' name.
     lexer: str
-    # Markdown code blocks with these names are marked as this language.
+    # Info strings of Markdown code blocks in this language.
     fences: tuple[str, ...]
-    # The editor's parser for it, see ``web/client/src/languages.js``.
+    # The editor's parser, see ``web/client/src/languages.js``.
     editor: str
-    # True if a source is a Python module: parameters have no types, and ``ast`` finds its syntax errors.
+    # A source is a Python module: parameters have no types, and ``ast`` finds syntax errors.
     python: bool
     # The line that a student implements; ``$parameters`` are the challenge's.
     declaration: str
-    # A source that loads and does nothing yet. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
-    # ``$argument`` is repeated for each argument, one with ``$header`` for each header that the types need.
+    # A source that loads but does nothing yet. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
+    # ``$argument`` is repeated per argument, one with ``$header`` per needed header.
     starter: str
-    # True if its runner has torch. Then torch's kernels might do the work: the judge looks for that, and cannot remove
-    # the libraries that torch needs.
+    # Its runner has torch. The judge looks for work done by torch's kernels, and cannot hide the libraries that torch
+    # needs.
     torch: bool
-    # How it runs, by kind of device; it runs on no other kind.
+    # By kind of device; it runs on no other kind.
     running: Mapping[str, Running]
-    # Its name in ``grader.judge.compilation.COMPILERS``; None if the source itself is judged.
+    # Its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
     compiler: str | None = None
-    # True if a GPU's runner compiles its kernels at their first call, which can also be done ahead, see
+    # A GPU's runner compiles kernels at their first call; that can be done ahead, see
     # ``grader.sandbox.compiler.triton``.
     kernels_ahead: bool = False
-    # A regular expression for starts of lines that occur only in this language; empty if there are none.
+    # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
+    # Its mark on light and dark pages, repeated in ``web/static``.
+    colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
     TRITON: ClassVar[Language]
@@ -87,7 +95,7 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def named(value: str) -> Language:
-        """The row with that name. Raises ValueError."""
+        """Raises ValueError."""
         try:
             return LANGUAGES[value]
         except (KeyError, TypeError):
@@ -95,12 +103,19 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def of_file(filename: str) -> Language | None:
-        """The language of the file name's ending, if there is one."""
-        suffix = PurePath(filename).suffix.lower()
-        return next((language for language in Language if suffix in language.suffixes), None)
+        """The language with the longest ending of the file's name: ``.torch.py`` comes before ``.py``."""
+        name = PurePath(filename).name.lower()
+        fitting = [
+            (len(suffix), language)
+            for language in Language
+            for suffix in language.suffixes
+            if name.endswith(suffix) and name != suffix
+        ]
+        return max(fitting, key=lambda found: found[0])[1] if fitting else None
 
     @property
     def suffix(self) -> str:
+        """The ending of files that we write."""
         return self.suffixes[0]
 
     @property
@@ -108,7 +123,7 @@ class Language(str, metaclass=_Rows):
         return self.compiler is not None
 
     def begins_in(self, source: str) -> bool:
-        """True if a line begins as only this language's do."""
+        """True if a line starts as in no other language."""
         return bool(self.signs) and re.search(rf"^\s*(?:{self.signs})", source, re.MULTILINE) is not None
 
     def runs_on(self, kind: str) -> bool:
@@ -116,11 +131,11 @@ class Language(str, metaclass=_Rows):
         return kind in self.running
 
     def preload_on(self, kind: str) -> str:
-        """What a runner imports beforehand; empty if it does not run there."""
+        """What a runner imports beforehand; "" if the language does not run there."""
         return self.running[kind].preload if kind in self.running else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies, and rows sent by other processes, are the table's own row.
+        # Copies, also from other processes, are the table's own row.
         return Language.named, (self.value,)
 
     @classmethod
@@ -141,7 +156,7 @@ class Language(str, metaclass=_Rows):
 
 
 def _validated(value: object) -> Language:
-    """Looks up the table at each call, so rows added later count."""
+    """Looks up at validation time, so rows added later count."""
     from pydantic_core import PydanticCustomError
 
     try:
@@ -153,17 +168,18 @@ def _validated(value: object) -> Language:
 
 
 def names() -> str:
+    """``cuda, triton``: for a hint."""
     return ", ".join(language.value for language in Language)
 
 
 def compiled_name() -> str:
-    """A regular expression for the name of a compiled source in compilers' messages."""
+    """A regular expression for the file name of a compiled source in compilers' messages."""
     endings = "|".join(re.escape(language.suffix) for language in Language if language.compiled)
     return f"solution(?:{endings})"
 
 
 def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
-    """``template`` with ``values``; a line that names one of ``repeated`` is repeated for each of its texts."""
+    """Fill ``template`` with ``values``; a line with a name of ``repeated`` is repeated for each of its texts."""
     lines: list[str] = []
     for line in template.splitlines(keepends=True):
         each = next((name for name in repeated if f"${name}" in line), None)
@@ -211,6 +227,7 @@ $declaration {
     ),
     compiler="nvcc",
     signs=r'#\s*include\s*[<"]|__global__\b|extern\s+"C"',
+    colours=("#5d9412", "#86c232"),
 )
 
 Language.TRITON = Language(
@@ -255,6 +272,7 @@ $declaration:
         }
     ),
     signs=r"import triton\b|from triton\b|@triton\.",
+    colours=("#7461ee", "#9d8fff"),
 )
 
 LANGUAGES: dict[str, Language] = {language.value: language for language in (Language.CUDA, Language.TRITON)}

@@ -1,1 +1,1 @@
-"""The teacher's side: proving that a challenge's suite is strong, and writing the folder of a new one."""
+"""For teachers: proves that a challenge's suite is strong, and writes the folder of a new challenge."""

@@ -1,8 +1,5 @@
-"""Wrong answers that are near the right one, made from the reference itself: what a kernel could give that leaves out
-work, reads less, or computes with fewer digits.
-
-Each is a function of one drawn round. ``grader.authoring.odds`` tries them in rounds that are drawn as the judge does.
-"""
+"""Nearly right answers, made from the reference: what a kernel could return that skips work, reads less, or uses fewer
+digits. ``grader.authoring.odds`` tries them in rounds drawn as the judge draws them."""
 
 from __future__ import annotations
 
@@ -13,21 +10,20 @@ from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case, Derived
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Kind, Workload
+from grader.challenge.model import Argument, Kind, Workload
 from grader.judge.oracle import Question, right_answers
 
 if TYPE_CHECKING:
     import torch
 
-# A block computes some 1,024 elements; tiles that are not read are of that size, too.
+# Elements of a block, and of a tile that is not read.
 BLOCK = 1024
-# Shares of an input that are not read, as names have them.
+# Unread shares of an input, by their text in names.
 SHARES = {"1%": 0.01, "0.1%": 0.001}
-# Less than so many elements unread saves no time; and of a row, part of one cannot be left out.
+# Fewer unread elements save no time; a row's unread part has at least one element.
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
-# Significant digits (bits), the hidden one included. bf16x2: the sum of two bfloat16 numbers, which is what three
-# bfloat16 products keep of a product in float32.
-_DIGITS = {DType.FLOAT64: 53, DType.FLOAT32: 24, DType.FLOAT16: 11, DType.BFLOAT16: 8}
+# Bits of the significand, the hidden one included. bf16x2: the sum of two bfloat16 numbers, as precise as three
+# bfloat16 products instead of one in float32.
 _FORMATS = {"bf16x2": 16, "tf32": 11, "fp16": 11, "bf16": 8, "int8": 8, "e4m3": 4, "e5m2": 3}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _NARROW = {"int16": 2, "int8": 1}
@@ -39,39 +35,35 @@ Tensors = dict[str, "torch.Tensor"]
 
 @dataclass(frozen=True)
 class Draw:
-    """One round. ``previous``: that of an earlier round. ``expected``: the mean of each element of each result over
-    ordinary rounds, and ``means`` of each input over all of its elements, both float64."""
-
     challenge: Challenge
     case: Case
     question: Question
     previous: Question
+    # Per element of each result, the mean over ordinary rounds.
     expected: Mapping[str, torch.Tensor]
+    # Per input, the mean of all elements. Both are float64.
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
-        """What the reference makes of the inputs with some of them ``changed``."""
         return right_answers(self.challenge, self.case, {**self.question.inputs, **changed})
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """``answer`` gives every result, in its dtype. ``relief``: how its error falls behind the tolerance where a sum
-    has ``s`` times as many terms, as ``s ** -relief`` at most: errors that are independent of each other add up to the
-    root of their number, while the tolerance grows with it. ``lucky``: on many inputs it is right by chance, which says
-    nothing of others."""
-
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
+    # Relative to the tolerance, its error falls by at most ``s ** -relief`` if a sum has ``s`` times as many terms:
+    # independent errors add up to the root of their number, while the tolerance grows with it.
     relief: float = 0.5
+    # Right by chance on many inputs, which proves nothing about others.
     lucky: bool = False
 
 
 def approximations(
     challenge: Challenge, workload: Workload, tried: Workload | None = None
 ) -> list[Approximation]:
-    """All that make sense at ``workload`` and can be tried at the sizes of ``tried``, its own unless given."""
+    """All that make sense at ``workload`` and can be tried at the sizes of ``tried`` (default: ``workload``)."""
     manifest = challenge.manifest
     read = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]
@@ -83,14 +75,14 @@ def approximations(
 
 def _constants() -> Iterator[Approximation]:
     yield Approximation("zeros", "0 everywhere", lambda draw: _each(draw, lambda want: want.mul(0)))
-    yield Approximation("mean", "one number everywhere: the mean of what is right", _mean)
+    yield Approximation("mean", "one number everywhere: the mean of the right answer", _mean)
     yield Approximation(
         "expectation",
         "for each element its mean over rounds",
         lambda draw: {name: _as(draw.expected[name], want) for name, want in draw.question.outputs.items()},
     )
     yield Approximation(
-        "previous", "what was right in an earlier round", lambda draw: dict(draw.previous.outputs)
+        "previous", "the right answer of an earlier round", lambda draw: dict(draw.previous.outputs)
     )
 
 
@@ -119,7 +111,7 @@ def _blocks() -> Iterator[Approximation]:
 
 
 def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
-    """``want`` with each block of elements, from block number ``first`` on, set to its own first element."""
+    """``want`` with every element of each block, from block ``first`` on, set to the block's first element."""
     flat = want.reshape(-1).clone()
     start = first * BLOCK
     whole = (flat.numel() - start) // BLOCK * BLOCK
@@ -131,9 +123,8 @@ def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
 
 
 def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> Iterator[Approximation]:
-    """What does not read ``arg``, which has ``whole`` elements in all and is tried with ``columns`` in its last
-    dimension, or not all of it. Indices that are made for each other are only exchanged whole: mixed, they are no
-    input."""
+    """Kernels that read only part of ``arg``, or nothing. ``whole``: its elements; ``columns``: its last dimension when
+    tried. Indices that belong together are only replaced as a whole: mixed, they are not a valid input."""
     yield Approximation(
         f"previous:{arg.name}",
         f"{arg.name} of an earlier round is used again",
@@ -142,8 +133,8 @@ def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> 
     if not arg.dtype.floating and isinstance(challenge.inputs.get(arg.name), Derived):
         return
     fillers = {"zeros": "0 is used", "mean": "the mean is used"}
-    if arg.dtype.floating and not any(it.dtype.floating for it in challenge.manifest.results):
-        fillers["least"] = "-inf is used"  # what is not compared with others
+    if arg.dtype.floating and not any(arg.dtype.floating for arg in challenge.manifest.results):
+        fillers["least"] = "-inf is used"  # loses every comparison
     for filler, told in fillers.items():
         yield Approximation(
             f"ignored:{arg.name}:{filler}", f"{arg.name} is not read, {told}", _ignored(arg, filler)
@@ -210,7 +201,7 @@ def _leave_out(values: torch.Tensor, share: float, place: str, value: float) -> 
     else:
         tiles = max(1, round(count / BLOCK))
         size = min(BLOCK, count)
-        # The kernel's choice, so the same ones in every round.
+        # A kernel would choose the same tiles in every round.
         generator = torch.Generator().manual_seed(_TILES_SEED)
         for start in torch.randint(max(1, flat.numel() - size + 1), (tiles,), generator=generator).tolist():
             flat[start : start + size] = value
@@ -220,14 +211,14 @@ def _digits(challenge: Challenge, read: list[Argument]) -> Iterator[Approximatio
     floats = [arg for arg in read if arg.dtype.floating]
     results = challenge.manifest.results
     for form, digits in _FORMATS.items():
-        narrowed = [arg for arg in floats if digits < _DIGITS[arg.dtype]]
+        narrowed = [arg for arg in floats if digits < arg.dtype.as_float.digits]
         groups = [(f"inputs:{form}", "inputs", narrowed)] if narrowed else []
         if len(floats) > 1:
             groups += [(f"inputs:{form}:{arg.name}", arg.name, [arg]) for arg in narrowed]
         for name, told, chosen in groups:
             yield Approximation(name, f"{told} rounded to {form}", _rounded_inputs(chosen, form))
         if form != "bf16x2" and any(
-            arg.dtype.floating and digits < _DIGITS[arg.dtype] for arg in challenge.manifest.results
+            arg.dtype.floating and digits < arg.dtype.as_float.digits for arg in challenge.manifest.results
         ):
             yield Approximation(
                 f"outputs:{form}", f"results rounded to {form}", _rounded_outputs(challenge, form), 0.0
@@ -237,7 +228,7 @@ def _digits(challenge: Challenge, read: list[Argument]) -> Iterator[Approximatio
         whole = [arg for arg in whole if not isinstance(challenge.inputs.get(arg.name), Derived)]
         if whole:
             yield Approximation(f"inputs:{form}", f"inputs cut to {form}", _cut_inputs(whole, form), 0.0)
-        if any(not it.dtype.floating and it.dtype.itemsize > size for it in results):
+        if any(not arg.dtype.floating and arg.dtype.itemsize > size for arg in results):
             yield Approximation(
                 f"outputs:{form}",
                 f"results cut to {form}",
@@ -256,7 +247,7 @@ def _rounded_outputs(challenge: Challenge, form: str) -> Callable[[Draw], Tensor
     narrowed = {
         arg.name
         for arg in challenge.manifest.results
-        if arg.dtype.floating and _FORMATS[form] < _DIGITS[arg.dtype]
+        if arg.dtype.floating and _FORMATS[form] < arg.dtype.as_float.digits
     }
     return lambda draw: {
         name: rounded(want, form) if name in narrowed else want
@@ -282,8 +273,8 @@ def _cut(form: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
-    """``values`` (floating) rounded to what ``form`` can hold, in their own dtype. NaN and infinities stay; what is too
-    large becomes infinite in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value."""
+    """``values`` (floating) rounded to ``form``, in their own dtype. NaN and infinities stay. Overflow gives infinity
+    in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value."""
     import torch
 
     finite = values.isfinite()
@@ -295,7 +286,7 @@ def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
         near = torch.where(step > 0, (wide / step).round() * step, wide)
     elif form == "tf32":
         bits = wide.view(torch.int32)
-        # To nearest, ties to even: 13 digits go.
+        # To nearest, ties to even: drops 13 bits.
         near = ((bits + 0xFFF + ((bits >> 13) & 1)) & ~0x1FFF).view(torch.float32)
     elif form == "bf16x2":
         high = wide.bfloat16().float()
@@ -314,9 +305,9 @@ def _specials(read: list[Argument]) -> Iterator[Approximation]:
         return
     infinity = float("inf")
     for name, words, nan, high, low in (
-        ("nan_as_0", "NaN in inputs is taken for 0", 0.0, infinity, -infinity),
-        ("inf_as_largest", "an infinite input is taken for the largest number", None, None, None),
-        ("specials_as_0", "NaN and infinities in inputs are taken for 0", 0.0, 0.0, 0.0),
+        ("nan_as_0", "NaN in inputs is read as 0", 0.0, infinity, -infinity),
+        ("inf_as_largest", "an infinite input is read as the largest number", None, None, None),
+        ("specials_as_0", "NaN and infinities in inputs are read as 0", 0.0, 0.0, 0.0),
     ):
         yield Approximation(name, words, _replaced(floats, nan, high, low))
     yield Approximation(

@@ -1,4 +1,4 @@
-"""Whether a challenge's own ``baseline`` computes what the reference does: else a speedup over it says nothing."""
+"""Checks that a challenge's ``baseline`` computes the reference's result: otherwise a speedup over it means nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check, on ``device`` ("cpu" or "cuda"), where ``reference.py`` defines ``baseline``; else none. Cases that
-    hold or ask for NaN or infinity are left out: where they differ there is the reason to have both."""
+    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines ``baseline``, else none. Skips cases with
+    NaN or infinity in inputs or results: there the two may differ, which is why both exist."""
     baseline = challenge.reference.baseline
     if baseline is None:
         return []
@@ -28,18 +28,20 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
         if _is_finite(question):
             asked += 1
             problems += _wrong(challenge, case, question, baseline)
-    summary = f"it agrees with the reference on all of {asked} finite cases"
+    summary = f"it agrees with the reference on all {asked} finite cases"
     return [check("baseline", problems, summary, bad=Status.ERROR)]
 
 
 def _is_finite(question: Question) -> bool:
     values = [*question.inputs.values(), *question.outputs.values()]
-    return all(bool(it.isfinite().all()) for it in values if it.is_floating_point())
+    return all(bool(value.isfinite().all()) for value in values if value.is_floating_point())
 
 
 def _wrong(challenge: Challenge, case: Case, question: Question, baseline: Callable[..., Any]) -> list[str]:
     measured, disagreements = compare(challenge, case, question, baseline)
     far = [
-        f"{it.case}: {it.result}: it uses {it.used:.2f} of what is allowed" for it in measured if it.used > 1
+        f"{error.case}: {error.result}: it uses {error.used:.2f} of the allowed error"
+        for error in measured
+        if error.used > 1
     ]
     return disagreements + far

@@ -1,4 +1,4 @@
-"""Examines and proves one challenge from within a box, and tells the worker outside."""
+"""Examines and proves one challenge inside a box, and reports to the worker outside."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Say = Callable[[dict[str, Any]], None]
 
 
 def examine(root: Path, slug: str, say: Say) -> None:
-    """Say what the challenge's Python says (``examined``), how far the proof is (``progress``), and what it found
-    (``proof``); or why it does not load (``broken``), or why this box cannot do it (``failed``)."""
+    """Report the result of the challenge's Python (``examined``), progress (``progress``) and findings (``proof``); or
+    why it does not load (``broken``) or why this box cannot do it (``failed``)."""
     try:
         text = dump(_examined(Catalogue(root).load(slug)))
     except ChallengeInvalid as error:
@@ -39,11 +39,11 @@ def examine(root: Path, slug: str, say: Say) -> None:
 
 
 def _board() -> str:
-    """The emulated GPU, on which CUDA sources run, too, where its engine came with the platform's files and this box
-    has nvcc; else the processor."""
+    """The emulated GPU, which also runs CUDA, if its engine came with the platform's files and the box has nvcc; else
+    the processor."""
     if not is_built() or find_toolkit() is None:
         return CPU
-    HOST.chmod(0o700)  # it is a program, and came in an archive
+    HOST.chmod(0o700)  # a program from an archive, which drops the mode
     return EMULATED
 
 

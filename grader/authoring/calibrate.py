@@ -1,6 +1,6 @@
-"""Measures what the reference's own precision costs, case by case, and what tolerance that calls for.
+"""Measures the error of the reference's own precision, case by case, and proposes a tolerance.
 
-Native: the reference on the inputs as they are. Exact: the reference on float64 copies of them, as the oracle has it.
+Native: on the inputs as drawn. Exact: on float64 copies, as in the oracle.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Tolerance
+from grader.challenge.model import Argument, Tolerance
 from grader.judge.compare import counted
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.schemas.proof import Check, Status
@@ -22,33 +22,25 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A kernel that sums in another order than PyTorch errs as much, elsewhere. A kernel as exact as PyTorch must pass, so
-# PyTorch itself may use at most half of the tolerance.
+# A kernel as exact as PyTorch must pass, but its errors differ with the order of its sums. So PyTorch may use at most
+# half of the tolerance.
 HEADROOM = 2.0
-# What is proposed: PyTorch uses a quarter of it. A hand-written kernel errs up to twice as much (one running sum where
-# PyTorch adds pairwise, fast exponentials), and HEADROOM is kept on top.
+# The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
+# pairwise sums, fast exponentials); the rest is HEADROOM.
 MARGIN = 4.0
-# Looser than this many times the proposal, a tolerance allows errors that no rounding explains.
+# A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
-# Below the smallest normal number digits are lost, or all of it where denormals are flushed: rtol says nothing there.
-_SMALLEST_NORMAL = {
-    DType.FLOAT64: 2.0**-1022,
-    DType.FLOAT32: 2.0**-126,
-    DType.BFLOAT16: 2.0**-126,
-    DType.FLOAT16: 2.0**-14,
-}
 
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """One result of one case, finite elements alone: ``used`` is the largest share of the allowed error, ``relative``
-    the largest error over its magnitude where that is normal, ``absolute`` the largest error elsewhere."""
+    """One result of one case, finite elements only."""
 
     case: str
     result: str
-    used: float
-    relative: float
-    absolute: float
+    used: float  # largest share of the allowed error
+    relative: float  # largest error over its magnitude where that is a normal number
+    absolute: float  # largest error elsewhere
 
 
 @dataclass(frozen=True)
@@ -59,17 +51,17 @@ class Calibration:
     @property
     def proposed(self) -> Tolerance:
         """MARGIN times the largest native errors, rounded up to one digit."""
-        relative = max((it.relative for it in self.measured), default=0.0)
-        absolute = max((it.absolute for it in self.measured), default=0.0)
+        relative = max((error.relative for error in self.measured), default=0.0)
+        absolute = max((error.absolute for error in self.measured), default=0.0)
         return Tolerance(
             atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
         )
 
 
 def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on: str = "cpu") -> Calibration:
-    """Measure every case on ``device`` ("cpu" or "cuda"), its inputs drawn on ``draw_on``.
+    """Measure every case on ``device`` ("cpu" or "cuda") with inputs drawn on ``draw_on``.
 
-    Raises ChallengeInvalid where the reference fails.
+    Raises ChallengeInvalid if the reference fails.
     """
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -84,7 +76,7 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """What ``compute`` makes of the inputs as they are, held against the right answer, each result by itself."""
+    """Compare ``compute`` on the native inputs with the right answer, result by result."""
     native = native_results(challenge, case, question, compute)
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -98,7 +90,7 @@ def compare(
 def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
-    """``compute`` on the inputs as they are, each result flat and in its own dtype."""
+    """``compute`` on the native inputs; results flat, in their own dtypes."""
     import torch
 
     given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
@@ -106,15 +98,15 @@ def native_results(
     answer = compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
-        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, it in zip(challenge.manifest.results, answers, strict=True)
+        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, answer in zip(challenge.manifest.results, answers, strict=True)
     }
 
 
 def _measure(
     challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """What was measured (nothing for integers and empty results), and where native and exact do not agree."""
+    """The measurement (none for integers and empty results), and disagreements of native and exact."""
     import torch
 
     where = f"{case.name}: {arg.name}"
@@ -128,7 +120,7 @@ def _measure(
     same_kind = (native.isnan() == exact.isnan()) & (native.isinf() == exact.isinf())
     same_sign = ~exact.isinf() | ~same_kind | (native == exact)
     if bad := int((~(same_kind & same_sign)).sum()):
-        return [], [f"{where}: native and float64 disagree on what is finite in {bad} of {number} elements"]
+        return [], [f"{where}: native and float64 disagree on NaN or infinity in {bad} of {number} elements"]
     finite = exact.isfinite()
     if not bool(finite.any()):
         return [], []
@@ -148,7 +140,7 @@ def _errors(
 
     allowed = tolerance.atol + tolerance.rtol * scale
     shares = torch.where(error > 0, error / allowed, 0.0)
-    normal = scale >= _SMALLEST_NORMAL[arg.dtype]
+    normal = scale >= arg.dtype.as_float.smallest_normal
     relative = (error / scale)[normal]
     absolute = error[~normal]
     return MeasuredErrors(
@@ -161,9 +153,9 @@ def _errors(
 
 
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
-    """``reference``: native and exact agree on what is finite. ``tolerance``: not too tight, and with ``loose`` not too
-    loose either: that is asked on one kind of device, or one of them would call loose what another one needs."""
-    agreed = f"float64 and native precision agree in kind on all of {_cases(challenge)} cases"
+    """``reference``: native and exact agree on which elements are finite. ``tolerance``: not too tight and, with
+    ``loose``, not too loose. Only one kind of device asks for the latter: one may need what another finds loose."""
+    agreed = f"float64 and native precision agree in kind on all {_cases(challenge)} cases"
     reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
     return [reference, _tolerance(challenge, found, loose)]
 
@@ -182,40 +174,39 @@ def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
 
 
 def _most_used(found: Calibration) -> float:
-    return max((it.used for it in found.measured), default=0.0)
+    return max((error.used for error in found.measured), default=0.0)
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
-    """Why, or nothing. Where PyTorch makes no error at all, its rounding to the result's type is taken for one."""
+    """The reason, or "". If PyTorch makes no error, the rounding to the result's dtype counts as one."""
     if challenge.manifest.tolerance.rtol > LOOSE * max(found.proposed.rtol, _unit(challenge)):
         return f"rtol is over {LOOSE:g} times what native needs"
     used = _most_used(found)
     if 0 < used < 1 / (LOOSE * MARGIN):
-        return f"native uses {used:.1g} of what is allowed, under 1/{LOOSE * MARGIN:g}"
+        return f"native uses {used:.1g} of the allowed error, under 1/{LOOSE * MARGIN:g}"
     return ""
 
 
 def too_tight(found: Calibration) -> list[str]:
-    """Where PyTorch itself uses more of the allowed error than a kernel as exact as PyTorch could keep to."""
+    """Where PyTorch leaves too little of the tolerance to an equally exact kernel."""
     return [
-        f"{it.case}: {it.result}: native PyTorch uses {it.used:.2f} of what is allowed, more than 1/{HEADROOM:g}"
-        for it in found.measured
-        if it.used > 1 / HEADROOM
+        f"{error.case}: {error.result}: native PyTorch uses {error.used:.2f} of the allowed error, "
+        f"more than 1/{HEADROOM:g}"
+        for error in found.measured
+        if error.used > 1 / HEADROOM
     ]
 
 
 def _unit(challenge: Challenge) -> float:
-    """Half a unit in the last place of the least exact result: rounding once costs that, whatever PyTorch did here."""
-    digits = {DType.FLOAT64: 53, DType.FLOAT32: 24, DType.FLOAT16: 11, DType.BFLOAT16: 8}
-    return max(2.0 ** -digits[arg.dtype] for arg in challenge.manifest.results if arg.dtype.floating)
+    """Half a unit in the last place of the least exact result: the cost of rounding once."""
+    return max(2.0**-arg.dtype.as_float.digits for arg in challenge.manifest.results if arg.dtype.floating)
 
 
 def _cases(challenge: Challenge) -> int:
-    return sum(it.on is None for it in [*challenge.cases, *challenge.hidden_cases])
+    return sum(case.on is None for case in [*challenge.cases, *challenge.hidden_cases])
 
 
 def _round_up(value: float) -> float:
-    """To one significant digit, upwards."""
     if value <= 0 or not math.isfinite(value):
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

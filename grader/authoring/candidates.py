@@ -1,4 +1,4 @@
-"""What is run against a suite: staff's solutions, native PyTorch, staff's mutants, and generic wrong kernels."""
+"""Submissions to try against a suite: staff's solutions, native PyTorch, staff's mutants, generic wrong kernels."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from grader.errors import ChallengeInvalid
 from grader.languages import Language
 from grader.schemas.proof import CandidateRole
 
-# What is written in PyTorch, native solutions and generic wrong ones, is loaded as a submission in this language.
+# Loads submissions written in PyTorch: native solutions and generic wrong ones.
 _NATIVE = Language.TRITON
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One submission of ours. ``reason`` says why it is not run, where it cannot be made. ``mistake``: which generic
-    one it is. ``large``: its mistake shows only in cases for a GPU alone."""
-
     role: CandidateRole
     name: str
     language: Language
     source: str
+    # Why it cannot be made, if so.
     reason: str = ""
     words: str = ""
+    # Its mistake shows only in cases for a GPU.
     large: bool = False
 
 
-# How the first line of a mutant begins, after its comment or quotes; the second, where its mistake shows only in cases
-# for a GPU alone.
+# How the first line of a mutant begins, after its comment sign or quotes; the second if its mistake shows only in cases
+# for a GPU.
 MISTAKE, LARGE_MISTAKE = "Mistake: ", "Mistake on a GPU: "
 
 
@@ -39,18 +38,17 @@ def staff_folder(challenge: Challenge) -> Path:
 
 
 def mutant_files(challenge: Challenge) -> list[Path]:
-    """In every language, by name."""
+    """In every language, sorted by name."""
     folder = staff_folder(challenge) / "mutants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
 def shows_large_alone(source: str) -> bool:
-    """Whether a mutant's mistake shows only in cases for a GPU alone."""
     return LARGE_MISTAKE in source.partition("\n")[0]
 
 
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
-    """Everything to run, what must pass first. Raises ChallengeInvalid where a solution or the reference is missing."""
+    """Everything to run, what must pass first. Raises ChallengeInvalid if a solution or the reference is missing."""
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]
@@ -65,8 +63,15 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
             )
     if _NATIVE in languages:
         made += [
-            Candidate(CandidateRole.GENERIC, it.name, _NATIVE, it.source, it.reason, WORDS[it.mistake])
-            for it in generics(challenge)
+            Candidate(
+                CandidateRole.GENERIC,
+                kernel.name,
+                _NATIVE,
+                kernel.source,
+                kernel.reason,
+                WORDS[kernel.mistake],
+            )
+            for kernel in generics(challenge)
         ]
     return made
 

@@ -1,4 +1,4 @@
-"""Which edges a suite must go to, by the types of its signature, and whether its cases hold what they claim."""
+"""The edges that a suite must cover, given the types of its signature, and whether cases hold what they claim."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader.authoring.findings import check
 from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Manifest
 from grader.schemas.proof import Check
@@ -18,23 +19,20 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# Every challenge has sizes, and these are where kernels go wrong.
 SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
-# Values that floats have and students forget.
+# Float values that students forget.
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
-# Challenges without a float input have other edges: the ends of the range that their values may have.
+# The edges of a challenge without float inputs: the ends of the range of values.
 INTEGERS = ("range",)
-# Block sizes whose neighbourhood is an edge are multiples of this, the side of the smallest tiles.
+# The side of the smallest tiles; block edges are multiples of it.
 _TILE = 16
-# What a kernel with a fast path for whole tiles asks of a size.
+# Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
-# Of each size of a case that is too large to be drawn on a processor.
+# Cap on each size of a case too large to draw on a processor.
 _LOOKED_AT = 512
-_DENORMAL_BELOW = {"float32": 2.0**-126, "bfloat16": 2.0**-126, "float16": 2.0**-14, "float64": 2.0**-1022}
 
 
 def wanted(manifest: Manifest) -> tuple[str, ...]:
-    """The categories that a suite of this signature needs."""
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     return SIZES + (FLOATS if any(arg.dtype.floating for arg in readable) else INTEGERS)
 
@@ -44,9 +42,11 @@ def category_checks(challenge: Challenge) -> list[Check]:
     cases = [*challenge.cases, *challenge.hidden_cases]
     there, waived = {case.category.value for case in cases}, challenge.manifest.waives
     needed = wanted(challenge.manifest)
-    missing = [f"no case is '{it}'" for it in needed if it not in there and it not in waived]
+    missing = [
+        f"no case is '{category}'" for category in needed if category not in there and category not in waived
+    ]
     remarks = [f"'{name}' is waived: {reason}" for name, reason in waived.items() if name in needed]
-    remarks += [f"'{it}' is waived, but there is such a case" for it in waived if it in there]
+    remarks += [f"'{name}' is waived, but there is such a case" for name in waived if name in there]
     claims = [claim for case in cases if (claim := _broken_claim(challenge, case))]
     return [
         check("categories", missing, f"{len(needed) - len(missing)} edge categories", remarks=remarks),
@@ -55,7 +55,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:
-    """What a case's category promises and the case does not hold, or nothing."""
+    """The promise of its category that a case breaks, or ""."""
     if _holds(challenge, case):
         return ""
     return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
@@ -66,13 +66,13 @@ def _holds(challenge: Challenge, case: Case) -> bool:
         return _SIZE_CLAIMS[case.category](challenge.manifest, case)
     if case.category not in _VALUE_CLAIMS:
         return True
-    value = _VALUE_CLAIMS[case.category]
+    claim = _VALUE_CLAIMS[case.category]
     drawn = draw_inputs(challenge.manifest, small(challenge.manifest, case), _SEED).values()
-    return any(value(it) for it in drawn if it.is_floating_point())
+    return any(claim(values) for values in drawn if values.is_floating_point())
 
 
 def small(manifest: Manifest, case: Case) -> Case:
-    """A case for a GPU alone at sizes at which its values can be looked at here; any other as it is."""
+    """A GPU-only case at sizes small enough to draw here; any other case unchanged."""
     if case.on is None:
         return case
     sizes = {name: min(size, _LOOKED_AT) for name, size in case.sizes.items()}
@@ -92,8 +92,8 @@ def _is_edge(value: int) -> bool:
 
 
 def _is_aligned(manifest: Manifest, case: Case) -> bool:
-    """Whether a fast path for whole tiles would take it: each size is a multiple of ``_ALIGNMENT``, but for one that a
-    timed workload has, such as a filter's length, and one is such a multiple at least."""
+    """True if a fast path for whole tiles would take it: at least one size is a multiple of ``_ALIGNMENT``, and every
+    other is too or is the size of a timed workload, such as a filter's length."""
     timed = {(name, size) for workload in manifest.workloads for name, size in workload.sizes.items()}
     whole = {name for name, size in case.sizes.items() if size > 0 and size % _ALIGNMENT == 0}
     return bool(whole) and all(name in whole or (name, size) in timed for name, size in case.sizes.items())
@@ -117,7 +117,7 @@ _SIZE_CLAIMS: Mapping[Category, Callable[[Manifest, Case], bool]] = {
 
 
 def _has_denormal(values: torch.Tensor) -> bool:
-    limit = _DENORMAL_BELOW[str(values.dtype).removeprefix("torch.")]
+    limit = DType(str(values.dtype).removeprefix("torch.")).as_float.smallest_normal
     return bool(((values != 0) & (values.abs() < limit)).any())
 
 
@@ -132,8 +132,8 @@ _SAID = {
     Category.ONE_ELEMENT: "no size is 1 and no buffer has one element",
     Category.ODD: "all sizes are even",
     Category.PRIME: "no size is prime",
-    Category.BLOCK_EDGE: f"no size is at a multiple of {_TILE}, or one off it",
-    Category.ALIGNED: f"not every size is a multiple of {_ALIGNMENT}, or what a workload has",
+    Category.BLOCK_EDGE: f"no size is a multiple of {_TILE} or one off it",
+    Category.ALIGNED: f"not every size is a multiple of {_ALIGNMENT} or the size of a workload",
     Category.LARGE: "it has fewer than 1000 elements",
     Category.NAN: "no input holds NaN",
     Category.POS_INF: "no input holds +inf",

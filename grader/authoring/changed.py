@@ -1,4 +1,4 @@
-"""Which challenges differ from the default branch, by git."""
+"""The challenges that differ from the default branch, by git."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 _GIT_SECONDS = 30.0
 _FOLDERS = ("challenges", "reference")
-# Tried in turn: what the remote calls its default, then the usual names.
+# Tried in turn: the remote's default, then the usual names.
 _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
-    """Those of ``slugs`` with a file that was changed, added or removed since this branch left the default one,
-    committed or not; None where git does not know."""
+    """Those of ``slugs`` with files changed, added or removed since this branch left the default one, committed or not;
+    None if git cannot tell."""
     base = next((it for name in _BRANCHES if (it := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None
@@ -27,7 +27,7 @@ def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """What git says in ``root``, or None where it fails or is not there."""
+    """git's output in ``root``, or None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words],

@@ -1,5 +1,5 @@
-"""Whether every row of a spec's contract is held to its word: each names the cases that would fail a kernel which
-breaks it, and what a row says of sizes and values, one of these cases has."""
+"""Checks that every row of a spec's contract names the cases that test it, and that one of them has the sizes and
+values that the row mentions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from grader.challenge.model import Manifest
 from grader.judge.oracle import scalar_values
 from grader.schemas.proof import Check
 
-# The heading of the column that names cases, and what stands there where every case does.
+# The heading of the column of cases, and its entry for a row that every case tests.
 CASES, EVERY = "cases", "every case"
 HOW = (
     f"Name the public cases in the column '{CASES}', as in `nan`, `cols_*`; add a case to cases.py if there is none; "
-    f"or say '{EVERY}' where the row depends on no size and no value."
+    f"or say '{EVERY}' if the row depends on no size and no value."
 )
 _SEED = 11
 _ROW = re.compile(r"^\|(.+)\|[ \t]*$", re.MULTILINE)
@@ -38,7 +38,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-# What a row may say of values, and how it shows in an input or a scalar.
+# Values that a row may mention, and how to find them in an input or a scalar.
 _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[float], bool]]] = (
     (re.compile(r"\bNaN\b"), "NaN", math.isnan),
     (re.compile(r"\+inf\b"), "+inf", lambda value: value == math.inf),
@@ -50,30 +50,30 @@ _BEYOND = re.compile(r"beyond 2\^(\d+)")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table: what happens ``when``, and the cell that names cases."""
+    """A row of the table: the condition ``when``, and the cell that names cases."""
 
     when: str
     cases: str
 
 
 def contract_check(challenge: Challenge) -> Check:
-    """``contract``. Raises ChallengeInvalid where ``spec.md`` is missing or a case's inputs cannot be drawn."""
+    """Raises ChallengeInvalid if ``spec.md`` is missing or a case's inputs cannot be drawn."""
     rows = contract_rows(challenge.spec)
     problems = [
         f"contract row '{row.when}': {problem}" for row in rows for problem in _problems(challenge, row)
     ]
-    return check("contract", problems, f"each of {len(rows)} rows names the cases that hold it to its word")
+    return check("contract", problems, f"each of {len(rows)} rows names cases that test it")
 
 
 def contract_rows(spec: str) -> list[Row]:
-    """The rows of the first table of "## Contract". One without the column of cases names none."""
+    """The rows of the first table of "## Contract". Without the column of cases a row names none."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
-    cells = [[it.strip() for it in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
+    cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:
         return []
     header, *rest = cells
     place = header.index(CASES) if CASES in header else None
-    rows = [row for row in rest if not all(_RULE.fullmatch(it) for it in row if it)]
+    rows = [row for row in rest if not all(_RULE.fullmatch(cell) for cell in row if cell)]
     return [Row(row[0], row[place] if place is not None and place < len(row) else "") for row in rows]
 
 
@@ -85,21 +85,21 @@ def _problems(challenge: Challenge, row: Row) -> Iterator[str]:
         return
     patterns = _CODE.findall(row.cases)
     if not patterns or re.sub(r"[,\s]|and", "", _CODE.sub("", row.cases)):
-        yield f"no case holds it to its word. {HOW}"
+        yield f"no case tests it. {HOW}"
         return
     named: list[Case] = []
     for pattern in patterns:
-        found = fnmatch.filter([it.name for it in challenge.cases], pattern)
+        found = fnmatch.filter([case.name for case in challenge.cases], pattern)
         if not found:
             yield f"there is no public case '{pattern}'. {HOW}"
-        named += [it for it in challenge.cases if it.name in found]
+        named += [case for case in challenge.cases if case.name in found]
     if not named:
         return
     for text, holds in conditions:
-        if not any(holds(_numbers(challenge.manifest, it)) for it in named):
+        if not any(holds(_numbers(challenge.manifest, case)) for case in named):
             yield f"none of its cases has {text}. {HOW}"
     for pattern, words, is_it in _VALUES:
-        if pattern.search(row.when) and not any(_holds(challenge.manifest, it, is_it) for it in named):
+        if pattern.search(row.when) and not any(_holds(challenge.manifest, case, is_it) for case in named):
             yield f"none of its cases holds {words}. {HOW}"
 
 
@@ -108,11 +108,11 @@ def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
 
 
 def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
-    """What the row says of sizes and scalars: its words, and whether a case's numbers have it."""
+    """The row's conditions on sizes and scalars: text, and a test of a case's numbers."""
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)
-        sides = [_expression(it, known) for it in compared.group(1, 3)] if compared else []
+        sides = [_expression(side, known) for side in compared.group(1, 3)] if compared else []
         if compared and sides[0] is not None and sides[1] is not None:
             yield code, _comparison(sides[0], _COMPARE[compared[2]], sides[1])
     beyond = _BEYOND.search(when)
@@ -124,7 +124,7 @@ def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[
 
 
 def _expression(text: str, known: set[str]) -> Expression | None:
-    """``text`` where it is one in sizes and scalars; None where it is anything else."""
+    """``text`` if it is an expression in sizes and scalars, else None."""
     try:
         found = parse(text)
     except ExpressionError:
@@ -142,7 +142,7 @@ def _holds(manifest: Manifest, case: Case, is_it: Callable[[float], bool]) -> bo
     if any(is_it(value) for value in scalar_values(manifest, case).values()):
         return True
     drawn = draw_inputs(manifest, small(manifest, case), _SEED).values()
-    return any(is_it(value) for it in drawn if it.is_floating_point() for value in _specials(it))
+    return any(is_it(value) for values in drawn if values.is_floating_point() for value in _specials(values))
 
 
 def _specials(values: object) -> list[float]:

@@ -1,4 +1,4 @@
-"""Whether the cost model and the ladder of workloads can be right: bytes, operations, time, memory."""
+"""Plausibility of the cost model and the ladder of workloads: bytes, operations, time, memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
 
-# What an H200 reaches, bytes/s and operations/s: the fastest GPU whose figures we have, so what is long enough there is
-# long enough elsewhere.
+# Bytes/s and operations/s of an H200, the fastest GPU measured: a workload that is long enough there is long enough
+# elsewhere.
 H200 = {
     "bandwidth": 4.57e12,
     "rate:float32": 51e12,
@@ -27,27 +27,27 @@ H200 = {
     "rate:bfloat16": 700e12,
     "rate:int8": 1400e12,
 }
-# GPUs of one model differ by some percent, and each ranks by its own ceilings: a size that takes as long as it must,
-# within this share, would be ranked on one of a board and not on another.
+# GPUs of one model differ by some percent, and each ranks by its own ceilings. A size within this share of the limit
+# would be ranked on one GPU of a board and not on another.
 UNCLEAR = 0.05
-# The smallest GPU that a catalogue is sized for, and the share of its memory that one workload may plan with.
+# The smallest GPU that a catalogue supports, and the share of its memory for one workload.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
-# Inputs and results pass through memory at least once. A kernel that must read them a few times more is thinkable.
+# Inputs and results pass through memory at least once; a kernel may need to read them a few times more.
 MOST_BYTES = 4.0
-# A result of one element may be left out of an expression.
+# An expression may omit a result of one element.
 LEFT_OUT = 0.01
-# torch counts what it computes: a causal mask halves what is needed, and some count a multiply-add as one.
+# torch counts differently: a causal mask halves the need, and a multiply-add may count as one.
 FLOPS_BAND = (0.4, 2.5)
 _SEED = 11
 
 
 def cost_checks(challenge: Challenge) -> list[Check]:
-    """``cost_bytes``, ``cost_flops``, ``workloads``. Raises ChallengeInvalid where the reference fails."""
+    """``cost_bytes``, ``cost_flops``, ``workloads``. Raises ChallengeInvalid if the reference fails."""
     return [_bytes(challenge), _flops(challenge), _workloads(challenge)]
 
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Every input read once, every result written once. What ``[compare]`` cuts short may stay unwritten."""
+    """Every input read once, every result written once. Results that ``[compare]`` cuts short may stay unwritten."""
     return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.buffers)
 
 
@@ -70,20 +70,21 @@ def _bytes(challenge: Challenge) -> Check:
         if not least * (1 - LEFT_OUT) <= said <= MOST_BYTES * least:
             problems.append(
                 f"{workload.name}: cost.bytes is {said:.4g}; inputs and results have {least:.4g}, "
-                f"so it is between that and {MOST_BYTES:g} times that"
+                f"so it must be between that and {MOST_BYTES:g} times that"
             )
     return _unless_waived(challenge, "cost_bytes", problems, "cost.bytes fits the signature")
 
 
 def _flops(challenge: Challenge) -> Check:
-    """Against what torch counts in the reference: products, convolutions, attention. Elementwise work it does not."""
+    """Compares with torch's count in the reference: products, convolutions, attention. It does not count elementwise
+    work."""
     manifest = challenge.manifest
     problems = []
     for workload in manifest.workloads:
         if parse(manifest.cost.flops)(workload.sizes) < 0:
             problems.append(f"{workload.name}: cost.flops is negative")
-    small = [it for it in challenge.cases if it.on is None]
-    case = max(small, key=lambda it: _said_flops(manifest, it))
+    small = [case for case in challenge.cases if case.on is None]
+    case = max(small, key=lambda case: _said_flops(manifest, case))
     counted, said = _counted_flops(challenge, case), _said_flops(manifest, case)
     if not counted:
         return _unless_waived(challenge, "cost_flops", problems, "torch counts no product in the reference")
@@ -112,25 +113,29 @@ def _counted_flops(challenge: Challenge, case: Case) -> int:
 
 def _workloads(challenge: Challenge) -> Check:
     manifest = challenge.manifest
-    on_gpu = [it for it in manifest.workloads if it.on == "gpu"]
+    on_gpu = [workload for workload in manifest.workloads if workload.on == "gpu"]
     problems = []
-    if not any(it.on == "cpu" for it in manifest.workloads):
+    if not any(workload.on == "cpu" for workload in manifest.workloads):
         problems.append("no workload is for the interpreter: on = 'cpu'")
-    times = {it.name: roofline_seconds(manifest, it, H200) or 0.0 for it in on_gpu}
+    times = {workload.name: roofline_seconds(manifest, workload, H200) or 0.0 for workload in on_gpu}
     longest = max(times.values(), default=0.0)
     if longest * 1e6 < RANKED_ROOFLINE_US:
         problems.append(
-            f"none is long enough to rank: {longest * 1e6:.0f} us at an H200's speed, "
+            f"none is long enough to be ranked: {longest * 1e6:.0f} us at an H200's speed, "
             f"{RANKED_ROOFLINE_US:.0f} are needed"
         )
     problems += [
         f"{name} takes {seconds * 1e6:.0f} us at an H200's speed, too close to the {RANKED_ROOFLINE_US:.0f} us from "
-        "which a size is ranked: some GPUs of a board would rank it, and others not"
+        "which a size is ranked: some GPUs of a board would rank it and others would not"
         for name, seconds in times.items()
         if abs(seconds * 1e6 / RANKED_ROOFLINE_US - 1) < UNCLEAR
     ]
-    if on_gpu and min(workload_bytes(challenge, it) for it in on_gpu) > SMALLEST_GPU_BYTES * PLANNED_SHARE:
-        problems.append("none fits a GPU of 16 GB together with what judging keeps there")
+    if (
+        on_gpu
+        and min(workload_bytes(challenge, workload) for workload in on_gpu)
+        > SMALLEST_GPU_BYTES * PLANNED_SHARE
+    ):
+        problems.append("none fits a GPU of 16 GB together with the judge's own memory")
     listed = ", ".join(f"{name}: {seconds * 1e6:.0f} us" for name, seconds in times.items())
     return _unless_waived(challenge, "workloads", problems, f"at an H200's speed {listed}")
 

@@ -1,8 +1,7 @@
-"""Runs the examples of a ``spec.md``: fenced blocks with the info string ``example``, in TOML.
+"""Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
-Every input, scalar, size and output stands there by its name; of an in-out, NAME is what it holds before the call and
-NAME_after what it holds afterwards. Printed digits are the tolerance: half a unit of the last one, beside the
-challenge's own. A number without a point is exact.
+They give every input, scalar, size and output by name; NAME and NAME_after for an in-out. The tolerance is half a unit
+of the last printed digit plus the challenge's own. A number without a point is exact.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ _AFTER = "_after"
 
 
 def examples_of(spec: str) -> list[str]:
-    """The text of every example block."""
     return _BLOCK.findall(spec)
 
 
 def example_check(challenge: Challenge) -> Check:
-    """Every example holds. Raises ChallengeInvalid where there is no ``spec.md`` or no reference."""
+    """Raises ChallengeInvalid if ``spec.md`` or the reference is missing."""
     blocks = examples_of(challenge.spec)
     if not blocks:
         return Check(name="examples", status=Status.ERROR, summary="spec.md has no ```example block")
@@ -73,8 +71,8 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     answer = challenge.reference.compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     named = {
-        arg.name: it.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, it in zip(manifest.results, answers, strict=True)
+        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        for arg, answer in zip(manifest.results, answers, strict=True)
     }
     problems = []
     for arg in manifest.results:
@@ -88,7 +86,7 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
 def _unlike(
     manifest: Manifest, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
-    """What is wrong with one printed result; ``count`` leading elements are compared, more may be printed."""
+    """The problem with a printed result; only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
         return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
     wrong = [
@@ -112,7 +110,7 @@ def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
 
 
 def _exponent(text: int | Decimal) -> int | None:
-    """The power of ten of the last printed digit; None for a whole number, which is meant exactly."""
+    """The power of ten of the last printed digit; None for a whole number, which is exact."""
     if isinstance(text, int):
         return None
     exponent = text.as_tuple().exponent
@@ -129,7 +127,7 @@ def _tensor(manifest: Manifest, arg: Argument, value: Any, sizes: Mapping[str, i
     import torch
 
     shape, flat = manifest.shape(arg, sizes), _flat(value)
-    numbers = [float(it) for it in flat] if arg.dtype.floating else [int(it) for it in flat]
+    numbers = [float(number) for number in flat] if arg.dtype.floating else [int(number) for number in flat]
     tensor = torch.tensor(numbers, dtype=getattr(torch, arg.dtype.value))
     if tensor.numel() and _nesting(value) != shape:
         raise ValueError(f"'{arg.name}' has shape {list(_nesting(value))}, the sizes make it {list(shape)}")

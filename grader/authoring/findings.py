@@ -1,4 +1,4 @@
-"""How findings are made; what they are made of: ``grader.schemas.proof``."""
+"""Makes the findings of ``grader.schemas.proof``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from grader.schemas.proof import Check, Status
 
 
 def unless_waived(found: Check, reason: str | None) -> Check:
-    """``found``, or where it is weak and ``reason`` says why that must be so, its problems as remarks."""
+    """``found``; if it is weak and ``reason`` says why it must be, its problems become remarks."""
     if reason is None or found.status is not Status.WEAK:
         return found
     problems = found.details or [found.summary]
@@ -16,7 +16,7 @@ def unless_waived(found: Check, reason: str | None) -> Check:
 def check(
     name: str, problems: list[str], good: str, *, bad: Status = Status.WEAK, remarks: list[str] | None = None
 ) -> Check:
-    """``good`` when there is no problem; else the number of problems, with ``bad`` as its status."""
+    """``good`` without problems; else their number, with status ``bad``."""
     if not problems:
         return Check(name=name, status=Status.OK, summary=good, remarks=remarks or [])
     summary = problems[0] if len(problems) == 1 else f"{len(problems)} problems"

@@ -1,7 +1,7 @@
-"""Wrong kernels that can be made for every challenge from its signature, and the right one to compare with.
+"""Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is a submission in Python: the reference's own text, then code that spoils what it computes. Whether one applies is
-found by rule, from the signature or by a probe; never by a list of challenges.
+Each is the reference's text followed by code that spoils its result. The signature or a probe decides whether one
+applies, never a list of challenges.
 """
 
 from __future__ import annotations
@@ -10,19 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from grader.challenge.dtypes import BITS, DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.model import Argument, Kind, Manifest
 
-# A result that is as large as its inputs is computed in tiles of some 1024 elements; one number per row or per bin by
-# a block of some 128.
+# Elements per tile of a result as large as its inputs, and per block of a result with one number per row or bin.
 TILE, ROW_TILE = 1024, 128
-# A vector load takes four elements; those behind the last whole four are the ones that are forgotten.
+# A vector load takes four elements; kernels forget those after the last whole four.
 VECTOR = 4
-# Low significand bits that are rounded away: float64 to float32, float32 to float16 (or TF32), float16 to bfloat16,
-# bfloat16 to an 8-bit float.
-DROPPED_BITS = {DType.FLOAT64: 29, DType.FLOAT32: 13, DType.FLOAT16: 3, DType.BFLOAT16: 4}
-_HALF_INTEGER = {DType.INT64: "int32", DType.INT32: "int16"}
-_BIT_VIEW = {8: "int64", 4: "int32", 2: "int16"}
 
 WORDS = {
     "zeros": "writes zeros",
@@ -32,18 +27,16 @@ WORDS = {
     "tail_dropped": "leaves out what comes after the last whole group of 4 elements",
     "nan_swallowed": "has 0 where NaN is right",
     "low_precision": "computes on inputs rounded to half of their digits",
-    "stale": "answers with its previous result for the same sizes",
+    "stale": "returns its previous result for the same sizes",
 }
 
 
 @dataclass(frozen=True)
 class Generic:
-    """One wrong kernel: the ``mistake`` of ``WORDS``, made in one ``result`` alone."""
-
     mistake: str
     result: str
     source: str
-    reason: str = ""  # why it does not apply; empty where it does
+    reason: str = ""  # why it does not apply; empty if it does
 
     @property
     def name(self) -> str:
@@ -51,12 +44,12 @@ class Generic:
 
 
 def native_source(challenge: Challenge) -> str:
-    """A submission that is as exact as PyTorch: the reference itself, copied into the results."""
+    """A submission as exact as PyTorch: copies the reference's answer into the results."""
     return _source(challenge, spoilt="", before="", body="target.copy_(value)")
 
 
 def generics(challenge: Challenge) -> list[Generic]:
-    """Every generic wrong kernel, for each result by itself. Raises ChallengeInvalid where the reference is missing."""
+    """Every generic wrong kernel of each result. Raises ChallengeInvalid if the reference is missing."""
     return [_generic(challenge, mistake, arg) for arg in challenge.manifest.results for mistake in WORDS]
 
 
@@ -66,8 +59,8 @@ def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     return Generic(mistake, arg.name, source, reason)
 
 
-# Each returns what is done to the inputs before the reference sees them, the statements that write the spoilt result,
-# and why the mistake cannot be made here, if so.
+# Code that changes the inputs before the reference, statements that write the spoilt result, and the reason why the
+# mistake is impossible here, if it is.
 Parts = tuple[str, str, str]
 
 
@@ -80,7 +73,9 @@ def _unwritten(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _identity(manifest: Manifest, arg: Argument) -> Parts:
-    same = [it.name for it in _readable(manifest) if it.dtype is arg.dtype and it.name != arg.name]
+    same = [
+        other.name for other in _readable(manifest) if other.dtype is arg.dtype and other.name != arg.name
+    ]
     if not same:
         return "", "", f"no other input is {arg.dtype.value}, as '{arg.name}' is"
     body = (
@@ -105,7 +100,7 @@ def _tail_dropped(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _nan_swallowed(manifest: Manifest, arg: Argument) -> Parts:
-    floats = [it.name for it in _readable(manifest) if it.dtype.floating]
+    floats = [arg.name for arg in _readable(manifest) if arg.dtype.floating]
     if not floats:
         return "", "", "no input can hold NaN"
     if arg.dtype.floating:
@@ -115,17 +110,17 @@ def _nan_swallowed(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
-    floats = [it for it in _readable(manifest) if it.dtype.floating]
+    floats = [arg for arg in _readable(manifest) if arg.dtype.floating]
     if floats:
-        lines = [f"given[{it.name!r}] = rounded(given[{it.name!r}], {_bits(it.dtype)})" for it in floats]
+        lines = [f"given[{arg.name!r}] = rounded(given[{arg.name!r}], {_bits(arg.dtype)})" for arg in floats]
     else:
-        lines = [f"given[{it.name!r}] = {_narrowed(it)}" for it in _readable(manifest)]
+        lines = [f"given[{arg.name!r}] = {_narrowed(arg)}" for arg in _readable(manifest)]
     return "\n".join(lines), "target.copy_(value)", "" if lines else "there is no input"
 
 
 def _bits(dtype: DType) -> str:
-    """The integer type to see its bits through, and how many of them to drop."""
-    return f"torch.{_BIT_VIEW[dtype.itemsize]}, {DROPPED_BITS[dtype]}"
+    """The integer type for its bits, and how many of them to drop."""
+    return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
 
 
 def _stale(manifest: Manifest, arg: Argument) -> Parts:
@@ -154,21 +149,21 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """Whether its shape does not depend on the sizes, as that of a sum: no tile of it can be left out alone."""
+    """True if its shape is independent of sizes, as for a sum: it has no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
 def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
     """At the first workload, which has typical proportions."""
     sizes = manifest.workloads[0].sizes
-    counts = [math.prod(manifest.shape(it, sizes)) for it in _readable(manifest)]
+    counts = [math.prod(manifest.shape(arg, sizes)) for arg in _readable(manifest)]
     return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
 
 
 def _narrowed(arg: Argument) -> str:
-    """An integer input that went through a type of half its width."""
-    if arg.dtype in _HALF_INTEGER:
-        return f"given[{arg.name!r}].to(torch.{_HALF_INTEGER[arg.dtype]}).to(torch.{arg.dtype.value})"
+    """An integer input cast to a type of half its width and back."""
+    if narrower := arg.dtype.as_integer.narrower:
+        return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.value})"
     return f"given[{arg.name!r}] & 15"
 
 

@@ -1,4 +1,4 @@
-"""Times the solutions, alone on a GPU: nothing is faster than light, so where one seems to be, the cost is wrong."""
+"""Times solutions on an otherwise idle GPU: one faster than the roofline shows that the cost is wrong."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.schemas.proof import CandidateOutcome, Check, Status
 
-# A few rounds say whether a cost can be; scores are made of many.
+# A few rounds are enough to judge a cost; scores need many.
 _PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
 def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
-    """``cost_measured``: at the longest workload that fits here, each solution takes at least its roofline time, at the
-    ceilings that this GPU was measured to have. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
+    """``cost_measured``: at the longest workload that fits, each solution takes at least its roofline time at this
+    GPU's measured ceilings. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
     workload = _longest(bench)
     if workload is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
@@ -49,9 +49,9 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
 
 
 def calibrated_check(bench: Trial) -> Check:
-    """``workload_tolerance``: native PyTorch keeps to the tolerance at every workload that fits here, with headroom.
+    """``workload_tolerance``: native PyTorch stays within the tolerance, with headroom, at every workload that fits.
 
-    Raises ChallengeInvalid where the reference fails.
+    Raises ChallengeInvalid if the reference fails.
     """
     import torch
 
@@ -62,7 +62,7 @@ def calibrated_check(bench: Trial) -> Check:
         found = calibrate(bench.challenge, [case], bench.device.torch_device, bench.device.torch_device)
         problems += found.disagreements + too_tight(found)
         torch.cuda.empty_cache()
-    good = f"native keeps to it at {', '.join(it.name for it in fitting) or 'no workload'}"
+    good = f"native is within the tolerance at {', '.join(workload.name for workload in fitting) or 'no workload'}"
     return check("workload_tolerance", problems, good, bad=Status.ERROR)
 
 
@@ -79,12 +79,11 @@ def _fitting(bench: Trial) -> list[Workload]:
 def _longest(bench: Trial) -> Workload | None:
     manifest, ceilings = bench.challenge.manifest, bench.device.ceilings()
     fitting = _fitting(bench)
-    times = {it.name: roofline_seconds(manifest, it, ceilings) or 0.0 for it in fitting}
-    return max(fitting, key=lambda it: times[it.name], default=None)
+    times = {workload.name: roofline_seconds(manifest, workload, ceilings) or 0.0 for workload in fitting}
+    return max(fitting, key=lambda workload: times[workload.name], default=None)
 
 
 def _control(bench: Trial, candidate: Candidate, workload: Workload) -> list[ControlRound]:
-    """What a round of this workload costs, whatever is called in it."""
     launcher = bench.launcher(candidate)
     try:
         return _stopwatch(bench, launcher, workload, "control").control(launcher.control())
@@ -102,7 +101,7 @@ def _stopwatch(bench: Trial, launcher: Launcher, workload: Workload, part: str) 
 def _seconds(
     bench: Trial, candidate: Candidate, workload: Workload, control: Sequence[ControlRound]
 ) -> tuple[float | None, str]:
-    """A call's time in seconds, by the rule, every round compared in full; or None and what went wrong."""
+    """Seconds per call, by the scoring rule, with every round compared in full; or None and the failure."""
     launcher = bench.launcher(candidate)
     try:
         if (prevented := bench.compile_into(launcher, candidate)) is not None:

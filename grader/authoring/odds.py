@@ -1,7 +1,7 @@
-"""How likely a wrong answer passes a whole grading, from rounds that are drawn and compared as the judge does.
+"""The probability that a wrong answer passes a whole grading, from rounds drawn and compared as the judge does.
 
-An approximation may choose by size whom it answers: it is taken to be right in every case and in every other workload.
-So what is found is the probability that no round of one workload shows it, of those that the judge makes at least.
+An approximation may choose by size whom it serves, so it counts as right in every case and every other workload. It
+passes if no round of one workload shows it, of the fewest that the judge makes.
 """
 
 from __future__ import annotations
@@ -32,32 +32,31 @@ from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 if TYPE_CHECKING:
     import torch
 
-# What passes more often than this is named: who tries it is caught in 99 submissions of 100, all of them on record. On
-# the processor's board a workload has few rounds, and its times say nothing of a GPU.
+# Approximations that pass more often are reported: at this probability 99 of 100 submissions are caught, all on record.
+# The processor's board has few rounds per workload, and its times say nothing about a GPU.
 PASSES = {"gpu": 0.01, "cpu": 0.5}
-# What passes less often than this is no longer tried.
+# Below this probability an approximation is no longer tried.
 _SURE = 0.001
-# Ordinary rounds from which the expectation is learnt. Rounds drawn of each kind at first, and of what may pass.
+# Ordinary rounds to learn the expectation from; then rounds of each kind at first, of special kinds, and more for
+# approximations that may pass.
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
-# Rounds that are taken to have passed beside so few.
+# Rounds assumed to have passed, because few were drawn.
 _BENEFIT = 2
-# Samples of special rounds, as the judge's dice draw them.
+# Samples of special rounds, drawn like the judge's dice.
 _SAMPLES = 300
-# So many wrong elements in one round are no chance: every round has some.
+# This many wrong elements in one round are not chance: every round has some.
 _MANY = 64
 
 
 @dataclass
 class _Tally:
-    """What became of one approximation in rounds of one kind."""
-
     drawn: int = 0
     passed: int = 0
     hopeless: bool = False
 
     @property
     def probability(self) -> float:
-        """An estimate on the high side while few were drawn, and 1 where none was: nothing is known against it."""
+        """An estimate on the high side if few were drawn, 1 if none."""
         if self.hopeless:
             return 0.0
         benefit = 0 if self.drawn > _FIRST else _BENEFIT
@@ -66,23 +65,20 @@ class _Tally:
 
 @dataclass
 class Tried:
-    """``probability``: of passing a grading. ``shown_by``: the kinds of rounds that showed it. ``same``: it gave what
-    is right, bit for bit, in every round drawn."""
-
     approximation: Approximation
-    same: bool = True
+    same: bool = True  # bit for bit right in every round
     tallies: dict[str, _Tally] = field(default_factory=dict)
-    probability: float = 1.0
+    probability: float = 1.0  # of passing a grading
     limit: float = PASSES["gpu"]
 
     @property
     def shown_by(self) -> list[str]:
-        return [name for name, it in self.tallies.items() if it.passed < it.drawn]
+        return [name for name, tally in self.tallies.items() if tally.passed < tally.drawn]
 
     @property
     def by_chance(self) -> bool:
-        """Whether some rounds showed it and others of the same kind may not, or could yet: more of them say more."""
-        shown = any(it.passed < it.drawn and not it.hopeless for it in self.tallies.values())
+        """True if some rounds of a kind showed it and others did not or may not: more rounds tell more."""
+        shown = any(tally.passed < tally.drawn and not tally.hopeless for tally in self.tallies.values())
         return shown or (self.approximation.lucky and not self.same)
 
     @property
@@ -95,24 +91,23 @@ ORDINARY = "ordinary"
 
 @dataclass(frozen=True)
 class Odds:
-    """What was found at one workload. ``misfits``: special inputs that do not fit its sizes, each with why. ``unfair``:
-    rounds in which the reference in its own precision is wrong."""
-
     results: list[ApproximationResult] = field(default_factory=list)
+    # Special inputs that do not fit its sizes, with reasons.
     misfits: list[str] = field(default_factory=list)
+    # Rounds in which the native reference is wrong.
     unfair: list[str] = field(default_factory=list)
 
 
 def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) -> Odds:
-    """Try every approximation at ``workload``, on "cpu" or "cuda"; ``whole``: at its own sizes, which fit there.
+    """Try every approximation at ``workload``, on "cpu" or "cuda"; ``whole``: at its own sizes, which must fit.
 
-    Raises ChallengeInvalid where the reference or an ordinary round fails.
+    Raises ChallengeInvalid if the reference or an ordinary round fails.
     """
     sized = Reduced(workload, 1.0) if whole else reduced(challenge, workload)
     rounds = Rounds(challenge, sized, device)
     tried = rounds.try_all(approximations(challenge, workload, sized.workload))
     return Odds(
-        [_result(challenge, sized, it) for it in tried],
+        [_result(challenge, sized, result) for result in tried],
         [
             f"{workload.name}: '{name}' does not fit {sized.text}: {why}"
             for name, why in rounds.misfits.items()
@@ -126,7 +121,9 @@ def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) 
 
 def _result(challenge: Challenge, sized: Reduced, tried: Tried) -> ApproximationResult:
     name, workload = tried.approximation.name, sized.workload
-    reasons = [it.reason for it in challenge.manifest.approximations if it.allows(name, workload.name)]
+    reasons = [
+        allowed.reason for allowed in challenge.manifest.approximations if allowed.allows(name, workload.name)
+    ]
     outcome = ApproximationOutcome.CAUGHT
     if tried.passes:
         outcome = ApproximationOutcome.ALLOWED if reasons else ApproximationOutcome.PASSES
@@ -157,9 +154,8 @@ class _Kind:
 
 
 class Rounds:
-    """The rounds of one workload at sizes that fit, on ``device``. ``misfits``: special inputs that do not fit the
-    sizes, each with why. ``unfair``: kinds of rounds in which the reference in its own precision is wrong, with how
-    many elements."""
+    """Rounds of one workload at sizes that fit ``device``. ``misfits``: special inputs that do not fit the sizes, with
+    reasons. ``unfair``: kinds of rounds in which the native reference is wrong, with the number of elements."""
 
     def __init__(self, challenge: Challenge, sized: Reduced, device: str) -> None:
         self.challenge = challenge
@@ -172,18 +168,18 @@ class Rounds:
         self._learnt: tuple[Question, dict[str, torch.Tensor], dict[str, float]] | None = None
         found = overlays(challenge, self.workload)
         self.ordinary = _Kind(ORDINARY, workload_case(challenge, self.workload), None)
-        self.outliers = [self._kind(it) for it in found if it.counts]
-        self.specials = [self._kind(it) for it in found if not it.counts]
+        self.outliers = [self._kind(overlay) for overlay in found if overlay.counts]
+        self.specials = [self._kind(overlay) for overlay in found if not overlay.counts]
         dice = random.Random(challenge.slug)  # noqa: S311 - it simulates dice
-        asked = [it for it in found if not it.counts]
+        asked = [overlay for overlay in found if not overlay.counts]
         self._samples = [drawn_specials(asked, dice) for _ in range(_SAMPLES)]
 
     def _kind(self, overlay: Overlay) -> _Kind:
         return _Kind(overlay.name, workload_case(self.challenge, self.workload, overlay), overlay)
 
     def _draws(self, kind: _Kind, first: int, count: int) -> Iterator[tuple[Draw, Draw | None]]:
-        """Rounds ``first`` and the next. Beside one with outliers, where sums are shorter than the workload's, the same
-        without them. Raises ChallengeInvalid where one that counts cannot be made."""
+        """``count`` rounds from ``first`` on. If sums are shorter than the workload's, each with outliers comes with
+        the same one without. Raises ChallengeInvalid if a round that counts cannot be made."""
         previous, expected, means = self._what_is_learnt()
         for number in range(first, first + count):
             seed = self._seed(kind, number)
@@ -223,16 +219,16 @@ class Rounds:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
     def try_all(self, wrong: Sequence[Approximation]) -> list[Tried]:
-        """Each of ``wrong`` with the probability that it passes. Raises ChallengeInvalid."""
-        tried = [Tried(it, limit=PASSES[self.workload.on]) for it in wrong]
+        """Each of ``wrong`` with its probability of passing. Raises ChallengeInvalid."""
+        tried = [Tried(approximation, limit=PASSES[self.workload.on]) for approximation in wrong]
         plan = GPU_PLAN if self.workload.on == "gpu" else HOST_PLAN
         self._round_up(tried, self.ordinary, 0, _FIRST, plan)
         for kind in self.outliers:
             self._round_up(tried, kind, 0, _FIRST, plan)
         for kind in self.specials:
             self._round_up(tried, kind, 0, _SPECIAL, plan)
-        self._hold_against_cases([it for it in tried if it.same])
-        chance = [it for it in tried if it.by_chance]
+        self._hold_against_cases([result for result in tried if result.same])
+        chance = [result for result in tried if result.by_chance]
         for kind in (self.ordinary, *self.outliers):
             self._round_up(chance, kind, _FIRST, _MORE, plan)
         return tried
@@ -240,24 +236,24 @@ class Rounds:
     def _round_up(
         self, tried: Sequence[Tried], kind: _Kind, first: int, count: int, plan: TimingPlan
     ) -> None:
-        """Hold what still passes against ``count`` rounds of ``kind``. One is drawn in any case: it
-        must fit, and be fair."""
-        left = [it for it in tried if it.probability > _SURE]
+        """Try approximations that still pass in ``count`` rounds of ``kind``. At least one is drawn: it must fit and be
+        fair."""
+        left = [result for result in tried if result.probability > _SURE]
         if not left and kind.name in self._checked:
             return
         count = count if left else 1
         for draw, plain in self._draws(kind, first, count):
             if kind.name not in self._checked:
                 self._check_fair(kind, draw)
-            for it in left:
-                tally = it.tallies.setdefault(kind.name, _Tally())
+            for result in left:
+                tally = result.tallies.setdefault(kind.name, _Tally())
                 if not tally.hopeless:
-                    self._hold(it, tally, draw, plain)
-        for it in left:
-            it.probability = self._probability(it, plan)
+                    self._hold(result, tally, draw, plain)
+        for result in left:
+            result.probability = self._probability(result, plan)
 
     def _hold_against_cases(self, tried: Sequence[Tried]) -> None:
-        """Whether what was right in all rounds is so on the inputs of every public case, at the workload's sizes."""
+        """Try those that were always right on the inputs of every public case, at the workload's sizes."""
         drawn = {kind.name for kind in self.specials}
         for case in self.challenge.cases:
             if case.name in drawn or case.scalars or dict(case.inputs) == self.challenge.inputs or not tried:
@@ -266,32 +262,32 @@ class Rounds:
             with suppress(ChallengeInvalid):
                 question = ask(self.challenge, kind.case, self._seed(kind, 0), self.device, self.device)
                 draw = Draw(self.challenge, kind.case, question, *self._what_is_learnt())
-                for it in tried:
-                    if not _same(it.approximation.answer(draw), question.outputs):
-                        it.same = False
+                for result in tried:
+                    if not _same(result.approximation.answer(draw), question.outputs):
+                        result.same = False
 
     def _check_fair(self, kind: _Kind, draw: Draw) -> None:
-        """Whether a kernel as exact as PyTorch passes such a round."""
+        """Check that a kernel as exact as PyTorch passes such a round."""
         self._checked.add(kind.name)
         compute = self.challenge.reference.compute
         native = native_results(self.challenge, kind.case, draw.question, compute)
         if wrong := _wrong(draw, native):
             self.unfair[kind.name] = wrong
 
-    def _hold(self, it: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
-        answer = it.approximation.answer(draw)
-        it.same &= _same(answer, draw.question.outputs)
+    def _hold(self, tried: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
+        answer = tried.approximation.answer(draw)
+        tried.same &= _same(answer, draw.question.outputs)
         if self.factor != 1:
-            beside = it.approximation.answer(plain) if plain else None
-            answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-it.approximation.relief)
+            beside = tried.approximation.answer(plain) if plain else None
+            answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-tried.approximation.relief)
         wrong = _wrong(draw, answer)
         tally.drawn += 1
         tally.passed += not wrong
         tally.hopeless = wrong >= _MANY
 
-    def _probability(self, it: Tried, plan: TimingPlan) -> float:
+    def _probability(self, tried: Tried, plan: TimingPlan) -> float:
         def of(kind: _Kind) -> float:
-            tally = it.tallies.get(kind.name)
+            tally = tried.tallies.get(kind.name)
             if tally is None or kind.counts:
                 return tally.probability if tally else 1.0
             return tally.passed / tally.drawn
@@ -300,8 +296,8 @@ class Rounds:
         counts = rare_counts(fewest, len(self.outliers))
         rare = math.prod(of(kind) ** count for kind, count in zip(self.outliers, counts, strict=True))
         chances = {kind.overlay: of(kind) for kind in self.specials}
-        special = sum(math.prod(chances[it] for it in sample) for sample in self._samples) / _SAMPLES
-        # Rounds that warm up are compared, too.
+        special = sum(math.prod(chances[kind] for kind in sample) for sample in self._samples) / _SAMPLES
+        # Warm-up rounds are compared too.
         ordinary = plan.warm_up + fewest - sum(counts)
         return float(of(self.ordinary) ** ordinary * rare * special)
 
@@ -309,9 +305,9 @@ class Rounds:
 def _as_in_longer_sums(
     draw: Draw, answer: Tensors, plain: Draw | None, beside: Tensors | None, share: float
 ) -> Tensors:
-    """What ``answer`` would be if its error on ordinary numbers, which ``plain`` and its answer ``beside`` tell of a
-    round with outliers, were only this ``share`` of it beside the tolerance. What outliers add to it stays: they and
-    the tolerance grow alike. So does what is not finite."""
+    """``answer`` with its error on ordinary numbers reduced to ``share``, as in longer sums relative to the tolerance.
+    ``plain`` and its answer ``beside`` give that error: the same round without outliers. The outliers' part stays,
+    because they grow with the tolerance. So does anything not finite."""
     import torch
 
     found = {}
@@ -341,7 +337,7 @@ def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
 
 
 def _wrong(draw: Draw, answer: Tensors) -> int:
-    """How many elements the judge calls wrong."""
+    """The number of elements that the judge calls wrong."""
     manifest, question = draw.challenge.manifest, draw.question
     wrong = 0
     for arg in manifest.results:

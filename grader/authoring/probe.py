@@ -1,4 +1,4 @@
-"""Whether a generic mistake is one for a challenge at all: the same code, on inputs made for it, without a judge."""
+"""Whether a generic mistake is one for this challenge: runs its code on probing inputs, without a judge."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 20
-# This many of a probe's inputs are NaN: rows of every length hold some, and none holds nothing else.
+# Share of NaN in a probe's inputs: rows of any length hold some, and none is all NaN.
 _NAN_SHARE = 0.2
-# Cases that are typical: whatever else they hold besides NaN changes nothing.
+# Typical cases, whose other contents do not matter.
 _PROBED = (Category.BASIC, Category.LARGE)
-# Mistakes that some contracts forgive: a copy of positive elements never meets a NaN, a count no rounding.
+# Mistakes that some contracts forgive: copying positive elements never meets a NaN, counting never rounds.
 _REASONS = {
     "nan_swallowed": "no NaN reaches this result, and none changes it",
     "low_precision": "this result does not depend on the low digits of its inputs",
@@ -29,15 +29,15 @@ _REASONS = {
 
 
 def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
-    """Why the mistake of a generic kernel is none here, or nothing where some probe shows a difference.
+    """Why a generic kernel is not wrong here, or "" if a probe shows a difference.
 
-    Raises ChallengeInvalid where a probe's inputs cannot be drawn.
+    Raises ChallengeInvalid if a probe's inputs cannot be drawn.
     """
     mistake, _, result = candidate.name.partition(":")
     if mistake not in _REASONS:
         return ""
     names: dict[str, Any] = {}
-    # Staff's own reference and our own code behind it.
+    # Staff's reference, followed by our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
         given = {
@@ -51,8 +51,12 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
 
 
 def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
-    """The interpreter's workload, and cases: every one as it is, or where NaN is the question typical ones with it."""
-    yield from (workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == "cpu")
+    """The interpreter's workload and all cases; for NaN mistakes, typical cases with NaN added."""
+    yield from (
+        workload_case(challenge, workload)
+        for workload in challenge.manifest.workloads
+        if workload.on == "cpu"
+    )
     for case in challenge.cases:
         if case.on is not None:
             continue
@@ -87,7 +91,9 @@ def _differs(
         for arg in manifest.buffers
         if arg.kind is Kind.OUTPUT
     }
-    copied = {name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in given.items()}
+    copied = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in given.items()
+    }
     values = {**copied, **outputs}
     right = names["right"](names["copied"](given))
     names["solve"](**values)

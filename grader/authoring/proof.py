@@ -1,4 +1,4 @@
-"""Proves challenges, side by side in processes of their own, and puts what they found together."""
+"""Proves challenges in parallel processes and combines their findings."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ JOBS_PER_GPU = 16
 
 @dataclass(frozen=True)
 class Options:
-    """``device``: "cpu", or a GPU's board. ``languages``: which submissions to run. ``matrix``: a wrong one runs every
-    case instead of ending at its first failure. ``gpus``: numbers of the GPUs to use, which the processes share.
-    ``here``: one after the other in this very process, as in a box, which has no shared memory for a pool's locks."""
-
+    # "cpu" or a GPU's board.
     device: str = CPU
+    # Of submissions to run.
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
+    # A wrong submission runs every case instead of stopping at its first failure.
     matrix: bool = False
+    # Numbers of the GPUs that the processes share.
     gpus: tuple[int, ...] = (0,)
+    # In this process, one by one; a box has no shared memory for a pool's locks.
     here: bool = False
 
     @property
     def workers(self) -> int:
-        """Processes. Each on a GPU has its own context there, and boxes with theirs: more only wait for the driver."""
+        """Number of processes. On a GPU each has its own context, and so do its boxes: more would only wait for the
+        driver."""
         cores = os.cpu_count() or 1
         return self.jobs or (
             cores if kind_of(self.device).gpus is None else min(cores, JOBS_PER_GPU * len(self.gpus))
@@ -60,8 +62,6 @@ class Options:
 
 @dataclass
 class _Draft:
-    """One challenge's findings as they come in."""
-
     slug: str
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
@@ -83,15 +83,15 @@ OnProgress = Callable[[int, int, str], None]
 
 
 def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
-    """Run every check of every challenge. ``on_progress(done, total, label)`` is called as work is done.
+    """Run every check of every challenge, calling ``on_progress(done, total, label)``.
 
-    Raises UnknownChallenge, and JudgeFailure or BoxUnavailable where the machine fails, never the challenge.
+    Raises UnknownChallenge, and JudgeFailure or BoxUnavailable if the machine fails, never the challenge.
     """
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
-    work = [it for slug in slugs for it in _plan(Catalogue(catalogue), drafts[slug], options)]
-    # Timed runs come last, one at a time on each GPU, when nothing else runs; so do workloads of full size.
-    loaded = list(dict.fromkeys(it.slug for it in work))
+    work = [planned for slug in slugs for planned in _plan(Catalogue(catalogue), drafts[slug], options)]
+    # Timed runs and full-size workloads come last, one at a time per GPU, when nothing else runs.
+    loaded = list(dict.fromkeys(piece.slug for piece in work))
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
         work += approximated(Catalogue(catalogue), loaded)
@@ -105,7 +105,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
             on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
     proofs = [_proof(Catalogue(catalogue), draft, options) for draft in drafts.values()]
     return Proofs(
-        strong=all(it.strong for it in proofs),
+        strong=all(proof.strong for proof in proofs),
         device=options.device,
         seconds=round(time.perf_counter() - began, 2),
         challenges=proofs,
@@ -113,7 +113,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
 
 
 def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """What there is to do for one challenge; one that does not load has its reason in ``draft`` instead."""
+    """The work for one challenge; the reason goes to ``draft`` if it does not load."""
     try:
         challenge = catalogue.load(draft.slug)
         cases = len(challenge.cases) + len(challenge.hidden_cases)
@@ -122,8 +122,8 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=error.told))
         return
-    wanted = [it for it in challenge.manifest.prerequisites if it not in catalogue.slugs()]
-    problems = [f"prerequisites: there is no challenge '{it}'" for it in wanted]
+    wanted = [slug for slug in challenge.manifest.prerequisites if slug not in catalogue.slugs()]
+    problems = [f"prerequisites: there is no challenge '{slug}'" for slug in wanted]
     draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
     draft.checks.append(version)
     yield Work(draft.slug)
@@ -133,7 +133,6 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
 
 
 def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
-    """Each workload of each challenge that loads, for its approximations."""
     found = []
     for slug in slugs:
         with suppress(ChallengeInvalid):
@@ -144,16 +143,18 @@ def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
 
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:
-    """The challenges whose solutions are timed: on a GPU, all that load."""
-    return [] if not kind_of(options.device).representative else list(dict.fromkeys(it.slug for it in work))
+    """On a GPU, the solutions of all challenges that load."""
+    if not kind_of(options.device).representative:
+        return []
+    return list(dict.fromkeys(piece.slug for piece in work))
 
 
 def _results(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with what it found, as they end; what got no box is tried once more, by itself.
+    """Each piece of work with its result, as they end. Those without a box are tried once more, alone.
 
-    Raises JudgeFailure where a process dies, BoxUnavailable where the second try fails as well, or all first ones.
+    Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
     """
     refused: list[Work] = []
     for one, done in _tries(catalogue, options, work, workers):
@@ -172,13 +173,13 @@ def _results(
 def _tries(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
-    """Each piece of work with what it found, or why it got no box, as they end."""
+    """Each piece of work with its result, or why it got no box, as they end."""
     if not work:
         return
     if options.here:
         yield from _tried_here(catalogue, options, work)
         return
-    # Spawned, not forked: a CUDA context and torch's threads survive no fork.
+    # Spawned: a CUDA context and torch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     workers = max(1, min(workers, len(work)))
     gpus = context.SimpleQueue()
@@ -194,7 +195,7 @@ def _tries(
             yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
     except BrokenProcessPool as error:
         raise JudgeFailure(
-            "a process that proves challenges ended by itself", "Is memory short? Try --jobs 1."
+            "a process that proves challenges ended unexpectedly", "Is memory short? Try --jobs 1."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -214,12 +215,12 @@ def _tried_here(
 
 
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
-    # A reference that fails does so for every submission; it is reported once.
-    checks = list({(it.name, it.summary): it for it in draft.checks}.values())
-    draft.tried.sort(key=lambda it: (list(CandidateRole).index(it.role), it.name))
+    # A failing reference fails every submission; report it once.
+    checks = list({(check.name, check.summary): check for check in draft.checks}.values())
+    draft.tried.sort(key=lambda result: (list(CandidateRole).index(result.role), result.name))
     if draft.approximations:
-        order = [it.name for it in catalogue.load(draft.slug).manifest.workloads]
-        draft.approximations.sort(key=lambda it: order.index(it.workload))
+        order = [workload.name for workload in catalogue.load(draft.slug).manifest.workloads]
+        draft.approximations.sort(key=lambda result: order.index(result.workload))
         checks += approximation_checks(draft.approximations, draft.misfits, draft.unfair)
     if draft.tried:
         checks += suite_checks(

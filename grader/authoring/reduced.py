@@ -1,8 +1,8 @@
-"""Sizes of a workload that this machine can draw many rounds of, and what is lost by them.
+"""Sizes of a workload at which this machine can draw many rounds, and what that loses.
 
-A size may shrink freely where each element of a result is made from as many elements of the inputs as before: fewer
-rows of a softmax are only fewer chances to be wrong. Where sums become shorter, rounding and chance weigh more beside
-the tolerance, and ``factor`` says by how much.
+A size may shrink freely if each element of a result still depends on as many input elements: fewer rows of a softmax
+only mean fewer chances to be wrong. Shorter sums make rounding and chance weigh more relative to the tolerance, by
+``factor``.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from grader.judge.oracle import right_answers, workload_case
 if TYPE_CHECKING:
     import torch
 
-# What one round may hold and compute: some 10 ms of one core with the reference in float64. What is exact takes less.
+# Limits of one round: some 10 ms of one core for the reference in float64; exact results take less.
 ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
-# A size that may shrink freely keeps so many, if that is enough; one that sums depend on shrinks only if it is long.
+# A size that may shrink freely keeps at least this; one that sums depend on shrinks only if it is long.
 _SEVERAL, _LONG = 64, 256
-# Sizes at which it is tried what depends on what, and how many elements are changed for that.
+# Sizes for finding dependences, and the number of elements changed for it.
 _SMALL, _CHANGED = 24, 24
-# Twice the size, this many times the elements that a result is made from: the border between as many and twice as many.
+# Threshold for "twice the size, twice as many input elements".
 _GROWS = 1.4
 _SEED = 3
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """``factor``: how many times as many terms the sums of the workload itself have. 1 where nothing is lost."""
+    """``factor``: how many times more terms the workload's own sums have; 1 if nothing is lost."""
 
     workload: Workload
     factor: float
@@ -46,7 +46,7 @@ class Reduced:
 
 
 def reduced(challenge: Challenge, workload: Workload) -> Reduced:
-    """Raises ChallengeInvalid where the reference fails."""
+    """Raises ChallengeInvalid if the reference fails."""
     manifest, sizes = challenge.manifest, dict(workload.sizes)
     exact = manifest.exact
     most = EXACT_ELEMENTS if exact else ELEMENTS
@@ -70,7 +70,6 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
 
 
 def _halve(sizes: dict[str, int], names: Sequence[str]) -> None:
-    """Odd sizes stay odd."""
     for name in names:
         sizes[name] = max(1, sizes[name] // 2 | sizes[name] & 1)
 
@@ -81,24 +80,24 @@ def _small_enough(manifest: Manifest, sizes: Mapping[str, int], most: int) -> bo
 
 
 def _free(challenge: Challenge, sizes: Mapping[str, int], name: str) -> bool:
-    """Whether it is a dimension of a result, and one on which no element's number of terms depends."""
+    """True if it is a dimension of a result and no element's number of terms depends on it."""
     manifest = challenge.manifest
     dimension = any(name in parse(text).names for arg in manifest.results for text in arg.shape)
     return dimension and 1 / _GROWS < _growth(challenge, sizes, [name]) < _GROWS
 
 
 def _growth(challenge: Challenge, sizes: Mapping[str, int], names: Sequence[str]) -> float:
-    """How many times as many elements of an input an element of a result is made from where ``names`` are twice as
-    large, as tried at small sizes: what is farthest from 1 among all inputs and results."""
+    """Growth of the number of input elements per result element if ``names`` double, tried at small sizes: the one
+    farthest from 1 among all inputs and results."""
     small = {name: min(size, _SMALL) for name, size in sizes.items()}
     double = {name: 2 * size if name in names else size for name, size in small.items()}
     one, two = _needs(challenge, small), _needs(challenge, double)
     ratios = [two[pair] / one[pair] for pair in one if one[pair] > 0 and two[pair] > 0]
-    return max(ratios, key=lambda it: abs(math.log(it)), default=1.0)
+    return max(ratios, key=lambda growth: abs(math.log(growth)), default=1.0)
 
 
 def _needs(challenge: Challenge, sizes: Mapping[str, int]) -> dict[tuple[str, str], float]:
-    """By input and result: how many elements of the input an element of the result depends on, on average."""
+    """By input and result: the average number of input elements that a result element depends on."""
     manifest = challenge.manifest
     case = workload_case(challenge, Workload(name="small sizes", sizes=dict(sizes)))
     inputs = draw_inputs(manifest, case, _SEED)
@@ -119,7 +118,7 @@ def _needs(challenge: Challenge, sizes: Mapping[str, int]) -> dict[tuple[str, st
 
 
 def _changed(arg: Argument, values: torch.Tensor, place: int) -> torch.Tensor:
-    """One element is another value that the input may hold."""
+    """Replaces one element by another valid value."""
     changed = values.clone()
     flat = changed.view(-1)
     flat[place] = flat[place] * 1.5 + 0.5 if arg.dtype.floating else flat[(place + 1) % flat.numel()]

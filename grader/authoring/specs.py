@@ -1,5 +1,4 @@
-"""Whether everything that students and teachers read is present: the spec's parts, the starters, the mistake of each
-mutant."""
+"""Checks the texts for students and teachers: parts of the spec, starters, the mistake named in each mutant."""
 
 from __future__ import annotations
 
@@ -20,36 +19,36 @@ LEAST_MUTANTS = 5
 
 
 def text_checks(challenge: Challenge) -> list[Check]:
-    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid where ``spec.md`` is missing."""
+    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid if ``spec.md`` is missing."""
     return [
         check("spec", spec_problems(challenge.spec) + _untouched(challenge), "every part is present"),
-        check("starters", _starter_problems(challenge), "as the signature makes them", bad=Status.ERROR),
+        check("starters", _starter_problems(challenge), "they fit the signature", bad=Status.ERROR),
         _mutants(challenge),
     ]
 
 
 def spec_problems(spec: str) -> list[str]:
-    """Which part of a spec is missing."""
     problems = []
     if not spec.startswith("# "):
         problems.append("it does not begin with '# Title'")
-    problems += [f"there is no section '## {it}'" for it in ("Contract", "Hints") if f"\n## {it}" not in spec]
+    problems += [
+        f"there is no section '## {part}'" for part in ("Contract", "Hints") if f"\n## {part}" not in spec
+    ]
     contract = _section(spec, "Contract")
     if contract and not re.search(r"^\|[ :-]*-", contract, re.MULTILINE):
-        problems.append("'## Contract' has no table: what happens when")
+        problems.append("'## Contract' has no table of conditions and results")
     hints = spec.count("<details>")
     if hints < LEAST_HINTS:
-        problems.append(f"it has {hints} hints in <details>; a ladder has at least {LEAST_HINTS}")
+        problems.append(f"it has {hints} hints in <details>; it needs at least {LEAST_HINTS}")
     if hints != spec.count("</details>"):
         problems.append("<details> and </details> do not pair")
     if not re.search(r"\]\(https?://", spec):
-        problems.append("it links to no background: [what it teaches](https://...)")
+        problems.append("it has no link to background reading, such as [title](https://...)")
     return problems
 
 
 def _untouched(challenge: Challenge) -> list[str]:
-    """What is still the text that `grader challenge new` writes."""
-    told = "still says what `grader challenge new` wrote: say it for your operation"
+    told = "is still the text of `grader challenge new`: write your own"
     problems = []
     if _introduction(challenge.spec) == _introduction(SPEC_TEMPLATE):
         problems.append(f"its introduction {told}")
@@ -59,7 +58,6 @@ def _untouched(challenge: Challenge) -> list[str]:
 
 
 def _introduction(spec: str) -> str:
-    """The text between the title and the first block or section."""
     return re.split(r"^(?:```|## )", spec.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
@@ -74,9 +72,7 @@ def _starter_problems(challenge: Challenge) -> list[str]:
         path = challenge.folder / starter_name(language)
         made = signature.starter(challenge.manifest, language)
         if path.exists() and path.read_text(encoding="utf-8") != made:
-            problems.append(
-                f"{path.name} is not what the signature makes; remove it, or change the signature"
-            )
+            problems.append(f"{path.name} does not fit the signature; remove it, or change the signature")
     return problems
 
 
@@ -86,7 +82,7 @@ def _mutants(challenge: Challenge) -> Check:
         f"{path.name} does not begin with '{MISTAKE}...'" for path in files if not _names_mistake(path)
     ]
     if len(files) < LEAST_MUTANTS:
-        problems.insert(0, f"there are {len(files)} mutants; {LEAST_MUTANTS} are the least")
+        problems.insert(0, f"there are {len(files)} mutants; at least {LEAST_MUTANTS} are needed")
     return check("mutant_files", problems, f"{len(files)} mutants, each names its mistake")
 
 

@@ -1,4 +1,4 @@
-"""Runs one submission of ours against a suite, by the judge that ranks, in a forked box."""
+"""Runs one of our submissions against a suite in a forked box, with the judge that ranks."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# How a report begins where Python code raised. Reports of a crash, a GPU fault or a wrong answer begin otherwise.
+# How a report begins if Python code raised, unlike one of a crash, a GPU fault or a wrong answer.
 _RAISED = re.compile(r"\w+ while solve ran")
-# How a report says that the process called exit, was killed, or broke the connection; a crash reads otherwise.
+# How a report says that the process called exit, was killed, or broke the connection, unlike one of a crash.
 _EXITED = re.compile(
     r"^While [^:]*?, the process (?:ended itself|was ended by signal (?:9|15))\b|^It broke the connection"
 )
-# The driver's errors and those of the CUDA runtime, by name; torch and Triton quote them.
+# Names in errors of the driver and the CUDA runtime; torch and Triton quote them.
 _OF_THE_GPU = ("CUDA", "cudaError")
-# What is kept of a compiler's words or of a mismatch: enough to see what went wrong.
+# Length of a quoted compiler message or mismatch.
 _DETAIL_CHARS = 400
 
 
 @dataclass
 class Trial:
-    """One challenge on one device. Its questions are drawn once and asked of every submission. ``compiled``: by source,
-    what was compiled already. ``on_case`` is told of each case before it is asked, and with no name after the last."""
+    """One challenge on one device. Questions are drawn once and asked of every submission."""
 
     challenge: Challenge
     device: Device
     boxes: BoxMaker
     compiled: dict[str, CompileResult] = field(default_factory=dict)
+    # Called before each case, and with an empty name after the last.
     on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
 
     @property
     def cases(self) -> list[Case]:
-        """All but those for a GPU alone, which are asked one submission at a time: see ``try_large``."""
-        return [it for it in [*self.challenge.cases, *self.challenge.hidden_cases] if it.on is None]
+        """All but GPU-only cases, which run one submission at a time: see ``try_large``."""
+        return [case for case in [*self.challenge.cases, *self.challenge.hidden_cases] if case.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
-        """Run ``candidate``. A wrong one ends at its first failure unless ``every_case``.
+        """Run ``candidate``. A wrong one stops at its first failure unless ``every_case``.
 
-        Raises ChallengeInvalid where the reference fails, BoxUnavailable where no box can be had.
+        Raises ChallengeInvalid if the reference fails, BoxUnavailable if no box starts.
         """
         return self.try_cases(candidate, self.cases, every_case=every_case or not candidate.role.wrong)
 
     def try_large(self, candidate: Candidate) -> CandidateResult:
-        """The same with the cases for a GPU alone, those for which this one has the memory. Nothing else may use it."""
+        """``try_out`` on GPU-only cases that fit this GPU. Nothing else may use it meanwhile."""
         cases = cases_on(self.challenge, kind_of(self.device.name))
         plan = self.device.memory_plan
         large = [
@@ -74,10 +74,9 @@ class Trial:
         return self.try_cases(replace(candidate, large=False), large, every_case=True)
 
     def try_cases(self, candidate: Candidate, cases: Sequence[Case], *, every_case: bool) -> CandidateResult:
-        """Run ``candidate`` on ``cases``; see ``try_out``."""
         began = time.perf_counter()
         ending, reports, detail = self._ending(candidate, cases, every_case)
-        failed = [it for it in reports if it.verdict.failed]
+        failed = [report for report in reports if report.verdict.failed]
         if failed:
             detail = f"{failed[0].name}: {failed[0].verdict.value}: {_told(failed[0])}"
         return CandidateResult(
@@ -86,8 +85,8 @@ class Trial:
             name=candidate.name,
             language=candidate.language,
             ending=ending,
-            failed=[it.name for it in failed],
-            ran=sum(it.verdict is not CaseVerdict.NOT_RUN for it in reports),
+            failed=[report.name for report in failed],
+            ran=sum(report.verdict is not CaseVerdict.NOT_RUN for report in reports),
             no_answer=_no_answer(failed[0]) if failed else "",
             detail=detail[:_DETAIL_CHARS],
             seconds=round(time.perf_counter() - began, 3),
@@ -113,11 +112,11 @@ class Trial:
             return CandidateOutcome.BROKEN, [], failed.detail
         finally:
             launcher.close()
-        right = not any(it.verdict.holds_back for it in reports)
+        right = not any(report.verdict.holds_back for report in reports)
         return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
-        """Compile a source that needs it and hand ``launcher`` the library. What keeps it from running, or None."""
+        """Compile the source if needed and hand ``launcher`` the library. Returns why it cannot run, or None."""
         if candidate.language.compiled:
             compiler = compiler_of(candidate.language)
             if compiler.version() is None:
@@ -136,7 +135,7 @@ class Trial:
         return None
 
     def launcher(self, candidate: Candidate, cases: Sequence[Case] = ()) -> Launcher:
-        """Starts boxes with ``candidate`` loaded, its seeds the same in every run."""
+        """Starts boxes with ``candidate`` loaded. Its seeds are the same in every run."""
         request = Request(
             challenge=self.challenge,
             language=candidate.language,
@@ -165,15 +164,15 @@ class Trial:
         return suite.reports
 
     def _small_first(self, cases: Sequence[Case]) -> list[Case]:
-        """Most mistakes show on small cases too, and in the interpreter a large one takes a hundred times as long."""
+        """Most mistakes show on small cases, and the interpreter needs a hundred times as long for a large one."""
         manifest = self.challenge.manifest
         return sorted(
             cases,
-            key=lambda it: sum(math.prod(manifest.shape(arg, it.sizes)) for arg in manifest.buffers),
+            key=lambda case: sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers),
         )
 
     def _question(self, case: Case, seed: int) -> Question:
-        if case.on is not None:  # too large to be kept
+        if case.on is not None:  # too large to keep
             return ask(self.challenge, case, seed, self.device.torch_device)
         if case.name not in self._questions:
             self._questions[case.name] = ask(self.challenge, case, seed, self.device.torch_device)
@@ -185,13 +184,13 @@ def _told(report: CaseReport) -> str:
 
 
 def _no_answer(report: CaseReport) -> str:
-    """How a submission failed without a wrong answer, or nothing. A fault of the GPU counts as an answer, and so does a
-    crash by a stray access, which ends with a signal."""
+    """How a submission failed without a wrong answer, or "". GPU faults and crashes by stray accesses (signals) count
+    as answers."""
     if report.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT, CaseVerdict.OUTPUT_LIMIT):
         return f"ends with {report.verdict.value}"
     if _EXITED.search(report.detail):
         return "ends its process"
-    # torch and Triton raise exceptions for faults of the GPU, too.
+    # torch and Triton also raise exceptions for GPU faults.
     if _RAISED.match(report.detail) and not any(name in report.detail for name in _OF_THE_GPU):
         return "raises an exception"
     return ""

@@ -1,4 +1,4 @@
-"""What the submissions that were run say of the suite."""
+"""Turns the results of submissions into findings about the suite."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def suite_checks(
     cases: Sequence[str] = (),
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Check]:
-    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix``, ``kills`` of all ``cases``, too.
+    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix`` also ``kills`` of all ``cases``.
 
-    ``waives``: reasons by name, of which those of generic kernels matter here.
+    ``waives``: reasons by name; those of generic kernels matter here.
     """
     checks = [
         _right(tried, CandidateRole.SOLUTION, "solutions"),
@@ -37,41 +37,48 @@ def suite_checks(
         _killed(tried, CandidateRole.GENERIC, "generic", waives),
         _kills(tried, cases) if matrix else None,
     ]
-    return [it for it in checks if it is not None]
+    return [check for check in checks if check is not None]
 
 
 def approximation_checks(
     results: Sequence[ApproximationResult], misfits: Sequence[str], unfair: Sequence[str] = ()
 ) -> list[Check]:
-    """``approximations``: none passes without leave. ``special_inputs``: all fit the workloads. ``fair_rounds``: native
-    PyTorch passes every kind of round."""
-    of = {outcome: [it for it in results if it.outcome is outcome] for outcome in ApproximationOutcome}
+    """``approximations``: none passes unless allowed. ``special_inputs``: all fit the workloads. ``fair_rounds``:
+    native PyTorch passes every kind of round."""
+    of = {
+        outcome: [result for result in results if result.outcome is outcome]
+        for outcome in ApproximationOutcome
+    }
     problems = [_passing(name, found) for name, found in _by_name(of[ApproximationOutcome.PASSES]).items()]
-    counted = Counter(it.workload for it in of[ApproximationOutcome.CAUGHT])
+    counted = Counter(result.workload for result in of[ApproximationOutcome.CAUGHT])
     good = "caught: " + ", ".join(f"{number} at {name}" for name, number in counted.items())
-    remarks = [f"{name}: {sizes}" for name, sizes in {it.workload: _tried_at(it) for it in results}.items()]
-    for reason in dict.fromkeys(it.reason for it in of[ApproximationOutcome.ALLOWED]):
-        names = dict.fromkeys(it.name for it in of[ApproximationOutcome.ALLOWED] if it.reason == reason)
+    remarks = [
+        f"{name}: {sizes}"
+        for name, sizes in {result.workload: _tried_at(result) for result in results}.items()
+    ]
+    for reason in dict.fromkeys(result.reason for result in of[ApproximationOutcome.ALLOWED]):
+        names = dict.fromkeys(
+            result.name for result in of[ApproximationOutcome.ALLOWED] if result.reason == reason
+        )
         remarks.append(f"allowed: {', '.join(names)}: {reason}")
-    if unable := dict.fromkeys(it.name for it in of[ApproximationOutcome.NOT_APPLICABLE]):
-        remarks.append(f"no mistake where all that is asked comes out right: {', '.join(unable)}")
+    if unable := dict.fromkeys(result.name for result in of[ApproximationOutcome.NOT_APPLICABLE]):
+        remarks.append(f"not mistakes here, because every compared answer is right: {', '.join(unable)}")
     return [
         check("approximations", problems, good, remarks=remarks),
-        check("special_inputs", list(misfits), "those of every timed case fit the workloads"),
+        check("special_inputs", list(misfits), "the special inputs of every timed case fit the workloads"),
         check("fair_rounds", list(unfair), "native PyTorch passes rounds of every kind", bad=Status.ERROR),
     ]
 
 
 def _by_name(results: Sequence[ApproximationResult]) -> dict[str, list[ApproximationResult]]:
     found: dict[str, list[ApproximationResult]] = {}
-    for it in results:
-        found.setdefault(it.name, []).append(it)
+    for result in results:
+        found.setdefault(result.name, []).append(result)
     return found
 
 
 def _passing(name: str, found: Sequence[ApproximationResult]) -> str:
-    """How likely it passes a grading, at each workload."""
-    where = ", ".join(f"{it.probability:.2g} at {it.workload}" for it in found)
+    where = ", ".join(f"{result.probability:.2g} at {result.workload}" for result in found)
     return f"{name} ({found[0].words}) passes gradings with a probability of {where}"
 
 
@@ -82,16 +89,22 @@ def _tried_at(result: ApproximationResult) -> str:
 
 
 def _of(tried: Sequence[CandidateResult], role: CandidateRole) -> list[CandidateResult]:
-    return [it for it in tried if it.role is role]
+    return [result for result in tried if result.role is role]
 
 
 def _right(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> Check | None:
     found = _of(tried, role)
     if not found:
         return None
-    problems = [f"{it.name}: {it.ending.value}: {it.detail}" for it in found if it.ending not in _PASSING]
-    good = "; ".join(f"{it.name}: {it.ending.value.replace('_', ' ')}" for it in found)
-    remarks = [f"{it.name}: {it.detail}" for it in found if it.ending is CandidateOutcome.NOT_RUN]
+    problems = [
+        f"{result.name}: {result.ending.value}: {result.detail}"
+        for result in found
+        if result.ending not in _PASSING
+    ]
+    good = "; ".join(f"{result.name}: {result.ending.value.replace('_', ' ')}" for result in found)
+    remarks = [
+        f"{result.name}: {result.detail}" for result in found if result.ending is CandidateOutcome.NOT_RUN
+    ]
     return check(name, problems, good, bad=Status.ERROR, remarks=remarks)
 
 
@@ -101,59 +114,68 @@ def _killed(
     name: str,
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> Check | None:
-    """Every wrong one fails. A survivor is a weakness of the suite unless the challenge waives it; one that does not
-    load proves nothing."""
+    """Every wrong kernel fails. A survivor is a weakness of the suite unless waived; one that does not load proves
+    nothing."""
     found = _of(tried, role)
     if not found:
         return None
-    survivors = [it for it in found if it.ending is CandidateOutcome.ACCEPTED]
-    problems = [f"{it.name} survives all {it.ran} cases" for it in survivors if it.name not in waives]
-    broken = [f"{it.name} does not load: {it.detail}" for it in found if it.ending is CandidateOutcome.BROKEN]
-    # Without a wrong answer, whether the suite catches the mistake is unknown.
-    broken += [f"{it.name} {it.no_answer}: {it.detail}" for it in found if it.no_answer]
+    survivors = [result for result in found if result.ending is CandidateOutcome.ACCEPTED]
+    problems = [
+        f"{result.name} survives all {result.ran} cases" for result in survivors if result.name not in waives
+    ]
+    broken = [
+        f"{result.name} does not load: {result.detail}"
+        for result in found
+        if result.ending is CandidateOutcome.BROKEN
+    ]
+    # Without a wrong answer nobody knows whether the suite catches the mistake.
+    broken += [f"{result.name} {result.no_answer}: {result.detail}" for result in found if result.no_answer]
     broken += _unknown_waivers(found, waives)
-    ran = [it for it in found if it.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)]
-    dead = sum(it.ending is CandidateOutcome.FAILED for it in ran)
+    ran = [
+        result for result in found if result.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)
+    ]
+    dead = sum(result.ending is CandidateOutcome.FAILED for result in ran)
     remarks = [
-        f"{it.name}: not applicable: {it.detail}"
-        for it in found
-        if it.ending is CandidateOutcome.NOT_APPLICABLE
+        f"{result.name}: not applicable: {result.detail}"
+        for result in found
+        if result.ending is CandidateOutcome.NOT_APPLICABLE
     ]
     remarks += [
-        f"{it.name}: not run: {it.detail}"
-        for it in found
-        if it.ending in (CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
+        f"{result.name}: not run: {result.detail}"
+        for result in found
+        if result.ending in (CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
     ]
     remarks += [
-        f"{it.name} survives, as the challenge waives it: {waives[it.name]}"
-        for it in survivors
-        if it.name in waives
+        f"{result.name} survives, and the challenge waives it: {waives[result.name]}"
+        for result in survivors
+        if result.name in waives
     ]
     remarks += [
-        f"{it.name} is waived, but a case catches it" for it in found if it.failed and it.name in waives
+        f"{result.name} is waived, but a case catches it"
+        for result in found
+        if result.failed and result.name in waives
     ]
-    first = [f"{it.name} ({it.failed[0]})" for it in found if it.failed]
+    first = [f"{result.name} ({result.failed[0]})" for result in found if result.failed]
     remarks += [f"killed by: {', '.join(first)}"] if first else []
     bad = Status.ERROR if broken else Status.WEAK
     return check(name, broken + problems, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:
-    """Waivers of generic kernels, ``mistake:result``, that name none of these."""
+    """Waivers in the form ``mistake:result`` that match no generic kernel."""
     if not waives:
         return []
-    known = [it.name for it in found]
+    known = [result.name for result in found]
     unknown = [name for name in waives if ":" in name and name not in known]
     return [f"[waives] names '{name}'; the generic kernels are {', '.join(known)}" for name in unknown]
 
 
 def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:
-    """How many wrong kernels each case kills, and which cases kill none. That fails nothing: some cases are there to
-    show what is allowed."""
-    wrong = [it for it in tried if it.role.wrong and it.ending is CandidateOutcome.FAILED]
+    """The number of wrong kernels that each case kills. Never fails: some cases only show what is allowed."""
+    wrong = [result for result in tried if result.role.wrong and result.ending is CandidateOutcome.FAILED]
     if not wrong:
         return None
-    kills = Counter(name for it in wrong for name in it.failed)
+    kills = Counter(name for result in wrong for name in result.failed)
     idle = [name for name in cases if name not in kills]
     listed = [f"{name} kills {count} of {len(wrong)}" for name, count in kills.most_common()]
     summary = f"{len(kills)} of {len(cases)} cases kill; nothing is killed by: {', '.join(idle) or 'none'}"

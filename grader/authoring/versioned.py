@@ -1,4 +1,4 @@
-"""Whether what judging depends on is still what git first committed under its version number."""
+"""Whether what judging depends on is unchanged since git first committed its version number."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, NotFound
 from grader.schemas.proof import Check
 
-# Changes that a remark names; `grader challenge diff` lists all.
+# Changes named in a remark; `grader challenge diff` lists all.
 _NAMED = 4
 _SHORT = 10
 
 
 def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
-    """``version``. A change under the same number is a remark, not a problem: git does not know what was served, and a
-    number that nobody was judged under may stand for anything yet. Raises ChallengeInvalid.
-    """
+    """``version``. A change under the same number is only a remark: git does not know what was served, and an unserved
+    number may still change. Raises ChallengeInvalid."""
     version = challenge.manifest.version
     found = changed_since_numbered(catalogue, challenge)
     if not found:
         return check("version", [], f"{version}")
     commit, changed = found
-    parts = list(dict.fromkeys(f"{it.part.replace('_', ' ')} {it.name}".strip() for it in changed))
+    parts = list(
+        dict.fromkeys(f"{change.part.replace('_', ' ')} {change.name}".strip() for change in changed)
+    )
     named = ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
     remark = (
-        f"{named} changed since version {version} was committed: where it was served, a platform refuses this folder "
+        f"{named} changed since version {version} was committed: a platform that served it refuses this folder "
         f"until it says `version = {version + 1}` (grader challenge diff {challenge.slug} --against "
         f"{commit[:_SHORT]})"
     )
@@ -39,14 +40,13 @@ def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
 def changed_since_numbered(
     catalogue: Catalogue, challenge: Challenge
 ) -> tuple[str, list[ContentChange]] | None:
-    """The commit that gave ``challenge`` its present number, and what judging depends on that changed since; None where
-    nothing did, where the number is not yet committed, and where git cannot tell. Raises ChallengeInvalid.
-    """
+    """The commit that introduced ``challenge``'s number, and what changed since that judging depends on. None if
+    nothing did, the number is not committed, or git cannot tell. Raises ChallengeInvalid."""
     now = content(challenge)
     commit = numbered_in(catalogue, challenge.slug)
     if commit is None:
         return None
-    # A folder that today's grader does not load was served by another.
+    # A folder that today's grader cannot load was served by an older one.
     with (
         suppress(BadRequest, NotFound, ChallengeInvalid),
         at_reference(catalogue, challenge.slug, commit) as then,

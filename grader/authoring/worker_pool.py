@@ -1,4 +1,4 @@
-"""What a process that proves challenges does: it keeps one device and one maker of boxes for all of its work."""
+"""A process that proves challenges: it keeps one device and one box maker for all its work."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from grader.schemas.proof import CandidateResult, CandidateRole, Check, Status
 
 
 class Part(StrEnum):
-    """What a piece of work is: all that runs no submission, one submission against the suite, a timed run, or wrong
-    answers at one workload."""
+    """Kinds of work: all checks without submissions, one submission against the suite, a timed run, wrong answers at
+    one workload."""
 
     FILES = "files"
     SUBMISSION = "submission"
@@ -48,8 +48,6 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Work:
-    """One piece of work on a challenge; ``number`` is that of a submission, or of a workload."""
-
     slug: str
     part: Part = Part.FILES
     number: int = 0
@@ -67,8 +65,6 @@ class Done:
 
 
 class _WorkerThread:
-    """The state of one process."""
-
     def __init__(self, catalogue: Path, device: str, gpu: int) -> None:
         tune()
         self.catalogue = Catalogue(catalogue)
@@ -77,14 +73,14 @@ class _WorkerThread:
         self._bench: Trial | None = None
 
     def bench(self, slug: str) -> Trial:
-        """Work comes challenge by challenge, so the last one is most often the next."""
+        """Keeps only the last challenge: work comes challenge by challenge."""
         if self._bench is None or self._bench.challenge.slug != slug:
             self._bench = Trial(self.catalogue.load(slug), self.device, self.boxes)
         return self._bench
 
 
 class GpuNumbers(Protocol):
-    """A queue between processes, or one within this one."""
+    """A queue between processes, or within this one."""
 
     def get(self) -> int: ...
 
@@ -94,20 +90,20 @@ _unusable: GraderError | None = None
 
 
 def begin(catalogue: Path, device: str, gpus: GpuNumbers) -> None:
-    """Called once in each process of the pool, before its first work. ``gpus`` has a GPU's number for each."""
+    """Runs once in each process of the pool, before its first work. ``gpus`` holds a GPU's number for each."""
     global _worker, _unusable
-    # Ctrl-C goes to the whole terminal; the process that was started decides what it means.
+    # Ctrl-C reaches the whole terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _worker = _WorkerThread(catalogue, device, gpus.get())
-    except GraderError as error:  # raised here it would be lost: a pool passes no reason on
+    except GraderError as error:  # a pool would lose the reason if raised here
         _unusable = error
         return
     atexit.register(_worker.boxes.close)
 
 
 def do(work: Work) -> Done:
-    """Do one piece of work. Raises BoxUnavailable where the machine fails; what the challenge gets wrong is a check."""
+    """Raises BoxUnavailable if the machine fails; the challenge's mistakes become checks."""
     if _unusable is not None:
         raise _unusable
     assert _worker is not None, "begin() comes first"
@@ -127,19 +123,21 @@ def _run(bench: Trial, work: Work) -> Done:
     try:
         made = subjects(bench.challenge, work.languages)
         if work.part is Part.MEASURED:
-            solutions = [it for it in made if it.role is CandidateRole.SOLUTION]
-            large = [*solutions, *(it for it in made if it.large)]
+            solutions = [candidate for candidate in made if candidate.role is CandidateRole.SOLUTION]
+            large = [*solutions, *(candidate for candidate in made if candidate.large)]
             return Done(
                 checks=[calibrated_check(bench), measured_check(bench, solutions)],
-                tried=[bench.try_large(it) for it in large] if _has_large(bench.challenge) else [],
+                tried=[bench.try_large(candidate) for candidate in large]
+                if _has_large(bench.challenge)
+                else [],
             )
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
-    except ChallengeInvalid as error:  # the same for every submission: the checks without one say it once
+    except ChallengeInvalid as error:  # the same for every submission: the checks without one report it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
 
 
 def approximate(challenge: Challenge, number: int, device: Device) -> Done:
-    """Try wrong answers at workload ``number``: on a GPU at its own sizes, if they fit. A failure of the reference is a
+    """Try wrong answers at workload ``number``; on a GPU at its own sizes, if they fit. A failing reference becomes a
     check."""
     workload = challenge.manifest.workloads[number]
     plan = device.memory_plan
@@ -152,7 +150,7 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
 
 
 def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool) -> Odds:
-    """At sizes that a processor can try, too, where a GPU holds one round but not what it is compared with."""
+    """Falls back to a processor's sizes if a GPU has room for one round but not for its comparison."""
     import torch
 
     try:
@@ -165,7 +163,7 @@ def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool)
 
 
 def examine(challenge: Challenge, device: Device) -> list[Check]:
-    """Every check that runs no submission; one that cannot be made says why as an error of its own."""
+    """Every check that runs no submission; one that cannot be made becomes an error."""
     parts: list[tuple[str, Callable[[], list[Check]]]] = [
         ("spec", lambda: text_checks(challenge)),
         ("contract", lambda: [contract_check(challenge)]),
@@ -181,28 +179,30 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
             checks += part()
         except ChallengeInvalid as error:
             checks.append(Check(name=name, status=Status.ERROR, summary=error.message))
-        except (
-            Exception
-        ) as error:  # staff's own reference, outside the judge's care: whatever it raises is its fault
+        except Exception as error:  # staff's reference, not run by the judge: whatever it raises is its fault
             summary = f"{type(error).__name__}: {error}"
             checks.append(Check(name=name, status=Status.ERROR, summary=summary))
     return checks
 
 
 def _has_large(challenge: Challenge) -> bool:
-    return any(it.on for it in [*challenge.cases, *challenge.hidden_cases])
+    return any(case.on for case in [*challenge.cases, *challenge.hidden_cases])
 
 
 def small_cases(challenge: Challenge) -> list[Case]:
-    """All but those for a GPU alone: side by side, these would not fit its memory."""
-    return [it for it in [*challenge.cases, *challenge.hidden_cases] if it.on is None]
+    """All but GPU-only cases, which would not fit its memory in parallel."""
+    return [case for case in [*challenge.cases, *challenge.hidden_cases] if case.on is None]
 
 
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
-    """A GPU's workloads are left to the timed runs: side by side they would not fit its memory."""
+    """Leaves a GPU's workloads to the timed runs: in parallel they would not fit its memory."""
     cases = small_cases(challenge)
     if device.on_processor:
         on = kind_of(device.name).workloads
-        cases += [workload_case(challenge, it) for it in challenge.manifest.workloads if it.on == on]
+        cases += [
+            workload_case(challenge, workload)
+            for workload in challenge.manifest.workloads
+            if workload.on == on
+        ]
     found = calibrate(challenge, cases, device.torch_device)
     return calibration_checks(challenge, found, loose=device.on_processor)

@@ -1,4 +1,4 @@
-"""A challenge's two folders as one ZIP archive: packed, and taken apart without trusting a byte of it.
+"""A challenge's two folders as one ZIP archive, packed and unpacked without trusting its contents.
 
 Nothing here runs or imports what an archive holds.
 """
@@ -26,19 +26,17 @@ from grader.errors import BadBundle
 from grader.languages import Language
 
 PARTS = ("challenges", "reference")
-# What a challenge is made of: text that people write.
 _SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
-# Of these, what an examination runs or compiles, and what it goes by.
-_RUN = (MANIFEST, *(suffix for it in Language for suffix in it.suffixes))
+# The files that an examination runs, compiles or depends on.
+_RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
-# What editors, systems and Python leave in folders.
 _LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desktop\.ini|[^/]*\.pyc)(/|$)")
-# Deepest: reference/SLUG/staff/mutants/NAME.
+# The deepest path is reference/SLUG/staff/mutants/NAME.
 _DEPTH = 6
 _ENCRYPTED = 0x1
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
-# What is raised of an archive that is none, or is damaged, by whichever compression.
+# Raised for a damaged archive or one that is not a ZIP, depending on its compression.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -48,13 +46,13 @@ _UNREADABLE = (
     EOFError,
     ValueError,
 )
-# The same files give the same bytes.
+# Fixed, so the same files give the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """``files``: path below a course's root, such as ``challenges/scale/spec.md`` -> its bytes, which are UTF-8."""
+    """``files``: UTF-8 bytes by path below a course's root, such as ``challenges/scale/spec.md``."""
 
     slug: str
     manifest: Manifest
@@ -70,11 +68,10 @@ class Bundle:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(map(len, self.files.values()))
 
     def text(self, path: str) -> str:
-        """A file's text; empty where there is no such file."""
+        """The text of a file, "" if it does not exist."""
         return self.files.get(path, b"").decode()
 
     @property
@@ -82,16 +79,14 @@ class Bundle:
         return f"challenges/{self.slug}/spec.md"
 
     def with_file(self, path: str, text: str) -> Bundle:
-        """The same with another text of one file. Raises BadBundle."""
+        """A copy with new text for one file. Raises BadBundle."""
         return of_files({**self.files, path: text.encode()})
 
     def same_python(self, other: Bundle) -> bool:
-        """Whether both hold the same Python and the same manifest: what was found by running the one holds of the
-        other."""
+        """True if both have the same Python and manifest, so results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
 
     def packed(self) -> bytes:
-        """As a ZIP archive."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, data in sorted(self.files.items()):
@@ -102,7 +97,6 @@ class Bundle:
         return buffer.getvalue()
 
     def write(self, root: Path) -> None:
-        """Put the files below ``root``."""
         for path, data in self.files.items():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -114,7 +108,7 @@ def _run_files(bundle: Bundle) -> dict[str, bytes]:
 
 
 def of_challenge(challenge: Challenge) -> Bundle:
-    """What a course folder holds of one challenge. Raises BadBundle."""
+    """The files of a challenge in a course folder. Raises BadBundle."""
     files = {}
     for part, folder in zip(PARTS, (challenge.folder, challenge.reference_folder), strict=True):
         for path in sorted(folder.rglob("*")):
@@ -130,11 +124,11 @@ def of_challenge(challenge: Challenge) -> Bundle:
 
 
 def of_files(files: Mapping[str, bytes]) -> Bundle:
-    """Raises BadBundle where the files are not those of one challenge."""
+    """Raises BadBundle if the files are not exactly one challenge."""
     slugs = {path.split("/")[1] for path in files if path.count("/") >= 2}
     if len(slugs) != 1:
         found = f"challenges: {', '.join(sorted(slugs)[:5])}" if slugs else "no challenge"
-        raise BadBundle(f"The archive has to hold one challenge; it holds {found}.", _LAYOUT)
+        raise BadBundle(f"The archive must hold exactly one challenge; it holds {found}.", _LAYOUT)
     (slug,) = slugs
     if not _SLUG.fullmatch(slug):
         raise BadBundle(
@@ -142,7 +136,7 @@ def of_files(files: Mapping[str, bytes]) -> Bundle:
         )
     manifest = f"challenges/{slug}/{MANIFEST}"
     needed = (manifest, f"challenges/{slug}/spec.md", f"challenges/{slug}/cases.py")
-    if missing := [it for it in (*needed, f"reference/{slug}/reference.py") if it not in files]:
+    if missing := [path for path in (*needed, f"reference/{slug}/reference.py") if path not in files]:
         raise BadBundle(f"The archive lacks {', '.join(missing)}.", _LAYOUT)
     _check_size(files)
     for path, data in files.items():
@@ -177,8 +171,8 @@ def _check_text(path: str, data: bytes) -> None:
 def read_archive(data: bytes) -> Bundle:
     """The challenge in a ZIP archive, which may have one folder above ``challenges`` and ``reference``.
 
-    Nothing is written and nothing runs. Raises BadBundle: no ZIP, too large packed or unpacked, too many files, paths
-    that lead out, links, passwords, names twice, files that are not text, not one challenge, a manifest with a mistake.
+    Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths that lead
+    outside, links, passwords, duplicate names, files that are not text, not one challenge, an invalid manifest.
     """
     if len(data) > limits.BUNDLE_ARCHIVE_BYTES:
         raise BadBundle(
@@ -187,34 +181,38 @@ def read_archive(data: bytes) -> Bundle:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [it for it in archive.infolist() if not it.is_dir() and not _LITTER.search(it.filename)]
+            entries = [
+                entry
+                for entry in archive.infolist()
+                if not entry.is_dir() and not _LITTER.search(entry.filename)
+            ]
             if len(entries) > limits.BUNDLE_FILES:
                 raise BadBundle(f"It has {len(entries)} files; at most {limits.BUNDLE_FILES} are taken.")
-            names = [_path_of(it) for it in entries]
+            names = [_path_of(entry) for entry in entries]
             found: dict[str, bytes] = {}
             left = limits.BUNDLE_BYTES
             for path, entry in zip(_below_parts(names), entries, strict=True):
                 if path == f"challenges/{TRACKS}":
-                    continue  # the order of a whole course is not one challenge's
-                if path in found or path.casefold() in {it.casefold() for it in found}:
-                    raise BadBundle(f"{path} is in the archive twice.", "Pack the folders anew.")
+                    continue  # the order of a whole course, not part of a challenge
+                if path in found or path.casefold() in {known.casefold() for known in found}:
+                    raise BadBundle(f"{path} is in the archive twice.", "Pack the folders again.")
                 _check_kind(path)
                 found[path] = _content(archive, entry, path, left)
                 left -= len(found[path])
     except _UNREADABLE as error:
-        raise BadBundle(f"This is no ZIP archive that can be read: {error}.", _LAYOUT) from error
+        raise BadBundle(f"This is not a readable ZIP archive: {error}.", _LAYOUT) from error
     return of_files(found)
 
 
 def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
-    """Raises BadBundle where the entry is no plain file below the archive's root."""
+    """Raises BadBundle if the entry is not a plain file below the archive's root."""
     name = entry.filename
     path = PurePosixPath(name)
     if "\\" in entry.orig_filename or name.startswith("/") or ".." in path.parts or ":" in name:
-        raise BadBundle(f"The path '{name[:100]}' leads out of the archive.", "Pack the folders anew.")
+        raise BadBundle(f"The path '{name[:100]}' leads out of the archive.", "Pack the folders again.")
     if odd := [part for part in path.parts if not _NAME.fullmatch(part)]:
         raise BadBundle(
-            f"The name '{odd[0][:100]}' cannot be taken.", "Letters, digits, _, -, + and . are; no spaces."
+            f"The name '{odd[0][:100]}' is not allowed.", "Use letters, digits, _, -, + and ., and no spaces."
         )
     if len(path.parts) > _DEPTH:
         raise BadBundle(f"The path '{name[:100]}' is too deep.", _LAYOUT)
@@ -229,25 +227,25 @@ def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _below_parts(names: list[PurePosixPath]) -> Iterator[str]:
-    """Without the one folder that some programs pack around everything. Raises BadBundle."""
+    """Strips the one folder that some programs pack around everything. Raises BadBundle."""
     around = {path.parts[0] for path in names} - set(PARTS)
     inner = len(around) == 1 and all(len(path.parts) > 2 and path.parts[1] in PARTS for path in names)
     for path in names:
         parts = path.parts[1:] if inner else path.parts
         if parts[0] not in PARTS or len(parts) < 2:
-            raise BadBundle(f"'{path}' is no file of a challenge.", _LAYOUT)
+            raise BadBundle(f"'{path}' is not a file of a challenge.", _LAYOUT)
         yield "/".join(parts)
 
 
 def _check_kind(path: str) -> None:
     if PurePosixPath(path).suffix.lower() not in _SUFFIXES or path.endswith(EXAMINED) or path.count("/") < 2:
         raise BadBundle(
-            f"'{path}' is no file of a challenge.", f"Files end in {', '.join(sorted(_SUFFIXES))}."
+            f"'{path}' is not a file of a challenge.", f"Files end in {', '.join(sorted(_SUFFIXES))}."
         )
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, left: int) -> bytes:
-    """Read no further than may be, whatever the archive says of its size."""
+    """Reads no more than allowed, whatever size the archive claims."""
     most = min(limits.SOURCE_BYTES, left)
     with archive.open(entry) as file:
         data = file.read(most + 1)
@@ -263,8 +261,8 @@ def _large(path: str, size: int) -> BadBundle:
 
 
 def unfold(bundle: Bundle, examined: str, root: Path) -> None:
-    """Put a bundle at ``root``, which is not there yet, with what was found by running its ``cases.py``: all of it or
-    nothing. Any number of processes may do so at once."""
+    """Write a bundle and the result of examining its ``cases.py`` to the new folder ``root``, completely or not at all.
+    Several processes may do so at once."""
     root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
     try:

@@ -1,10 +1,8 @@
-"""What a ``cases.py`` is written with: cases, their categories, and recipes for inputs.
+"""The vocabulary of ``cases.py``: cases, their categories, and recipes for inputs.
 
-A case is a name, a category, sizes, and for each input a recipe where the challenge's default is not wanted. That
-default is what ``cases.py`` itself says in ``inputs() -> dict[str, Filling]``, for cases and timed workloads alike,
-and else ``values`` of ``challenge.toml``. Recipes are data, so that a page can say in words what an input holds;
-their ``draw`` makes the tensor. Inputs that depend on others: ``grader.challenge.derived``. Importing this module
-does not import torch.
+An input's recipe comes from the case, else from ``inputs() -> dict[str, Filling]`` in ``cases.py`` (also for timed
+workloads), else from ``values`` in ``challenge.toml``. Recipes are data, so a page can describe an input in words.
+``grader.challenge.derived`` has recipes that depend on other inputs. Importing this module does not import torch.
 """
 
 from __future__ import annotations
@@ -17,29 +15,29 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from grader.challenge.dtypes import BITS
+
 if TYPE_CHECKING:
     import torch
 
-# Permutations of more places than this take longer than a case.
+# A permutation of more places takes longer than a case.
 _PERMUTED = 1 << 24
-# On a GPU what takes 64 bits an element beside the input, such as places in it, is drawn so many at a time. On a CPU in
-# one go: there the numbers of a seed stay what they were.
+# Elements drawn at a time on a GPU if they need 64 bits each beyond the input, such as places in it. A CPU draws all at
+# once: pieces would change the numbers of a seed.
 _PIECE = 1 << 24
-# On a GPU: of more elements than so few, places are drawn one by one, some perhaps twice; and where a value shall lie
-# at so large a share of them, it is drawn for each place by itself.
+# On a GPU, for more than ``_FEW`` elements: places are drawn independently, a few of them twice. From ``_MASKED_SHARE``
+# of the elements on, each element draws whether it is one.
 _MASKED_SHARE, _FEW = 0.1, 1 << 16
-# Bytes an element. Of whole numbers, as torch draws them and takes them for places; of random values on a GPU; of a
-# permutation there, with the keys that it is sorted by and what sorting takes.
+# Bytes per element: of a whole number or a place in torch; of random values on a GPU; of a permutation there, with sort
+# keys and the sort's own memory.
 _WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48
-# Bytes an element that a recipe which does not say is taken to need beside its input: three copies in float64.
+# Bytes per element for a recipe without ``bytes_beside``: three copies in float64.
 _UNSAID = 24
 INF = float("inf")
 NAN = float("nan")
 
 
 class Category(StrEnum):
-    """Why a case exists."""
-
     BASIC = "basic"
     EMPTY = "empty"
     ONE_ELEMENT = "one_element"
@@ -67,15 +65,15 @@ class Recipe(Protocol):
     """How to fill one input."""
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """A tensor on the generator's device; the same generator state gives the same values."""
+        """A tensor on the generator's device. The same generator state gives the same values."""
 
     def words(self) -> str:
-        """What it holds, for a person."""
+        """A description for people."""
 
 
 @runtime_checkable
 class Derived(Protocol):
-    """How to fill one input from sizes and from inputs that were drawn before it."""
+    """How to fill one input from sizes and earlier inputs."""
 
     def derive(
         self,
@@ -85,11 +83,11 @@ class Derived(Protocol):
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """As ``Recipe.draw``. ``drawn`` holds all inputs with plain recipes and the derived ones before this in the
-        signature; they must not be changed."""
+        """As ``Recipe.draw``. ``drawn`` holds all inputs with plain recipes and the derived ones earlier in the
+        signature; do not change them."""
 
     def words(self) -> str:
-        """What it holds, for a person."""
+        """A description for people."""
 
 
 Filling = Recipe | Derived
@@ -97,7 +95,7 @@ Filling = Recipe | Derived
 
 @dataclass(frozen=True)
 class Part:
-    """``length`` rows of an array of the shape ``whole``, along its first dimension, from row ``start`` on."""
+    """Rows ``start`` to ``start + length`` of an array of shape ``whole``, along its first dimension."""
 
     whole: tuple[int, ...]
     start: int
@@ -108,22 +106,21 @@ class Part:
         return (self.length, *self.whole[1:])
 
     def share_of(self, number: int) -> int:
-        """How many of ``number`` things spread over the whole lie here; over all parts together it is ``number``."""
+        """This part's share of ``number`` things spread over the whole; all shares add up to ``number``."""
         rows = self.whole[0]
         return number * (self.start + self.length) // rows - number * self.start // rows
 
 
 @runtime_checkable
 class PartRecipe(Recipe, Protocol):
-    """A recipe that also draws an array part by part, so that nobody has to hold the whole."""
+    """A recipe that can also draw an array part by part, so the whole is never in memory."""
 
     @property
     def in_parts(self) -> bool:
-        """False if what it is based on cannot."""
+        """False if its base recipe cannot."""
 
     def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """What lies in ``part``. It depends on the part and the generator's state alone, which differs from part to
-        part."""
+        """The values of ``part``. They depend only on it and the generator's state, which differs by part."""
 
 
 def _is_in_parts(recipe: Recipe) -> bool:
@@ -136,7 +133,7 @@ def _part_of(recipe: Recipe, part: Part, dtype: torch.dtype, generator: torch.Ge
 
 
 class _Alike:
-    """Elements are drawn alike, wherever they lie."""
+    """Every element has the same distribution, wherever it is."""
 
     in_parts = True
 
@@ -145,8 +142,8 @@ class _Alike:
 
 
 def drawing_bytes(filling: Filling, count: int, itemsize: int, counts: Mapping[str, int]) -> int:
-    """What drawing ``count`` elements of ``itemsize`` bytes on a GPU takes beside them, at its height: what the
-    filling's own ``bytes_beside`` says. ``counts``: elements of every buffer by its name."""
+    """Peak bytes that a GPU needs to draw ``count`` elements, beyond the elements themselves: the filling's own
+    ``bytes_beside``. ``counts``: elements of every buffer, by name."""
     if isinstance(filling, Derived):
         derived = getattr(filling, "bytes_beside", None)
         return int(derived(count, counts)) if derived else _UNSAID * max(count, *counts.values())
@@ -159,9 +156,9 @@ def _random_bytes(count: int, itemsize: int) -> int:
 
 
 def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype:
-    """What random values of ``dtype`` are drawn in. On a CPU float64: the float32 version rounds differently on
-    machines with and without AVX2. A GPU's own numbers are reproduced on GPUs only, and there float64 takes several
-    times as long: only what is float64 is drawn so, or a kernel that reads it as float32 would lose nothing."""
+    """The dtype to draw random values of ``dtype`` in. On a CPU float64, because float32 rounds differently with and
+    without AVX2. On a GPU, where float64 is several times slower and only GPUs reproduce the numbers, float64 only for
+    float64: a kernel that reads it as float32 must lose digits."""
     import torch
 
     return torch.float32 if _is_gpu(generator) and dtype is not torch.float64 else torch.float64
@@ -174,8 +171,8 @@ _place: ContextVar[Place | None] = ContextVar("place", default=None)
 
 @contextmanager
 def drawn_into(place: Place) -> Iterator[None]:
-    """Within, the first normal or uniform values that are drawn may lie where ``place`` says, so that they need not be
-    copied there. Which values they are does not depend on it."""
+    """Let the first normal or uniform values be drawn directly into memory from ``place``, which saves a copy. The
+    values do not depend on it."""
     token = _place.set(place)
     try:
         yield
@@ -184,7 +181,7 @@ def drawn_into(place: Place) -> Iterator[None]:
 
 
 def _placed(shape: tuple[int, ...], dtype: torch.dtype, drawn: torch.dtype) -> torch.Tensor | None:
-    """Memory that was offered for values of ``dtype``, where they are drawn as that. It is offered once."""
+    """The memory offered for values of ``dtype``, if they are drawn in that dtype. It is offered once."""
     place = _place.get()
     if place is None or drawn is not dtype:
         return None
@@ -198,7 +195,7 @@ def _in_pieces(
     generator: torch.Generator,
     draw: Callable[[tuple[int, ...]], torch.Tensor],
 ) -> torch.Tensor:
-    """``draw`` of ``shape`` as ``dtype``, in pieces where the generator is a GPU's."""
+    """``draw`` of ``shape`` as ``dtype``; on a GPU in pieces."""
     import torch
 
     count = math.prod(shape)
@@ -213,7 +210,6 @@ def _in_pieces(
 
 
 def _at_once(generator: torch.Generator, count: int) -> int:
-    """How many of ``count`` elements are drawn at once."""
     return min(count, _PIECE) if _is_gpu(generator) else count
 
 
@@ -223,8 +219,6 @@ def _is_gpu(generator: torch.Generator) -> bool:
 
 @dataclass(frozen=True)
 class Normal(_Alike):
-    """Normally distributed values."""
-
     mean: float = 0.0
     std: float = 1.0
 
@@ -247,8 +241,6 @@ class Normal(_Alike):
 
 @dataclass(frozen=True)
 class Uniform(_Alike):
-    """Uniform in [low, high)."""
-
     low: float = 0.0
     high: float = 1.0
 
@@ -264,7 +256,7 @@ class Uniform(_Alike):
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         if width <= torch.finfo(drawn).max:
             return values.mul_(width).add_(self.low).to(dtype)
-        # Half of what is wider than the largest number is not.
+        # Halved, because ``high - low`` may overflow.
         return values.mul_(self.high / 2 - self.low / 2).add_(self.low / 2).mul_(2).to(dtype)
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
@@ -276,8 +268,6 @@ class Uniform(_Alike):
 
 @dataclass(frozen=True)
 class Integers(_Alike):
-    """Whole numbers from ``low`` up to, not including, ``high``."""
-
     low: int
     high: int
 
@@ -299,8 +289,6 @@ class Integers(_Alike):
 
 @dataclass(frozen=True)
 class Constant(_Alike):
-    """One value everywhere."""
-
     value: float
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
@@ -318,7 +306,7 @@ class Constant(_Alike):
 
 @dataclass(frozen=True)
 class Sprinkle:
-    """``base`` with ``value`` written over a random ``share`` of the elements, at least one."""
+    """``base`` with ``value`` at a random ``share`` of the elements, at least one."""
 
     value: float
     share: float = 0.02
@@ -340,14 +328,13 @@ class Sprinkle:
         return max(1, round(elements * self.share))
 
     def _strewn(self, values: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-        """``values`` with the value at ``count`` random places."""
         import torch
 
         flat = values.view(-1)
         if flat.numel():
             many = _is_gpu(generator) and flat.numel() > _FEW
             if many and self.share >= _MASKED_SHARE and flat.dtype.is_floating_point:
-                # To write so many elements all over memory takes longer than to pass over all of it.
+                # For many elements, one pass over everything is faster than scattered writes.
                 for start in range(0, flat.numel(), _PIECE):
                     part = flat[start : start + _PIECE]
                     chosen = torch.empty(part.shape, dtype=torch.bool, device=generator.device)
@@ -355,13 +342,13 @@ class Sprinkle:
                 return values
             if flat.numel() <= _PERMUTED and not many:
                 places = torch.randperm(flat.numel(), generator=generator, device=generator.device)[:count]
-                flat[places] = self.value
+                _put(flat, places, self.value)
                 return values
             step = _at_once(generator, count)
-            for start in range(0, count, max(1, step)):  # some twice, which nobody notices among so many
+            for start in range(0, count, max(1, step)):  # a few twice, which does not matter
                 size = (min(step, count - start),)
                 places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
-                flat[places] = self.value
+                _put(flat, places, self.value)
         return values
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
@@ -372,9 +359,20 @@ class Sprinkle:
         return f"{self.base.words()}, with {self.value:g} at {self.share:.0%} of places"
 
 
+def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
+    """``flat[places] = value``; for integers by their bits, because torch cannot do it in uint16 and the like."""
+    import torch
+
+    if not flat.is_floating_point() and flat.dtype is not torch.bool:
+        bits: torch.dtype = getattr(torch, BITS[flat.element_size()])
+        value = int(torch.full((), value, dtype=flat.dtype).view(bits))
+        flat = flat.view(bits)
+    flat[places] = value
+
+
 @dataclass(frozen=True)
 class Rows:
-    """``base`` with whole rows (first dimension) set to ``value``: row 0 and every ``step``-th after it."""
+    """``base`` with row 0 and every ``step``-th row after it set to ``value``. Rows run along the first dimension."""
 
     value: float
     step: int = 2
@@ -403,7 +401,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Choice(_Alike):
-    """Each element is one of ``values``, drawn at random: ties on purpose."""
+    """Each element is one of ``values``, at random: deliberate ties."""
 
     values: tuple[float, ...]
 
@@ -426,8 +424,8 @@ class Choice(_Alike):
 
 @dataclass(frozen=True)
 class At:
-    """``base`` with ``value`` at these ``places`` of the last dimension, in every row; negative ones count from its
-    end. Places that an array does not have are left out."""
+    """``base`` with ``value`` at ``places`` of the last dimension in every row. Negative places count from the end;
+    places outside the array are ignored."""
 
     value: float
     places: tuple[int, ...] = (-1,)
@@ -463,19 +461,14 @@ class At:
         return f"{self.base.words()}, with {self.value:g} at {where} of each row"
 
 
-# The kind of device whose boards alone run a case.
+# Cases may be restricted to the boards of this kind of device.
 OnlyOn = Literal["gpu"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` and ``scalars`` override what ``challenge.toml`` says.
-
-    A case of a loaded challenge holds the challenge's own recipes too, where it names none itself. ``timed``: whether
-    some of the rounds in which a workload is timed draw its inputs at the workload's sizes; None: by its category (see
-    ``grader.challenge.overlays``). ``on``: "gpu" for a case that is too large for any other board; its inputs are drawn
-    there, and it is left out where it does not fit the GPU's memory.
-    """
+    """One correctness test. ``inputs`` and ``scalars`` override ``challenge.toml``. A case of a loaded challenge also
+    has the challenge's own recipes for inputs that it does not set."""
 
     name: str
     category: Category
@@ -484,11 +477,15 @@ class Case:
     scalars: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
+    # True if some timed rounds draw its inputs at the workload's sizes; None decides by category (see
+    # ``grader.challenge.overlays``).
     timed: bool | None = None
+    # "gpu" for a case that is too large for other boards: its inputs are drawn on the GPU, and it is skipped if it does
+    # not fit the GPU's memory.
     on: OnlyOn | None = None
 
     def runs_on(self, workloads: str) -> bool:
-        """Whether boards with these workloads, "cpu" or "gpu", run it."""
+        """``workloads``: the kind of workloads that a board has, "cpu" or "gpu"."""
         return self.on is None or self.on == workloads
 
 
@@ -503,5 +500,5 @@ def case(
     on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
-    """A case, its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
+    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
     return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note, timed=timed, on=on)

@@ -1,4 +1,4 @@
-"""A catalogue: a folder of challenges, in the order of its curriculum."""
+"""A catalogue: a folder of challenges, ordered by its curriculum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.errors import ChallengeInvalid, UnknownChallenge
 
 MANIFEST = "challenge.toml"
 TRACKS = "tracks.toml"
-# How a challenge whose manifest cannot be parsed is still called.
+# Names a challenge whose manifest cannot be parsed.
 _TITLE, _TRACK = (
     re.compile(rf'^\s*{key}\s*=\s*"([^"\n]{{1,100}})"\s*$', re.MULTILINE) for key in ("title", "track")
 )
@@ -27,8 +27,8 @@ _NO_TRACK = "unavailable"
 
 @dataclass(frozen=True)
 class Broken:
-    """A challenge's folder that does not load; ``slug`` is "tracks.toml" for that file. ``title`` and ``track`` are
-    what its manifest says as far as that can be read, else its slug and "unavailable"."""
+    """A challenge that does not load; ``slug`` is "tracks.toml" for that file. ``title`` and ``track`` come from its
+    manifest if readable, else they are the slug and "unavailable"."""
 
     slug: str
     title: str
@@ -37,22 +37,21 @@ class Broken:
 
     @property
     def hint(self) -> str:
-        """What its author does."""
         check = "" if self.slug == TRACKS else f" Then: grader challenge check {self.slug}"
         return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check
 
 
 class UploadedFolders(Protocol):
-    """Challenges that were uploaded and are in use."""
+    """Uploaded challenges that are in use."""
 
     def roots(self) -> Mapping[str, Path]:
-        """Slug -> a folder that holds ``challenges/SLUG`` and ``reference/SLUG``, there on this host."""
+        """By slug, a folder on this host that holds ``challenges/SLUG`` and ``reference/SLUG``."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A folder that holds ``challenges/`` and ``reference/``. What was uploaded to a platform stands beside it, and in
-    place of a folder of the same name."""
+    """A folder with ``challenges/`` and ``reference/``, plus the uploads of a platform, which replace folders of the
+    same name."""
 
     root: Path
     uploads: UploadedFolders | None = field(default=None, compare=False)
@@ -66,39 +65,39 @@ class Catalogue:
         return self.uploads.roots() if self.uploads is not None else {}
 
     def root_of(self, slug: str) -> Path:
-        """The folder whose ``challenges`` and ``reference`` hold this challenge: this course's, or an upload's."""
+        """The folder whose ``challenges`` and ``reference`` hold this challenge: the course's, or an upload's."""
         return self._uploaded.get(slug, self.root)
 
     def is_uploaded(self, slug: str) -> bool:
         return slug in self._uploaded
 
     def has_folder(self, slug: str) -> bool:
-        """Whether the course's own folder has a challenge of this slug."""
         return (self.root / "challenges" / slug / MANIFEST).is_file()
 
     def check_track(self, slug: str, manifest: Manifest) -> None:
-        """Raises ChallengeInvalid where this course has no such track."""
+        """Raises ChallengeInvalid if this course has no such track."""
         self.known_curriculum.check_track(Path(f"challenges/{slug}/{MANIFEST}"), manifest.track)
 
     def folders(self) -> list[str]:
-        """The slugs of all that is there, also of what does not load."""
+        """All slugs, including those that do not load."""
         return sorted({*self.slugs(), *self._without_manifest()})
 
     def _without_manifest(self) -> list[str]:
-        """Folders with files in them, none of which is a manifest (it was moved, misspelt or never copied), and those
-        that cannot be looked into."""
-        folders = [it for it in (self.root / "challenges").glob("[!._]*") if it.is_dir()]
-        return sorted(it.name for it in folders if not self.is_uploaded(it.name) and _lacks_manifest(it))
+        """Folders with files but no manifest (moved, misspelt or never copied), and folders that cannot be read."""
+        folders = [folder for folder in (self.root / "challenges").glob("[!._]*") if folder.is_dir()]
+        return sorted(
+            folder.name for folder in folders if not self.is_uploaded(folder.name) and _lacks_manifest(folder)
+        )
 
     def load(self, slug: str) -> Challenge:
-        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid naming file and key. A broken tracks.toml is
-        as good as none: it must not stop every challenge."""
+        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid with file and key. A broken tracks.toml is
+        ignored here: it must not stop every challenge."""
         if not self._has(slug):
             raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, self.slugs()))
         return self._load(self.root_of(slug), slug, self.known_curriculum)
 
     def load_at(self, root: Path, slug: str) -> Challenge:
-        """The same of a challenge that lies below another root, as if it were in this course."""
+        """``load`` from another root, as if the challenge were in this course."""
         return self._load(root, slug, self.known_curriculum)
 
     def _load(self, root: Path, slug: str, curriculum: Curriculum) -> Challenge:
@@ -108,8 +107,8 @@ class Catalogue:
         return Challenge(slug, manifest, folder, root / "reference" / slug)
 
     def valid(self) -> tuple[list[Challenge], list[Broken]]:
-        """Every challenge that loads, in the order of ``in_order``, and those that do not. A broken tracks.toml is
-        among the latter, and nothing else is the worse for it but the order."""
+        """Challenges that load, sorted by ``in_order``, and those that do not. A broken tracks.toml is among the latter
+        and affects only the order."""
         found, wrong = [], []
         try:
             curriculum = self.curriculum
@@ -125,16 +124,16 @@ class Catalogue:
         return self.in_order(found), wrong
 
     def broken(self) -> list[Broken]:
-        """What does not load, and what loads and cannot be shown or judged by: a file is missing, cases.py fails, a
-        prerequisite does not exist. Costs little where no file has changed since the last look."""
+        """Challenges that do not load, and those that load but cannot be shown or judged: a missing file, a failing
+        cases.py, an unknown prerequisite. Cheap if no file changed since the last call."""
         found, broken = self.valid()
-        # Those that need a broken one are well themselves.
-        known = {it.slug for it in found} | {it.slug for it in broken}
+        # A challenge whose prerequisite is broken is not broken itself.
+        known = {challenge.slug for challenge in found} | {challenge.slug for challenge in broken}
         for challenge in found:
             try:
                 _ = challenge.spec
                 fingerprint.content(challenge)
-                if strange := [it for it in challenge.manifest.prerequisites if it not in known]:
+                if strange := [slug for slug in challenge.manifest.prerequisites if slug not in known]:
                     where = f"{challenge.folder / MANIFEST}: prerequisites"
                     raise ChallengeInvalid(f"{where}: there is no challenge {strange}")
             except ChallengeInvalid as error:
@@ -142,7 +141,6 @@ class Catalogue:
         return broken
 
     def describe_broken(self, slug: str, error: ChallengeInvalid) -> Broken:
-        """What can still be said of a challenge that does not load."""
         try:
             path = self.root_of(slug) / "challenges" / slug / MANIFEST
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -152,10 +150,10 @@ class Catalogue:
         return Broken(slug, title[1] if title else slug, track[1] if track else _NO_TRACK, error)
 
     def _has(self, slug: str) -> bool:
-        """Without listing the folder: a page of a catalogue of hundreds loads each of them."""
+        """Does not list the folder: a page of hundreds of challenges loads each of them."""
         if slug in ("", "..") or Path(slug).name != slug:
             return False
-        # Whatever was typed: os.path takes what no file can be called for a file that is not there.
+        # ``slug`` may be anything that somebody typed: os.path treats impossible file names as missing files.
         folder = self.root / "challenges" / slug
         return (
             slug in self._uploaded
@@ -165,12 +163,12 @@ class Catalogue:
 
     @property
     def curriculum(self) -> Curriculum:
-        """The tracks in their order. Raises ChallengeInvalid naming file and key."""
+        """The tracks in order. Raises ChallengeInvalid with file and key."""
         return read_curriculum(self._tracks_file)
 
     @property
     def known_curriculum(self) -> Curriculum:
-        """The same, and none where the file is broken."""
+        """``curriculum``, or an empty one if the file is broken."""
         try:
             return self.curriculum
         except ChallengeInvalid:
@@ -181,48 +179,55 @@ class Catalogue:
         return self.root / "challenges" / TRACKS
 
     def all(self) -> list[Challenge]:
-        """Every challenge, in the order of ``in_order``. Raises ChallengeInvalid, also for prerequisites that do not
-        exist or go in a circle; one challenge alone loads without those that it builds on.
-        """
+        """Every challenge, sorted by ``in_order``. Raises ChallengeInvalid, also for unknown or circular prerequisites;
+        a single challenge loads without its prerequisites."""
         challenges, wrong = self.valid()
-        for problem in [it.error for it in wrong] or self.prerequisite_problems(challenges):
+        for problem in [broken.error for broken in wrong] or self.prerequisite_problems(challenges):
             raise problem
         return challenges
 
     def in_order(self, challenges: Iterable[Challenge]) -> list[Challenge]:
-        """By place of the track in the curriculum, place in the track, and slug."""
+        """By track, place in the track, and slug."""
         curriculum = self.known_curriculum
         return sorted(
             challenges,
-            key=lambda it: (curriculum.place(it.manifest.track), it.manifest.order, it.slug),
+            key=lambda challenge: (
+                curriculum.place(challenge.manifest.track),
+                challenge.manifest.order,
+                challenge.slug,
+            ),
         )
 
     def prerequisite_problems(self, challenges: Sequence[Challenge]) -> list[ChallengeInvalid]:
-        """What is wrong with the prerequisites among ``challenges``, which are the whole catalogue."""
+        """Problems with prerequisites; ``challenges`` must be the whole catalogue."""
         return prerequisite_problems(
-            {it.slug: it.manifest.prerequisites for it in challenges},
-            {it.slug: it.folder / MANIFEST for it in challenges},
+            {challenge.slug: challenge.manifest.prerequisites for challenge in challenges},
+            {challenge.slug: challenge.folder / MANIFEST for challenge in challenges},
         )
 
 
 def near(slug: str, known: Sequence[str]) -> str:
-    """A hint for a slug that does not exist: the one that was probably meant, else all there are."""
+    """A hint for an unknown slug: the likely one, else all slugs."""
     close = get_close_matches(slug.lower().replace("-", "_"), known, n=1)
     return f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known) or 'none'}."
 
 
 def _lacks_manifest(folder: Path) -> bool:
     try:
-        files = [it.name for it in os.scandir(folder) if not it.name.startswith(".") and not it.is_dir()]
+        files = [
+            entry.name
+            for entry in os.scandir(folder)
+            if not entry.name.startswith(".") and not entry.is_dir()
+        ]
     except OSError:
         return True
     return bool(files) and MANIFEST not in files
 
 
 def find_catalogue(chosen: Path | None = None) -> Catalogue:
-    """The chosen catalogue, else the one of this checkout, else the one that came in the wheel.
+    """The chosen catalogue, else this checkout's, else the wheel's.
 
-    Raises ChallengeInvalid where the chosen folder holds no challenges.
+    Raises ChallengeInvalid if the chosen folder has no challenges.
     """
     if chosen is not None:
         if not (chosen / "challenges").is_dir():

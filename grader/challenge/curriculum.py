@@ -1,4 +1,4 @@
-"""The order of a catalogue: its tracks (``challenges/tracks.toml``), and what each challenge builds on."""
+"""The order of a catalogue: its tracks (``challenges/tracks.toml``) and prerequisites."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ _HINT = "See challenges/tracks.toml."
 
 
 class Track(BaseModel):
-    """One part of the catalogue. Challenges name it by its title. Submissions for those of a track of ``practice`` are
-    judged after those of the catalogue.
-    """
+    """A part of the catalogue, named by its title. Submissions in a track of kind ``practice`` are judged after the
+    others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,31 +36,28 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class Curriculum:
-    """Tracks in the order in which they are taken; none where the catalogue has no ``tracks.toml``."""
-
     path: Path
     tracks: Sequence[Track] = ()
 
     def place(self, track: str) -> tuple[int, str]:
-        """What to sort by. Without a file tracks stand by their names."""
-        titles = [it.title for it in self.tracks]
+        """A sort key. Without ``tracks.toml`` tracks sort by name."""
+        titles = [track.title for track in self.tracks]
         return (titles.index(track) if track in titles else len(titles), track)
 
     def kind(self, track: str) -> JudgingReason:
-        """What submissions for a challenge of that track are."""
-        return next((it.kind for it in self.tracks if it.title == track), JudgingReason.COURSE)
+        return next((known.kind for known in self.tracks if known.title == track), JudgingReason.COURSE)
 
     def check_track(self, manifest: Path, track: str) -> None:
-        """Raises ChallengeInvalid where there is a file and ``track`` is not in it."""
-        if self.tracks and track not in {it.title for it in self.tracks}:
-            known = ", ".join(it.title for it in self.tracks)
+        """Raises ChallengeInvalid if ``tracks.toml`` exists and does not have ``track``."""
+        if self.tracks and track not in {track.title for track in self.tracks}:
+            known = ", ".join(track.title for track in self.tracks)
             raise ChallengeInvalid(
                 f"{manifest}: track: there is no track '{track}' in {self.path}", f"Its tracks: {known}."
             )
 
 
 def read_curriculum(path: Path) -> Curriculum:
-    """Parse ``tracks.toml``; an empty curriculum where there is no such file. Raises ChallengeInvalid."""
+    """Parse ``tracks.toml``; empty if the file does not exist. Raises ChallengeInvalid."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -73,7 +69,7 @@ def read_curriculum(path: Path) -> Curriculum:
     return _parse(path, text)
 
 
-# Each challenge that is loaded is checked against it. By the text itself, as manifests are.
+# Every challenge that loads is checked against it. Keyed by text for the same reason as manifests.
 @functools.lru_cache(maxsize=8)
 def _parse(path: Path, text: str) -> Curriculum:
     try:
@@ -88,21 +84,21 @@ def _parse(path: Path, text: str) -> Curriculum:
         raise ChallengeInvalid(f"{path}: {key}: {first['msg']}", _HINT) from error
     titles = [track.title for track in tracks]
     if twins := sorted({title for title in titles if titles.count(title) > 1}):
-        raise ChallengeInvalid(f"{path}: tracks: {twins} stand there twice", _HINT)
+        raise ChallengeInvalid(f"{path}: tracks: {twins} appear more than once", _HINT)
     return Curriculum(path, tracks)
 
 
 def prerequisite_problems(
     prerequisites: Mapping[str, Sequence[str]], manifests: Mapping[str, Path]
 ) -> list[ChallengeInvalid]:
-    """What is wrong with the ``prerequisites`` of a whole catalogue: slugs that do not exist, and cycles.
+    """Unknown slugs and cycles in the ``prerequisites`` of a whole catalogue.
 
-    Both mappings are by slug; ``manifests`` holds the file that an error names.
+    Both mappings are by slug; ``manifests`` has the file to name in an error.
     """
     problems = []
     for slug, wanted in prerequisites.items():
         where = f"{manifests[slug]}: prerequisites"
-        if unknown := [it for it in wanted if it not in prerequisites]:
+        if unknown := [slug for slug in wanted if slug not in prerequisites]:
             problems.append(ChallengeInvalid(f"{where}: there is no challenge {unknown}"))
         elif cycle := _cycle(slug, prerequisites):
             problems.append(ChallengeInvalid(f"{where}: they lead back to itself: {' -> '.join(cycle)}"))
@@ -110,7 +106,7 @@ def prerequisite_problems(
 
 
 def _cycle(slug: str, prerequisites: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """A way from ``slug`` over prerequisites back to it, if there is one."""
+    """A cycle of prerequisites through ``slug``, or an empty list."""
     ways, seen = [[slug]], {slug}
     while ways:
         way = ways.pop()

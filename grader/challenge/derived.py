@@ -1,8 +1,5 @@
-"""Recipes for inputs that depend on others: on sizes that are no dimension of theirs, or on inputs drawn before them.
-
-A derived recipe has ``derive`` in place of ``draw``. All plain recipes of a case are drawn first, then the derived
-ones in the order of the signature. Importing this module does not import torch.
-"""
+"""Recipes for inputs that depend on sizes that are not their dimensions, or on inputs drawn before them: plain recipes
+first, then derived ones in signature order. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -13,18 +10,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-# Bytes of a whole number or a float64, what all of these recipes compute with.
+# Bytes of the whole numbers and float64 that these recipes compute with.
 _WORD = 8
-# Row lengths are shares of whole weights: their sums are exact, so a GPU gives the same ones every time.
+# Row lengths are shares of integer weights: sums are exact, so a GPU always gives the same ones.
 _WEIGHTS = 1 << 10
 
 
 @dataclass(frozen=True)
 class RowPointers:
-    """Where each row of a CSR matrix begins: 0 first, the size named ``total`` last, non-decreasing between.
+    """Row offsets of a CSR matrix: starts at 0, ends at the size named ``total``, never decreases.
 
-    Rows differ in length, from almost nothing to twice the mean. ``empty``: about that share of rows holds nothing
-    (1: all but one). ``huge``: one row, at a random place, holds about that share of all entries.
+    Row lengths range from almost 0 to twice the mean. ``empty``: approximate share of empty rows (1: all but one).
+    ``huge``: approximate share of all entries in one row at a random place.
     """
 
     total: str = "nnz"
@@ -39,7 +36,7 @@ class RowPointers:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [rows + 1]. Raises ValueError where there are entries and no row to hold them."""
+        """Shape [rows + 1]. Raises ValueError if there are entries but no rows."""
         import torch
 
         rows, entries = shape[0] - 1, sizes[self.total]
@@ -52,7 +49,7 @@ class RowPointers:
         chosen = torch.randint(rows, (1,), generator=generator, device=device)
         if self.empty:
             kept = torch.rand(rows, generator=generator, device=device, dtype=torch.float64) >= self.empty
-            kept[chosen] = True  # someone has to hold the entries
+            kept[chosen] = True  # some row must hold the entries
             weights *= kept
         if self.huge:
             others = weights.sum() - weights[chosen]
@@ -64,7 +61,7 @@ class RowPointers:
         return torch.cat((places.new_zeros(1), places)).to(dtype)
 
     def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
-        """Weights, what is kept of them, their sums, and four steps from there to places."""
+        """Weights, which of them are kept, sums, and four intermediate arrays."""
         return 7 * _WORD * count
 
     def words(self) -> str:
@@ -78,10 +75,8 @@ class RowPointers:
 
 @dataclass(frozen=True)
 class NearDiagonal:
-    """Column numbers of a CSR matrix that follow the diagonal, as those of a mesh do: entry ``j`` of ``total`` lies in
-    one of the ``width`` columns from ``cols * j / total`` on, in no order, and some columns come up twice. Past the
-    last column it continues with the first.
-    """
+    """Column numbers of a CSR matrix near its diagonal, as in a mesh: entry ``j`` of ``total`` is in one of the
+    ``width`` columns from ``cols * j / total`` on, wrapping at the last column. Unordered, with some duplicates."""
 
     width: int = 256
     total: str = "nnz"
@@ -95,7 +90,7 @@ class NearDiagonal:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [total]. Raises ValueError where there are entries and no column to put them."""
+        """Shape [total]. Raises ValueError if there are entries but no columns."""
         import torch
 
         (entries,), cols, device = shape, sizes[self.cols], generator.device
@@ -104,12 +99,12 @@ class NearDiagonal:
         if not entries:
             return torch.zeros(0, dtype=dtype, device=device)
         places = torch.randint(self.width, shape, generator=generator, device=device)
-        # Whole numbers, in 64 bits: entries * cols stays far below 2^63.
+        # Integers of 64 bits: entries * cols is far below 2^63.
         places += torch.arange(entries, device=device) * cols // entries
         return (places % cols).to(dtype)
 
     def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
-        """Places, the numbers of the entries, and two steps from there to columns."""
+        """Places, entry numbers, and two intermediate arrays."""
         return 4 * _WORD * count
 
     def words(self) -> str:
@@ -130,7 +125,7 @@ class RowMean:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [rows], the first dimension of ``of``; NaN where a row has no element."""
+        """Shape [rows], the first dimension of ``of``; NaN for an empty row."""
         return _input(drawn, self.of).double().mean(dim=-1).to(dtype)
 
     def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
@@ -156,9 +151,9 @@ class RowRstd:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [rows], the first dimension of ``of``; NaN where a row has no element."""
+        """Shape [rows], the first dimension of ``of``; NaN for an empty row."""
         values = _input(drawn, self.of).double()
-        # Written out: torch.var warns of rows without elements.
+        # Not torch.var, which warns about empty rows.
         variance = (values - values.mean(dim=-1, keepdim=True)).square().mean(dim=-1)
         return (variance + self.eps).rsqrt().to(dtype)
 

@@ -1,5 +1,5 @@
-"""Draws the inputs of a case: the same (manifest, case, seed) gives the same tensors on every machine, as long as they
-are drawn on the same kind of device (a CPU's generator and a GPU's differ).
+"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with the same
+kind of device; CPU and GPU generators differ.
 
 Importing this module does not import torch.
 """
@@ -30,15 +30,14 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
-# Memory for a role, of the shape and dtype of a tensor.
+# Returns memory for a role, with the shape and dtype of the given tensor.
 Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
-    """What fills ``arg`` where a case says nothing: its ``values`` in ``challenge.toml``, bounds
-    at ``sizes``.
+    """The recipe for ``arg`` if a case sets none: ``values`` of ``challenge.toml``, with bounds at ``sizes``.
 
-    Raises ChallengeInvalid where a bound cannot be computed.
+    Raises ChallengeInvalid if a bound cannot be computed.
     """
     values = arg.values
     if values.dist == "normal":
@@ -53,7 +52,6 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
 
 
 def input_role(name: str) -> str:
-    """What an input's room is for."""
     return f"input {name}"
 
 
@@ -65,18 +63,18 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors on ``device`` for every input and in-out but those ``without``, in signature order.
+    """Contiguous tensors on ``device`` for every input and in-out except ``without``, in signature order.
 
-    Each argument has its own generator: two inputs are independent, and adding one does not change another. Plain
-    recipes are drawn first, then derived ones in signature order. ``room``, of memory on ``device``: where they lie, as
-    far as a recipe can draw them there.
-    Raises ChallengeInvalid naming case and argument where a recipe fails or gives another shape or dtype, and torch's
+    Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
+    ones. Recipes draw into memory from ``room`` if they can.
+
+    Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and torch's
     OutOfMemoryError.
     """
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT and arg.name not in without]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
     drawn: dict[str, torch.Tensor] = {}
-    for arg in sorted(readable, key=lambda it: isinstance(fillings[it.name], Derived)):
+    for arg in sorted(readable, key=lambda arg: isinstance(fillings[arg.name], Derived)):
         drawn[arg.name] = _draw(manifest, case, arg, drawn, seed, device, room)
     return {arg.name: drawn[arg.name] for arg in readable}
 
@@ -84,7 +82,7 @@ def draw_inputs(
 def draw_recipe(
     manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
 ) -> torch.Tensor:
-    """What ``recipe`` gives for ``shape`` in the place of ``arg``, on the CPU. Raises ChallengeInvalid."""
+    """``recipe`` drawn as ``arg`` in ``shape``, on the CPU. Raises ChallengeInvalid."""
     import torch
 
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
@@ -130,17 +128,17 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """What ``draw`` gives. Raises ChallengeInvalid if that fails or is no such tensor."""
+    """The result of ``draw``. Raises ChallengeInvalid if it fails or is not the expected tensor."""
     import torch
 
     dtype: torch.dtype = getattr(torch, arg.dtype.value)
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     try:
         values = draw()
-    # The machine's fault: taken for the case's, it would spare a submission the round.
+    # The machine's fault: blaming the case would spare the submission this round.
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # staff's own recipe: whatever it raises, the case is at fault
+    except Exception as error:  # staff's recipe: whatever it raises, the case is at fault
         words = filling_of(manifest, case, arg).words()
         raise ChallengeInvalid(f"{where}: {words}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
@@ -152,19 +150,19 @@ def _checked(
 
 
 def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:
-    """What fills ``arg`` in ``case``. Raises ChallengeInvalid."""
+    """The recipe of ``arg`` in ``case``. Raises ChallengeInvalid."""
     return case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
 
 
 def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
-    """Whether ``arg`` can be an ``InputInParts``. Raises ChallengeInvalid."""
+    """True if ``arg`` can be an ``InputInParts``. Raises ChallengeInvalid."""
     filling = filling_of(manifest, case, arg)
     return isinstance(filling, PartRecipe) and filling.in_parts
 
 
 class InputInParts:
-    """An input that is never held whole: parts of ``rows`` rows, each with a generator of its own, drawn whenever they
-    are asked for. Its values differ from those that ``draw_inputs`` draws with the same seed."""
+    """An input that is never wholly in memory: parts of ``rows`` rows, each with its own generator, drawn on request.
+    Its values differ from those of ``draw_inputs`` with the same seed."""
 
     def __init__(
         self, manifest: Manifest, case: Case, arg: Argument, seed: int, device: str, rows: int
@@ -175,16 +173,16 @@ class InputInParts:
         self._drawn: dict[int, torch.Tensor] = {}
 
     def parts(self) -> Iterator[torch.Tensor]:
-        """All of them in order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+        """All parts in order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
         for number in range(-(-self._whole[0] // self._rows)):
             yield self._draw(number)
 
     def rows(self, start: int, length: int) -> torch.Tensor:
-        """The rows from ``start`` on. Quick if they are asked for in ascending order. Raises as ``parts``."""
+        """Rows from ``start`` on. Fast in ascending order. Raises as ``parts``."""
         import torch
 
         first, last = start // self._rows, (start + max(1, length) - 1) // self._rows
-        self._drawn = {number: it for number, it in self._drawn.items() if first <= number <= last}
+        self._drawn = {number: part for number, part in self._drawn.items() if first <= number <= last}
         for number in range(first, last + 1):
             if number not in self._drawn:
                 self._drawn[number] = self._draw(number)
@@ -193,7 +191,6 @@ class InputInParts:
         return joined.narrow(0, start - first * self._rows, length)
 
     def forget(self) -> None:
-        """Hold nothing of what was drawn."""
         self._drawn.clear()
 
     def _draw(self, number: int) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""A challenge as a git commit has it."""
+"""A challenge as of a git commit."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _GIT_SECONDS = 30.0
 
 @contextmanager
 def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Challenge]:
-    """The challenge as ``reference`` (a commit, branch or tag) has it, in a folder that is gone afterwards.
+    """The challenge at ``reference`` (a commit, branch or tag), in a temporary folder.
 
-    Tracks are ignored. Raises BadRequest where git does not know the reference, NotFound where the challenge is
-    not in it, ChallengeInvalid where it does not load.
+    Ignores tracks. Raises BadRequest if git does not know the reference, NotFound if it does not have the challenge,
+    ChallengeInvalid if it does not load.
     """
     commit = _git(
         catalogue.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
     )
     if commit is None:
         raise BadRequest(
-            f"git knows no commit '{reference}' in {catalogue.root}.",
+            f"git does not know the commit '{reference}' in {catalogue.root}.",
             "Name a commit, a branch or a tag, or a version number of the platform.",
         )
     wanted = [f"challenges/{slug}", f"reference/{slug}"]
@@ -47,14 +47,14 @@ def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Ch
 
 
 def numbered_in(catalogue: Catalogue, slug: str) -> str | None:
-    """The commit that gave the challenge the number which git last committed; None where git knows none."""
+    """The commit that introduced the challenge's latest committed version number, or None."""
     manifest = f"challenges/{slug}/{MANIFEST}"
     found = _git(catalogue.root, "log", "-1", "--format=%H", "-G", r"^version[[:space:]]*=", "--", manifest)
     return (found or b"").decode().strip() or None
 
 
 def _git(root: Path, *words: str) -> bytes | None:
-    """What git says in ``root``, or None where it fails or is not there."""
+    """git's output in ``root``, or None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words], capture_output=True, timeout=_GIT_SECONDS, check=False

@@ -1,7 +1,7 @@
-"""What running a challenge's Python said, as data: its cases and its inputs. Who has that needs to run nothing.
+"""The cases and inputs that a challenge's Python returned, as data.
 
-An uploaded challenge is examined once, in a box. Its recipes are those of ``grader.challenge.cases`` and
-``grader.challenge.derived``: only what is defined there is read back.
+An uploaded challenge is examined once, in a box. Only recipes of ``grader.challenge.cases`` and
+``grader.challenge.derived`` are read back.
 """
 
 from __future__ import annotations
@@ -16,57 +16,56 @@ from grader.challenge import cases, derived
 from grader.challenge.cases import Case, Category, Derived, Filling, Recipe
 from grader.errors import ChallengeInvalid
 
-# Recipes within recipes within recipes.
 _DEPTH = 8
 _CASES = 1_000
 _NOTE_CHARS = 2_000
 _FUNCTIONS = ("reference", "magnitude", "baseline")
 
 _RECIPES: Mapping[str, type[Any]] = {
-    it.__name__: it
+    value.__name__: value
     for module in (cases, derived)
-    for it in vars(module).values()
-    if isinstance(it, type)
-    and is_dataclass(it)
-    and it.__module__ == module.__name__
-    and (hasattr(it, "draw") or hasattr(it, "derive"))
+    for value in vars(module).values()
+    if isinstance(value, type)
+    and is_dataclass(value)
+    and value.__module__ == module.__name__
+    and (hasattr(value, "draw") or hasattr(value, "derive"))
 }
 
 
 @dataclass(frozen=True)
 class Examined:
-    """``cases`` and ``hidden_cases`` as their files returned them, ``inputs`` what ``inputs()`` did, ``functions`` the
-    names that ``reference.py`` defines, of reference, magnitude and baseline."""
+    """``cases``, ``hidden_cases`` and ``inputs`` as the files' functions returned them."""
 
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
+    # Which of reference, magnitude and baseline ``reference.py`` defines.
     functions: tuple[str, ...]
 
 
 def dump(found: Examined) -> str:
-    """As JSON text. Raises ChallengeInvalid for a recipe that is not one of ours."""
+    """As JSON. Raises ChallengeInvalid for a recipe that is not ours."""
     return json.dumps(
         {
-            "cases": [_case(it) for it in found.cases],
-            "hidden_cases": [_case(it) for it in found.hidden_cases],
-            "inputs": {name: _recipe(it, f"inputs(): {name}") for name, it in found.inputs.items()},
+            "cases": [_case(case) for case in found.cases],
+            "hidden_cases": [_case(case) for case in found.hidden_cases],
+            "inputs": {name: _recipe(recipe, f"inputs(): {name}") for name, recipe in found.inputs.items()},
             "functions": list(found.functions),
         }
     )
 
 
-def _case(it: Case) -> dict[str, Any]:
-    where = f"case '{it.name}'"
+def _case(case: Case) -> dict[str, Any]:
+    where = f"case '{case.name}'"
     return {
-        "name": it.name,
-        "category": it.category.value,
-        "sizes": dict(it.sizes),
-        "inputs": {name: _recipe(each, f"{where}: {name}") for name, each in it.inputs.items()},
-        "scalars": dict(it.scalars),
-        "note": it.note,
-        "timed": it.timed,
-        "on": it.on,
+        "name": case.name,
+        "category": case.category.value,
+        "sizes": dict(case.sizes),
+        "inputs": {name: _recipe(each, f"{where}: {name}") for name, each in case.inputs.items()},
+        "scalars": dict(case.scalars),
+        "note": case.note,
+        "timed": case.timed,
+        "on": case.on,
     }
 
 
@@ -74,11 +73,11 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
     kind = type(value)
     if _RECIPES.get(kind.__name__) is not kind:
         raise ChallengeInvalid(
-            f"cases.py: {where}: {kind.__name__} is no recipe of grader.challenge",
+            f"cases.py: {where}: {kind.__name__} is not a recipe of grader.challenge",
             "An uploaded challenge is made of the recipes that the platform has: "
             + ", ".join(sorted(_RECIPES)),
         )
-    held = {it.name: getattr(value, it.name) for it in fields(value)}  # type: ignore[arg-type]
+    held = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     return {"recipe": kind.__name__} | {
         name: _recipe(each, where) if is_dataclass(each) else list(each) if isinstance(each, tuple) else each
         for name, each in held.items()
@@ -86,17 +85,17 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
 
 
 def load(text: str) -> Examined:
-    """The reverse of ``dump``, of text that nobody vouches for. Raises ChallengeInvalid."""
+    """The reverse of ``dump``, for untrusted text. Raises ChallengeInvalid."""
     try:
         data = json.loads(text)
         found = Examined(
             cases=_read_cases(data["cases"]),
             hidden_cases=_read_cases(data["hidden_cases"]),
-            inputs={str(name): _read_recipe(it) for name, it in data["inputs"].items()},
+            inputs={str(name): _read_recipe(recipe) for name, recipe in data["inputs"].items()},
             functions=tuple(name for name in _FUNCTIONS if name in data["functions"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise ChallengeInvalid(f"what examining the challenge gave makes no sense: {error}") from error
+        raise ChallengeInvalid(f"the result of examining the challenge is invalid: {error}") from error
     if "reference" not in found.functions:
         raise ChallengeInvalid("reference.py: it defines no function 'reference'")
     return found
@@ -105,12 +104,12 @@ def load(text: str) -> Examined:
 def _read_cases(given: list[dict[str, Any]]) -> tuple[Case, ...]:
     if len(given) > _CASES:
         raise ValueError(f"{len(given)} cases; at most {_CASES} are taken")
-    return tuple(_read_case(it) for it in given)
+    return tuple(_read_case(case) for case in given)
 
 
 def _read_case(it: dict[str, Any]) -> Case:
     if it["timed"] not in (None, True, False) or it["on"] not in (None, "gpu"):
-        raise ValueError("a case has strange values")
+        raise ValueError("a case has invalid values")
     return Case(
         name=str(it["name"])[:100],
         category=Category(it["category"]),
@@ -125,7 +124,7 @@ def _read_case(it: dict[str, Any]) -> Case:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 63:
-        raise ValueError(f"{value!r} is no size")
+        raise ValueError(f"{value!r} is not a size")
     return value
 
 
@@ -133,7 +132,7 @@ def _read_recipe(given: dict[str, Any], depth: int = 0) -> Filling:
     if depth > _DEPTH:
         raise ValueError("recipes are nested too deeply")
     kind = _RECIPES[given["recipe"]]
-    names = {it.name for it in fields(kind)}
+    names = {field.name for field in fields(kind)}
     values = {}
     for name, value in given.items():
         if name == "recipe":
@@ -143,7 +142,7 @@ def _read_recipe(given: dict[str, Any], depth: int = 0) -> Filling:
         values[name] = _read_value(value, depth)
     made = kind(**values)
     assert isinstance(made, Recipe | Derived)
-    made.words()  # raises where a value is of another type than it must be
+    made.words()  # raises if a value has the wrong type
     return made
 
 
@@ -151,13 +150,13 @@ def _read_value(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return _read_recipe(value, depth + 1)
     if isinstance(value, list):
-        return tuple(_number(it) for it in value)
+        return tuple(_number(item) for item in value)
     return value if isinstance(value, str) and len(value) < 100 else _number(value)
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     if isinstance(value, int) and not math.isfinite(float(value)):
         raise ValueError("a number is too large")
     return value

@@ -22,17 +22,17 @@ _CALLS: dict[str, Callable[[float, float], float]] = {
     "max": max,
     "cdiv": lambda a, b: -(-a // b),
 }
-# A cost of a fused kernel is some 60 characters; the bound keeps the parser's recursion shallow.
+# The cost of a fused kernel takes some 60 characters; the bound limits the parser's recursion.
 _MAX_CHARS = 200
 
 
 class ExpressionError(ValueError):
-    """The text is not an expression that we take; the message says what part and why."""
+    """Not a valid expression; the message names the part and the reason."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression. ``names`` are the sizes that it needs."""
+    """A checked expression. ``names``: the sizes in it."""
 
     text: str
     tree: ast.expr
@@ -47,7 +47,7 @@ class Expression:
             raise ExpressionError(f"'{self.text}' is too large at {dict(sizes)}") from error
 
     def integer(self, sizes: Mapping[str, int]) -> int:
-        """Its value as a dimension: a whole number, at least 0. Raises ExpressionError otherwise."""
+        """Its value as a dimension. Raises ExpressionError if that is not a whole number >= 0."""
         value = self(sizes)
         if not math.isfinite(value) or value != int(value) or value < 0:
             raise ExpressionError(

@@ -1,7 +1,7 @@
-"""What judging depends on, as plain data: two folders judge alike exactly where this is the same.
+"""What judging depends on, as plain data: two folders judge alike if and only if it is the same.
 
-Titles, prose, places in the catalogue, starters, points, comments and notes are not part of it: who changes those needs
-no new version. Nothing here runs ``reference.py``.
+It excludes titles, prose, places in the catalogue, starters, points, comments and notes: changing those needs no new
+version. Nothing here runs ``reference.py``.
 """
 
 from __future__ import annotations
@@ -20,30 +20,29 @@ from typing import Any
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 
-# JSON values by part: "tolerance", "cases", "reference", ... Parts are left out where a copy of the folder does not
-# have them (students have no hidden cases).
+# JSON values by part: "tolerance", "cases", "reference", ... A copy without some files lacks those parts (students have
+# no hidden cases).
 Content = dict[str, Any]
 
-# What challenge.toml says that no verdict and no time depends on. Every other key is judged by, also keys to come.
+# Keys of challenge.toml that affect neither verdict nor time. All others count, including future ones.
 _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
     " name_hidden_categories pieces".split()
 )
-# Parts that hold one value for each name: a difference names what was added, removed and changed in them.
+# Parts with one value per name: a difference lists the names added, removed and changed.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
-# Parts that only some copies of a folder can know.
+# Parts that only staff's copies have.
 _STAFF_ONLY = ("hidden_cases", "hidden_recipes")
 
 
-# What each folder said last, beside the texts that it was made from: every post asks, and cases.py takes its time. By
-# the texts themselves: two edits within one tick of a file system's clock must not look like one.
+# The last result for each folder, with the texts it was made from: every post asks, and cases.py is slow. Keyed by
+# texts, because two edits within one tick of a file system's clock look the same.
 _kept: dict[tuple[Path, Path], tuple[tuple[str | None, ...], Content]] = {}
 
 
 def content(challenge: Challenge) -> Content:
-    """Everything that the verdict and the time of a submission depend on. Its parts are shared: not to be
-    changed. Raises ChallengeInvalid.
-    """
+    """Everything that a submission's verdict and time depend on. Parts are shared: do not change them. Raises
+    ChallengeInvalid."""
     folders, texts = (challenge.folder, challenge.reference_folder), _texts(challenge)
     kept = _kept.get(folders)
     if kept is None or kept[0] != texts:
@@ -52,7 +51,7 @@ def content(challenge: Challenge) -> Content:
 
 
 def _texts(challenge: Challenge) -> tuple[str | None, ...]:
-    """Of every file that is looked into; the manifest as it was understood when the challenge was loaded."""
+    """The text of every file read; the manifest as parsed at load time."""
     staff = challenge.reference_folder / "staff"
     files = (
         challenge.folder / "cases.py",
@@ -66,7 +65,7 @@ def _texts(challenge: Challenge) -> tuple[str | None, ...]:
 def _content(challenge: Challenge) -> Content:
     said = challenge.manifest.model_dump(mode="json", exclude_defaults=True)
     parts: Content = {key: _plain(value) for key, value in said.items() if key not in _NOT_JUDGED}
-    parts["workloads"] = {it["name"]: _without(it, "name") for it in parts["workloads"]}
+    parts["workloads"] = {workload["name"]: _without(workload, "name") for workload in parts["workloads"]}
     parts["reference"] = _code(challenge.reference_source)
     parts["inputs"] = {name: _plain(recipe) for name, recipe in challenge.inputs.items()}
     public = challenge.cases
@@ -81,23 +80,21 @@ def _content(challenge: Challenge) -> Content:
 
 
 def digest(parts: Mapping[str, Any]) -> str:
-    """SHA-256 of ``parts``, hex."""
     return hashlib.sha256(_text(parts).encode()).hexdigest()
 
 
 def agree(one: Content, other: Content) -> bool:
-    """Whether both judge alike, as far as both know: hidden cases are compared only where both copies have them."""
+    """True if both judge alike, as far as both know: hidden cases count only if both copies have them."""
     return not changes(one, other)
 
 
 def merged(known: Content, more: Content) -> Content:
-    """``known`` with the parts that only ``more`` has."""
     return {**more, **known}
 
 
 @dataclass(frozen=True)
 class ContentChange:
-    """``kind``: added, removed or changed. ``name`` is "" where the part is one whole; values are JSON, or text."""
+    """``kind``: added, removed or changed. ``name``: "" for a part without names. Values are JSON or text."""
 
     part: str
     name: str
@@ -107,13 +104,13 @@ class ContentChange:
 
 
 def changes(before: Content, after: Content) -> list[ContentChange]:
-    """What differs from ``before`` to ``after``, in the order of parts and names. Empty parts count as absent."""
+    """Differences from ``before`` to ``after``, sorted by part and name. Empty parts count as absent."""
     found = []
     for part in sorted({*before, *after}):
         if part in _STAFF_ONLY and not (_knows_staff(before) and _knows_staff(after)):
             continue
         if not before or not after:
-            continue  # a version that was served before contents were kept: nothing is known of it
+            continue  # a version served before contents were kept: unknown
         old, new = before.get(part), after.get(part)
         if part in _BY_NAME:
             found += _by_name(part, old or {}, new or {})
@@ -141,7 +138,7 @@ def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
 
 
 def _case(case: Case) -> dict[str, Any]:
-    # Without the category and the note: they tell a person why the case exists.
+    # Category and note are left out: they only explain the case to people.
     where = {"on": case.on} if case.on else {}
     return {
         "sizes": _plain(case.sizes),
@@ -152,7 +149,7 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[object]) -> Content:
-    """The text of a file that defines recipes of its own: what they draw is not to be seen from their fields."""
+    """The text of a file that defines its own recipes: their fields do not show what they draw."""
     used = [*others, *(recipe for case in cases for recipe in case.inputs.values())]
     if all(_ours(recipe) for recipe in used):
         return {}
@@ -160,7 +157,7 @@ def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[obje
 
 
 def _ours(value: object) -> bool:
-    """Whether a recipe, and every recipe within it, is one of ``grader``'s."""
+    """True if a recipe and all recipes in it come from ``grader``."""
     if not is_dataclass(value):
         return isinstance(value, str | int | float | bool | tuple | list | None)
     if not type(value).__module__.startswith("grader."):
@@ -169,7 +166,7 @@ def _ours(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as JSON can hold it, the same for the same meaning: 1 and 1.0, a list and a tuple."""
+    """``value`` as canonical JSON: the same for 1 and 1.0, a list and a tuple."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float):
@@ -186,7 +183,7 @@ def _plain(value: Any) -> Any:
         return {"recipe": type(value).__name__, **said}
     if value is None or isinstance(value, str | int):
         return value
-    return type(value).__name__  # its file's text says the rest, see _recipes
+    return type(value).__name__  # the file's text covers the rest, see _recipes
 
 
 def _without(values: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -198,9 +195,9 @@ def _text(value: Any) -> str:
 
 
 def _code(source: str) -> str:
-    """Python without comments, empty lines and blanks at line ends: rewording a comment changes no verdict.
+    """Python without comments, empty lines and trailing blanks: rewording a comment changes no verdict.
 
-    Comments are cut out by their place, so that every version of Python gives the same text.
+    Comments are cut by position, so every version of Python gives the same text.
     """
     lines = source.splitlines()
     try:

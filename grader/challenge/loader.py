@@ -21,24 +21,23 @@ from grader.challenge.model import Kind, Manifest, check_sizes
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
-# Every page that lists a catalogue reads all of its manifests: more than a catalogue has, at some 20 KB each.
+# Pages list the whole catalogue and read every manifest: more than a catalogue has, at some 20 KB each.
 _MANIFESTS = 256
-# What examining an uploaded challenge gave; in its reference folder. None of its Python runs outside a box.
+# In the reference folder of an uploaded challenge, whose Python never runs outside a box.
 EXAMINED = "examined.json"
 
 
 def starter_name(language: Language) -> str:
-    """The file of a challenge's folder that holds the starter."""
     return f"starter{language.suffix}"
 
 
 @dataclass(frozen=True)
 class ChallengeReference:
-    """The functions of ``reference.py``. All take the arguments that are not outputs, by name.
+    """The functions of ``reference.py``. They take all arguments except outputs, as keywords.
 
-    ``compute`` returns one tensor, or a tuple in the order of in-outs and outputs. ``magnitude``, where it is
-    defined, returns the scale that errors are measured against, in the same form. ``baseline``, where it is defined,
-    is timed in place of ``compute``: the fastest that PyTorch has, which need not follow the contract's every edge.
+    ``compute`` returns a tensor, or a tuple of in-outs and outputs in order. ``magnitude``, if defined, returns the
+    scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest PyTorch
+    version, which need not handle every edge of the contract.
     """
 
     compute: Callable[..., Any]
@@ -48,7 +47,7 @@ class ChallengeReference:
 
 @dataclass(frozen=True)
 class Challenge:
-    """A loaded challenge. Files are read when asked for; the manifest is valid from the start."""
+    """A loaded challenge. The manifest is validated at load time; other files are read on demand."""
 
     slug: str
     manifest: Manifest
@@ -61,8 +60,8 @@ class Challenge:
 
     @functools.cached_property
     def examined(self) -> Examined | None:
-        """What its Python said when it ran in a box; None for a course folder's, which runs where it is loaded.
-        Raises ChallengeInvalid."""
+        """The result of examining an upload in a box; None for a course folder, whose Python runs here. Raises
+        ChallengeInvalid."""
         path = self.reference_folder / EXAMINED
         return load_examined(_text(path)) if path.is_file() else None
 
@@ -71,18 +70,18 @@ class Challenge:
         return _text(self.reference_folder / "reference.py")
 
     def starter(self, language: Language) -> str:
-        """The committed starter file, or a generated one where the folder has none."""
+        """The committed starter, or a generated one."""
         path = self.folder / starter_name(language)
         return _text(path) if path.exists() else signature.starter(self.manifest, language)
 
     @functools.cached_property
     def cases(self) -> list[Case]:
-        """The public suite. Raises ChallengeInvalid naming file, case and key."""
+        """The public suite. Raises ChallengeInvalid with file, case and key."""
         return self._suite(self.folder / "cases.py", hidden=False)
 
     @functools.cached_property
     def hidden_cases(self) -> list[Case]:
-        """Staff's own cases; an empty list where there is no such file (a student's copy has none)."""
+        """Staff's own cases; empty if the file does not exist, as in a student's copy."""
         path = self.reference_folder / "staff" / "hidden_cases.py"
         return self._suite(path, hidden=True) if path.exists() else []
 
@@ -95,12 +94,12 @@ class Challenge:
         return ("reference", *(name for name, function in found.items() if function is not None))
 
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
-        """Every case that boards with these workloads, "cpu" or "gpu", run; without the hidden ones unless wanted."""
+        """Cases for boards with these workloads ("cpu" or "gpu"); hidden ones only if wanted."""
         cases = [*self.cases, *(self.hidden_cases if hidden else ())]
         return [case for case in cases if case.runs_on(workloads)]
 
     def case(self, name: str) -> Case:
-        """The public or hidden case of that name. Raises ChallengeInvalid."""
+        """A public or hidden case. Raises ChallengeInvalid."""
         for case in [*self.cases, *self.hidden_cases]:
             if case.name == name:
                 return case
@@ -109,11 +108,11 @@ class Challenge:
 
     @functools.cached_property
     def reference(self) -> ChallengeReference:
-        """Runs ``reference.py`` (trusted staff code, never a submission's). Raises ChallengeInvalid, also for one that
-        was uploaded: that runs in a box alone."""
+        """Runs ``reference.py``, which is trusted staff code. Raises ChallengeInvalid, also for an upload, which runs
+        only in a box."""
         path = self.reference_folder / "reference.py"
         if self.examined is not None:
-            raise ChallengeInvalid(f"{path}: it was uploaded, so it runs in a box alone")
+            raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
         names = _run(path)
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
@@ -131,13 +130,13 @@ class Challenge:
         except TypeError as error:
             wanted = f"{name}({', '.join(passed)})"
             raise ChallengeInvalid(
-                f"{path}: {name}: {error}", f"It is called as {wanted}, by name."
+                f"{path}: {name}: {error}", f"The judge calls it with keyword arguments: {wanted}."
             ) from error
 
     @functools.cached_property
     def inputs(self) -> dict[str, Filling]:
-        """What ``inputs()`` of ``cases.py`` fills inputs with, in cases that say nothing else and in workloads; empty
-        where it has no such function. Raises ChallengeInvalid naming file and argument."""
+        """The result of ``inputs()`` in ``cases.py``: default recipes for cases and workloads, empty if not defined.
+        Raises ChallengeInvalid with file and argument."""
         path = self.folder / "cases.py"
         inputs: dict[str, Filling]
         if self.examined is not None:
@@ -147,18 +146,18 @@ class Challenge:
         else:
             try:
                 inputs = dict(make())
-            except Exception as error:  # staff's own code: whatever it raises, this file is at fault
+            except Exception as error:  # staff's code: whatever it raises, this file is at fault
                 raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
         self._check_inputs(inputs, f"{path}: inputs()")
         return inputs
 
     @property
     def readable(self) -> set[str]:
-        """Names of the buffers that are filled before a call: inputs and in-outs."""
+        """Names of buffers filled before a call: inputs and in-outs."""
         return {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
 
     def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
-        """What ``cases()`` of the file returns, or returned when it was examined."""
+        """The result of the file's ``cases()``, now or when it was examined."""
         if self.examined is not None:
             return list(self.examined.hidden_cases if hidden else self.examined.cases)
         names = _run(path)
@@ -167,7 +166,7 @@ class Challenge:
             raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
         try:
             return list(make())
-        except Exception as error:  # staff's own code: whatever it raises, this file is at fault
+        except Exception as error:  # staff's code: whatever it raises, this file is at fault
             raise ChallengeInvalid(
                 f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
             ) from error
@@ -180,7 +179,7 @@ class Challenge:
         for case in suite:
             if not isinstance(case, Case):
                 raise ChallengeInvalid(
-                    f"{path}: cases() returned {case!r} among its cases: make them with case(...)"
+                    f"{path}: cases() returned {case!r}, which is not a case: make cases with case(...)"
                 )
             self._check_case(case, path, seen)
             _check_timed(case, path, hidden=hidden)
@@ -190,7 +189,7 @@ class Challenge:
         return [replace(case, hidden=True) for case in filled] if hidden else filled
 
     def _check_named_categories(self, suite: Sequence[Case], path: Path) -> None:
-        """A category that is named must reveal no more than the cases of that kind which students see."""
+        """A named category must reveal no more than public cases of that category do."""
         public = {case.category for case in self.cases}
         for case in suite:
             if case.category not in public:
@@ -203,12 +202,13 @@ class Challenge:
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
         where = f"{path}: case '{case.name}'"
         if case.name in seen:
-            raise ChallengeInvalid(f"{where}: a second case has this name")
+            raise ChallengeInvalid(f"{where}: another case has this name")
         seen.add(case.name)
         manifest = self.manifest
         if case.on not in (None, *get_args(OnlyOn)):
             raise ChallengeInvalid(
-                f"{where}: on = {case.on!r}", 'It is "gpu", or left out: every board runs it.'
+                f"{where}: on = {case.on!r}",
+                'Set it to "gpu", or leave it out to run the case on every board.',
             )
         if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")
@@ -228,17 +228,17 @@ class Challenge:
             raise ChallengeInvalid(
                 f"{where}: inputs {sorted(unknown)} do not exist; there are {sorted(self.readable)}"
             )
-        if odd := [name for name, it in inputs.items() if not isinstance(it, Recipe | Derived)]:
+        if odd := [name for name, recipe in inputs.items() if not isinstance(recipe, Recipe | Derived)]:
             raise ChallengeInvalid(f"{where}: inputs {odd} are not recipes of grader.challenge.cases")
 
 
 def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
-    """Raises ChallengeInvalid where a case asks for what timed rounds would not do."""
+    """Raises ChallengeInvalid if a case asks for something that timed rounds cannot do."""
     if not case.timed:
         return
     reasons = {
         "it is hidden": hidden,
-        "it is for a GPU alone": case.on is not None,
+        "it runs only on a GPU": case.on is not None,
         "it has scalars of its own": bool(case.scalars),
         "it has no inputs of its own": not case.inputs,
     }
@@ -255,7 +255,7 @@ def _run(path: Path) -> dict[str, Any]:
         raise ChallengeInvalid(f"{path}: the file is missing")
     try:
         return runpy.run_path(str(path), run_name=f"grader_course_{path.stem}")
-    except (Exception, SystemExit) as error:  # what a file of one challenge does must not end who reads it
+    except (Exception, SystemExit) as error:  # one challenge's file must not end its reader
         raise ChallengeInvalid(f"{path}: {type(error).__name__}: {error}") from error
 
 
@@ -271,17 +271,17 @@ def _text(path: Path) -> str:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Parse and validate one ``challenge.toml``. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     return parse_manifest(path, _text(path))
 
 
-# By the text itself: two edits within one tick of a file system's clock must not look like one.
+# Keyed by text: two edits within one tick of a file system's clock look the same.
 @functools.lru_cache(maxsize=_MANIFESTS)
 def parse_manifest(path: Path, text: str) -> Manifest:
-    """The text of the ``challenge.toml`` that lies at ``path``. Raises ChallengeInvalid."""
+    """Parse the ``challenge.toml`` at ``path`` from its text. Raises ChallengeInvalid."""
     try:
         data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # of numbers too long and lists too deep, too
+    except (ValueError, RecursionError) as error:  # includes numbers too long and lists too deep
         raise ChallengeInvalid(
             f"{path}: not TOML: {error}", "docs/authoring.md describes each key."
         ) from error

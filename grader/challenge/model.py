@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -12,12 +11,13 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
 
-# Words that an argument cannot be called in a C++ signature (Python's own are asked of Python), and our own names.
+# Reserved in C++ or by the starters; Python's own keywords are checked separately.
 _TAKEN = frozenset(
     "alignas alignof asm auto bool case catch char class const constexpr decltype default delete do double enum "
     "explicit extern false float for friend goto if inline int long mutable namespace new operator private "
@@ -38,26 +38,6 @@ class Kind(StrEnum):
         return self in (Kind.INPUT, Kind.INOUT, Kind.OUTPUT)
 
 
-class DType(StrEnum):
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
-    FLOAT16 = "float16"
-    BFLOAT16 = "bfloat16"
-    INT8 = "int8"
-    UINT8 = "uint8"
-    INT32 = "int32"
-    INT64 = "int64"
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return {"8": 1, "16": 2, "32": 4, "64": 8}[re.sub(r"\D", "", self.value)]
-
-    @property
-    def floating(self) -> bool:
-        return "float" in self.value
-
-
 def _expression(text: str) -> str:
     try:
         parse(text)
@@ -69,22 +49,19 @@ def _expression(text: str) -> str:
 def _usable_name(name: str) -> str:
     if keyword.iskeyword(name) or name in _TAKEN:
         raise ValueError(
-            f"'{name}' means something else in C++, in Python or in the starters: take another name"
+            f"'{name}' has another meaning in C++, in Python or in the starters: choose another name"
         )
     return name
 
 
 ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
-# As long as the column that keeps it.
+# As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-# The order that a signature has; see Kind.
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Values(Strict, allow_inf_nan=False):
-    """What an input is filled with where a case says nothing else."""
-
     dist: Literal["normal", "uniform", "integers"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
@@ -92,7 +69,9 @@ class Values(Strict, allow_inf_nan=False):
     @model_validator(mode="after")
     def _integers_have_an_end(self) -> Self:
         if self.dist == "integers" and "high" not in self.model_fields_set:
-            raise ValueError("integers need `high`, which is not drawn itself: below 1 there is only 0")
+            raise ValueError(
+                "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+            )
         return self
 
 
@@ -121,8 +100,9 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
         if not self.kind.buffer and self.shape:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
-        if self.kind is Kind.SCALAR and self.dtype not in (DType.FLOAT32, DType.FLOAT64):
-            raise ValueError(f"'{self.name}' is a scalar: its dtype must be float32 or float64")
+        if self.kind is Kind.SCALAR and not self.dtype.facts.scalar:
+            allowed = " or ".join(dtype for dtype in DType if dtype.facts.scalar)
+            raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
         if self.kind is Kind.SCALAR and self.value is None:
             raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
@@ -138,30 +118,30 @@ class Tolerance(Strict, allow_inf_nan=False):
 
 
 class Compare(Strict):
-    """How one output is compared: ``first`` names an int64 output whose first element says how many count."""
+    """``first`` names an int64 output whose first element is the number of elements to compare."""
 
     first: Name | None = None
 
 
 class Pieces(Strict):
-    """How the right answer of a case for a GPU alone is computed, piece by piece along the size ``along``: inputs and
-    results whose shape names it are cut there, other inputs are passed whole, other results are sums over the pieces.
-    ``overlap``: what neighbouring pieces share of their inputs, in the sizes. ``running``: each piece of a result
-    continues the last element of the one before (a running sum). What a result's ``compare`` counts is put together
-    without gaps.
-    """
+    """Computes the right answer of a case that runs only on a GPU, piece by piece along the size ``along``. Inputs and
+    results with that dimension are cut there, other inputs are passed whole, and other results are summed over the
+    pieces."""
 
     along: Name
+    # Elements that neighbouring pieces share of their inputs, in sizes.
     overlap: ExpressionText = "0"
+    # Each piece continues the last element of the previous one (a running sum). Results that ``compare`` cuts short are
+    # concatenated without gaps.
     running: bool = False
 
 
 class Cost(Strict):
-    """Bytes that must move and operations that must be done, in the sizes: the roofline's two sides. ``multiplied``:
-    the type of what the operations multiply, where it is not that of the first input."""
+    """Least bytes moved and operations done, in sizes: the roofline's two sides."""
 
     bytes: ExpressionText
     flops: ExpressionText
+    # The dtype multiplied, if not the first input's.
     multiplied: DType | None = None
 
 
@@ -172,15 +152,14 @@ class Workload(Strict):
 
 
 class Limits(Strict, allow_inf_nan=False):
-    """``case_seconds``: one call of one case on a GPU, by the clock. ``cpu_seconds``: the same on the board ``cpu``, in
-    processor time."""
-
+    # Wall time of one call on a GPU.
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
+    # Processor time of one call on the board ``cpu``.
     cpu_seconds: float = Field(default=limits.CASE_CPU_SECONDS, gt=0, le=300)
     memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
 
     def call_seconds(self, on_processor: bool) -> float:
-        """What one call may take; ``on_processor``: where calls run on the host's processor."""
+        """Limit of one call; ``on_processor``: calls run on the host's processor."""
         return self.cpu_seconds if on_processor else self.case_seconds
 
 
@@ -195,10 +174,11 @@ class Grading(Strict, allow_inf_nan=False):
 
 
 class AllowedApproximations(Strict):
-    """Approximations that `grader challenge check` may find to pass: ``names`` are theirs, or patterns of them with
-    ``*``; ``workloads``: where, everywhere if empty. Students read the ``reason``."""
+    """Approximations that may pass `grader challenge check`."""
 
+    # Exact, or patterns with ``*``.
     names: list[str] = Field(min_length=1)
+    # Empty means all. Students read the ``reason``.
     workloads: list[str] = Field(default_factory=list)
     reason: str = Field(min_length=1)
 
@@ -207,20 +187,17 @@ class AllowedApproximations(Strict):
         return here and any(fnmatchcase(name, pattern) for pattern in self.names)
 
 
-# What `grader challenge check` asks of a suite and a challenge may do without, for a reason that it states.
 Waivable = Literal[
     "basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large",
     "zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf", "range",
     "cost_bytes", "cost_flops", "workloads", "tolerance",
 ]  # fmt: skip
 
-# A generic wrong kernel that no case can catch: its mistake and the result, such as ``low_precision:out``.
+# A generic wrong kernel that no case can catch, as mistake and result: ``low_precision:out``.
 WaivableKernel = Annotated[str, Field(pattern=r"^[a-z_]+:[A-Za-z_]\w*$")]
 
 
 class Manifest(Strict):
-    """One ``challenge.toml``."""
-
     title: str = Field(min_length=1, max_length=80)
     track: str = Field(min_length=1, max_length=40)
     order: int = Field(default=100, ge=0, description="place within the track")
@@ -264,18 +241,17 @@ class Manifest(Strict):
 
     @property
     def results(self) -> list[Argument]:
-        """In-outs and outputs, in signature order: what ``reference()`` returns."""
+        """In-outs and outputs in signature order, as ``reference()`` returns them."""
         return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
 
     @property
     def exact(self) -> bool:
-        """Whether every result must be right bit for bit."""
         tolerant = self.tolerance.atol > 0 or self.tolerance.rtol > 0
         return not (tolerant and any(arg.dtype.floating for arg in self.results))
 
     @property
     def multiplied(self) -> DType:
-        """The type that decides the rate of arithmetic: int8 products summed in int32 are done at int8's rate."""
+        """The dtype that decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
         if self.cost.multiplied is not None:
             return self.cost.multiplied
         read = [arg.dtype for arg in self.buffers if arg.kind is not Kind.OUTPUT]
@@ -286,7 +262,7 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """The shape of ``arg`` at ``sizes``. Raises ExpressionError where a dimension comes out negative."""
+        """Raises ExpressionError if a dimension is negative at ``sizes``."""
         return tuple(parse(text).integer(sizes) for text in arg.shape)
 
     @model_validator(mode="after")
@@ -309,8 +285,13 @@ class Manifest(Strict):
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
         known = {workload.name for workload in self.workloads}
-        if unknown := {name for it in self.approximations for name in it.workloads} - known:
-            raise ValueError(f"approximations: {sorted(unknown)} are no workloads; there are {sorted(known)}")
+        if (
+            unknown := {name for approximation in self.approximations for name in approximation.workloads}
+            - known
+        ):
+            raise ValueError(
+                f"approximations: {sorted(unknown)} are not workloads; there are {sorted(known)}"
+            )
         return self
 
     def _check_expressions(self) -> None:
@@ -328,7 +309,7 @@ class Manifest(Strict):
         by_name = {arg.name: arg for arg in self.results}
         for name, rule in self.compare.items():
             if name not in by_name:
-                raise ValueError(f"compare: '{name}' is no output; the outputs are {sorted(by_name)}")
+                raise ValueError(f"compare: '{name}' is not an output; the outputs are {sorted(by_name)}")
             if rule.first is not None:
                 counter = by_name.get(rule.first)
                 if counter is None or counter.dtype is not DType.INT64:
@@ -339,7 +320,7 @@ class Manifest(Strict):
             return
         if self.pieces.along not in self.sizes:
             raise ValueError(
-                f"pieces: along = '{self.pieces.along}' is no size; the sizes are {sorted(self.sizes)}"
+                f"pieces: along = '{self.pieces.along}' is not a size; the sizes are {sorted(self.sizes)}"
             )
         if unknown := parse(self.pieces.overlap).names - set(self.sizes):
             raise ValueError(f"pieces: overlap names {sorted(unknown)}; the sizes are {sorted(self.sizes)}")
@@ -352,7 +333,7 @@ class Manifest(Strict):
 
 
 def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
-    """Refuse sizes that the signature does not have, or that make a negative dimension. Raises ValueError."""
+    """Raises ValueError for sizes that differ from the signature's or make a negative dimension."""
     if set(sizes) != set(manifest.sizes):
         raise ValueError(f"{where}: sizes are {sorted(sizes)}, the signature has {sorted(manifest.sizes)}")
     if negative := [name for name, value in sizes.items() if value < 0]:
@@ -366,4 +347,4 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
 
 def _refuse_twins(names: list[str], where: str) -> None:
     if twins := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"{where}: {sorted(twins)} stand there twice")
+        raise ValueError(f"{where}: {sorted(twins)} appear more than once")

@@ -1,13 +1,12 @@
-"""What some timed rounds draw in place of a challenge's own inputs, as the judge's own dice decide.
+"""Special inputs of some timed rounds, chosen by the judge's own dice.
 
-Ordinary random inputs hide work that was not done: the sum of a billion of them is known well enough without reading
-1 % of them. So every submission is also asked
+Ordinary random inputs hide skipped work: the sum of a billion of them is predictable without reading the last 1 %. So
+every submission also gets
 
-- *rare outliers*: its ordinary inputs with a few values so large that leaving one out exceeds the tolerance. They
-  change too little to change a call's time, so these rounds count;
-- *specials*: at the size of the workload, what the public cases hold at smaller ones: NaN, infinities, zeros, values
-  out of range; ties and equal values, too, where results are exact. They may take another time than ordinary inputs
-  do, so these rounds are checked and do not count.
+- *rare outliers*: ordinary inputs with a few values so large that skipping one exceeds the tolerance. They do not
+  change a call's time, so these rounds count;
+- *specials*: NaN, infinities, zeros and values out of range as in public cases, at the workload's size; also ties and
+  equal values if results are exact. They may change a call's time, so these rounds are checked and do not count.
 
 Importing this module does not import torch.
 """
@@ -23,39 +22,36 @@ from typing import TYPE_CHECKING
 from grader.challenge.cases import Case, Category, Derived, Filling, Recipe, Sprinkle, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Manifest, Workload
+from grader.challenge.model import Argument, Manifest, Workload
 
 if TYPE_CHECKING:
     import torch
 
-# Outliers in one array: a part of 0.1 % that is not read holds one seven times in eight, and in one of three such
-# arrays but for one time in 460. In a small array they are no more than this share of it.
+# Outliers per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
+# A small array has at most this share.
 _OUTLIERS, _MOST_SHARE = 2048, 1 / 64
-# An outlier is this many times the tolerance of a sum over the array's longest dimension, or a little less.
+# An outlier is at most this many times the tolerance of a sum over the longest dimension.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
-# Beyond anything that a normal distribution gives in an array, and harmless to what sums or exponentiates it: beside
-# exp(16), what a thread adds up of a long row in float32 is no more than the rounding of its sum.
+# Outside any normal distribution's values in an array, and harmless in sums and exponentials: next to exp(16), a
+# thread's sum of a long row in float32 is within the rounding.
 _LEAST = 8.0
-# In float16 a larger one makes the scores of attention so large that their own rounding decides. It need not be larger:
-# sums of float16 are short, and each outlier takes part in thousands of them.
-_MOST = {DType.FLOAT16: _LEAST}
-# Of one outlier while it is drawn: its place, its share of the value, and the value.
+# Memory per outlier while drawing: place, share of the value, and value.
 _PLACE_BYTES = 24
-# Categories whose values make no rounding harder at a larger size; and those that are safe where results are exact.
+# Categories whose values do not make rounding harder at larger sizes; and those that are safe if results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
-# One of each is asked in every grading: whoever drops them saves work.
+# Every grading has one of each: skipping their handling saves time.
 _ALWAYS = (Category.NAN, Category.POS_INF, Category.NEG_INF)
-# A case with so large a share of NaN or infinities means that.
+# A case with at least this share of NaN or infinities keeps it.
 _NEARLY_ALL = 0.1
-# What is special is asked this often for a workload, unless more must be: each time takes as long as a round.
+# Special rounds per workload, unless more are required: each takes as long as any round.
 _MOST_SPECIALS = 6
 
 
 @dataclass(frozen=True)
 class Outliers:
-    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places. They differ, so that the
-    largest of a row may be any of them."""
+    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places. They differ, so any may
+    be the largest of its row."""
 
     value: float
     count: int
@@ -82,29 +78,31 @@ class Outliers:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """``inputs`` in place of the challenge's own. ``counts``: whether a round with them has the time of others.
-    ``category``: of the case that holds them. ``always``: every grading asks it."""
+    """``inputs`` replace the challenge's own."""
 
     name: str
     inputs: Mapping[str, Filling]
+    # A round with them takes the usual time.
     counts: bool
+    # Of its case.
     category: Category | None = None
+    # Part of every grading.
     always: bool = False
 
 
 def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
-    """All there are for ``workload``. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     return [*_outliers(challenge, workload), *_specials(challenge, workload)]
 
 
 def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
-    """Those that a workload is asked: what a case wants to be timed, one of each category that no kernel may be spared,
-    and as many more as there are others and room. These are drawn from all of them, and a coin adds one, so that who
-    has seen what must come cannot know that it comes no more."""
-    drawn = [it for it in specials if it.always]
+    """The specials of one grading: those of cases with ``timed``, one of each category in ``_ALWAYS``, and as many more
+    as fit. The latter are drawn from all, and a coin adds one, so a submission that has seen all required ones cannot
+    know that none follows."""
+    drawn = [overlay for overlay in specials if overlay.always]
     for category in _ALWAYS:
-        found = [it for it in specials if it.category is category]
-        if found and not any(it in drawn for it in found):
+        found = [overlay for overlay in specials if overlay.category is category]
+        if found and not any(overlay in drawn for overlay in found):
             drawn.append(dice.choice(found))
     if not specials:
         return []
@@ -113,7 +111,7 @@ def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Ove
 
 
 def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
-    """One for each input of floating-point numbers that is not made of others."""
+    """One per floating-point input that is not derived."""
     manifest, found = challenge.manifest, []
     for arg in manifest.buffers:
         filling = challenge.inputs.get(arg.name) or default_recipe(manifest, arg, workload.sizes)
@@ -129,17 +127,17 @@ def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
 def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float:
     longest = max(manifest.shape(arg, sizes))
     value = max(_LEAST, _TOLERANCES * manifest.tolerance.rtol * longest)
-    return min(value, _MOST.get(arg.dtype, value))
+    return min(value, arg.dtype.as_float.most_outlier)
 
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
-    """By the public cases: what students may read. Where a case says ``timed``, that decides."""
-    shapes = {it.name: challenge.manifest.shape(it, workload.sizes) for it in challenge.manifest.buffers}
+    """From public cases only, which students may read. A case's ``timed`` decides if set."""
+    shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
     return [
         Overlay(
             case.name,
-            {name: _thinned(it, shapes[name]) for name, it in case.inputs.items()},
+            {name: _thinned(filling, shapes[name]) for name, filling in case.inputs.items()},
             counts=False,
             category=case.category,
             always=case.timed is True,
@@ -152,8 +150,8 @@ def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 
 def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
-    """A share of the places of a short row is in every row of thousands. Were all of a result NaN for that, it would be
-    right to spread one NaN over all of it: so at most half of the rows, whichever they are, have one."""
+    """At most half of the rows get a NaN or infinity. The share of a short row's places would reach every one of
+    thousands of long rows; then all results are NaN, and spreading one NaN over everything would be right."""
     if not isinstance(filling, Sprinkle) or math.isfinite(filling.value) or filling.share >= _NEARLY_ALL:
         return filling
     if len(shape) < 2 or 0 in shape:
@@ -162,5 +160,5 @@ def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
 
 
 def _is_other(challenge: Challenge, case: Case) -> bool:
-    """Whether its inputs are others than a workload's: its sizes and scalars are not taken over."""
+    """True if its inputs differ from the workload's; sizes and scalars are not taken over."""
     return dict(case.inputs) != challenge.inputs and not case.scalars

@@ -1,8 +1,7 @@
-"""Inputs that are too large to be drawn as a whole: a pattern that repeats, and single values on top of it.
+"""Inputs too large to draw: a repeating pattern with single values on top.
 
-The emulated GPU fills a page of such an array when a kernel first touches it. What a recipe gives for as many elements
-as the pattern has is repeated; its length is a prime number by the seed, so that no step of a wrong index is one of its
-multiples. Importing this module does not import torch.
+The emulated GPU fills a page when a kernel first touches it. The pattern's length is a prime chosen by the seed, so no
+stride of a wrong index is a multiple of it. Importing this module does not import torch.
 """
 
 from __future__ import annotations
@@ -36,19 +35,18 @@ if TYPE_CHECKING:
 
     from grader.challenge.loader import Challenge
 
-# Arrays of so many bytes or more are patterns.
 LARGE_BYTES = 1 << 28
-# Elements of the largest array that the reference is asked for, whose inputs are put together.
+# Largest array for which the reference is computed on assembled inputs, in elements.
 MOST_ASKED = 1 << 20
-# Elements of a pattern: from so many to twice as many.
+# A pattern has between this many elements and twice as many.
 _FEWEST = 1 << 17
-# Recipes that give every element alike, wherever it is.
+# Recipes whose elements all have the same distribution.
 _ALIKE = (Normal, Uniform, Integers, Constant, Choice)
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """``value`` at elements first, first + step, ..., flat."""
+    """``value`` at the flat places first, first + step, ..."""
 
     first: int
     step: int
@@ -57,44 +55,44 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Pattern:
-    """An array of ``count`` elements: ``values`` again and again, flat, with ``overlays`` on top, the last one wins."""
+    """An array of ``count`` elements: ``values`` repeated, flat, with ``overlays`` applied in order."""
 
     values: torch.Tensor
     overlays: tuple[Overlay, ...]
     count: int
 
     def at(self, places: torch.Tensor) -> torch.Tensor:
-        """The elements at these flat places (int64)."""
         found = self.values[places % self.values.numel()]
-        for it in self.overlays:
-            alone = it.first + it.step >= self.count
+        for overlay in self.overlays:
+            alone = overlay.first + overlay.step >= self.count
             on_it = (
-                places == it.first if alone else (places >= it.first) & ((places - it.first) % it.step == 0)
+                places == overlay.first
+                if alone
+                else (places >= overlay.first) & ((places - overlay.first) % overlay.step == 0)
             )
-            found[on_it] = it.value
+            found[on_it] = overlay.value
         return found
 
 
 def is_large(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> bool:
-    """Whether ``arg`` is too large to be filled."""
     return math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize >= LARGE_BYTES
 
 
 def elements_along(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Of the largest array, how many elements belong to one place along the size that pieces are cut along."""
+    """Elements of the largest array per place along the size that pieces are cut along."""
     assert manifest.pieces is not None
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     return max(1, largest // max(1, sizes[manifest.pieces.along]))
 
 
 def can_be_sampled(manifest: Manifest, case: Case) -> bool:
-    """Whether an emulated GPU can run a case for a GPU alone, on sampled blocks: its answer is computed in pieces,
-    which its large inputs are cut into along their first dimension, and these hold patterns. A hidden one is not: the
-    submission could choose whether it is covered, and so tell of its data."""
+    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer is computed in pieces, its large
+    inputs are cut along their first dimension, and they are patterns. Hidden cases never: the submission could choose
+    whether it is covered, and so reveal their data."""
     if (
         case.hidden
         or manifest.pieces is None
-        or not any(is_large(manifest, it, case.sizes) for it in manifest.buffers)
+        or not any(is_large(manifest, arg, case.sizes) for arg in manifest.buffers)
     ):
         return False
     along = manifest.pieces.along
@@ -113,29 +111,29 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
 
 
 def runs_on(manifest: Manifest, case: Case, kind: DeviceKind) -> bool:
-    """Whether boards of that kind run the case, as a whole or sampled blocks of it."""
+    """True if boards of that kind run the case, whole or on sampled blocks."""
     return case.runs_on(kind.workloads) or (kind.samples_large and can_be_sampled(manifest, case))
 
 
 def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> list[Case]:
-    """Every case that boards of that kind run; without the hidden ones unless wanted."""
+    """Every case that boards of that kind run; hidden ones only if wanted."""
     cases = [*challenge.cases, *(challenge.hidden_cases if hidden else ())]
-    return [it for it in cases if runs_on(challenge.manifest, it, kind)]
+    return [case for case in cases if runs_on(challenge.manifest, case, kind)]
 
 
 def has_checked_results(manifest: Manifest) -> bool:
-    """Whether each part of a result is of one piece, so that what single blocks write can be checked."""
+    """True if each piece of a result is contiguous, so writes of single blocks can be checked."""
     pieces = manifest.pieces
     return (
         pieces is not None
         and not pieces.running
-        and not any(it.first for it in manifest.compare.values())
+        and not any(rule.first for rule in manifest.compare.values())
         and all(any(pieces.along in parse(text).names for text in arg.shape) for arg in manifest.results)
     )
 
 
 def draw_pattern(manifest: Manifest, case: Case, arg: Argument, seed: int) -> Pattern:
-    """The pattern of a large input. The same seed gives the same one. Raises ChallengeInvalid."""
+    """The pattern of a large input, determined by the seed. Raises ChallengeInvalid."""
     shape = manifest.shape(arg, case.sizes)
     filling = filling_of(manifest, case, arg)
     assert isinstance(filling, Recipe)
@@ -157,7 +155,6 @@ def _repeats(filling: Filling | None) -> bool:
 
 
 def _prime(least: int) -> int:
-    """The first prime number from ``least`` on."""
-    while least % 2 == 0 or any(least % it == 0 for it in range(3, int(least**0.5) + 1, 2)):
+    while least % 2 == 0 or any(least % divisor == 0 for divisor in range(3, int(least**0.5) + 1, 2)):
         least += 1
     return least

@@ -4,42 +4,22 @@ from __future__ import annotations
 
 from string import Template
 
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
-_C_TYPES = {
-    DType.FLOAT32: "float",
-    DType.FLOAT64: "double",
-    DType.FLOAT16: "__half",
-    DType.BFLOAT16: "__nv_bfloat16",
-    DType.INT8: "int8_t",
-    DType.UINT8: "uint8_t",
-    DType.INT32: "int32_t",
-    DType.INT64: "int64_t",
-}
-# The same for the footer, which includes no header: as 64-bit Linux defines them.
-_C_BUILT_IN = {
-    **_C_TYPES,
-    DType.INT8: "signed char",
-    DType.UINT8: "unsigned char",
-    DType.INT32: "int",
-    DType.INT64: "long",
-}
-# Arities that the footer distinguishes in its message; the longest signature of a challenge has far fewer.
+# Numbers of arguments that the footer's messages tell apart; no challenge comes near.
 _MOST_ARGUMENTS = 24
-_HEADERS = {DType.FLOAT16: "cuda_fp16.h", DType.BFLOAT16: "cuda_bf16.h"}
 
 
 def c_type(arg: Argument) -> str:
-    """The C type of a parameter: ``const float*``, ``float*``, ``float``, ``int64_t``."""
-    base = _C_TYPES[arg.dtype]
+    """Such as ``const float*``, ``float*``, ``float``, ``int64_t``."""
+    base = arg.dtype.c_type
     if not arg.kind.buffer:
         return base
     return f"const {base}*" if arg.kind is Kind.INPUT else f"{base}*"
 
 
 def declaration(manifest: Manifest, language: Language) -> str:
-    """The line a student implements."""
     return Template(language.declaration).substitute(parameters=_parameters(manifest, language))
 
 
@@ -50,12 +30,11 @@ def _parameters(manifest: Manifest, language: Language) -> str:
 
 
 def headers(manifest: Manifest) -> list[str]:
-    """CUDA headers that the types of the signature need, besides <cstdint>."""
-    return sorted({_HEADERS[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
+    """CUDA headers for the types of the signature, besides <cstdint>."""
+    return sorted({arg.dtype.facts.header for arg in manifest.args if arg.dtype.facts.header})
 
 
 def starter(manifest: Manifest, language: Language) -> str:
-    """A source that loads, compiles, and does nothing yet."""
     values = {
         "title": manifest.title,
         "parameters": _parameters(manifest, language),
@@ -75,17 +54,16 @@ def _describe(manifest: Manifest) -> list[str]:
 
 
 def cuda_footer(manifest: Manifest) -> str:
-    """What the compiler appends to a CUDA source.
+    """Appended to a CUDA source by the compiler.
 
-    Its ``static_assert``s let the compiler check that ``solve`` exists, its arity and its types, and say so in our
-    words. A parameter may have another type than the signature says as long as no value is lost: ``int n`` for a
-    size is legal, ``int scale`` for a float is not. ``grader_entry`` takes an array of pointers to arguments, so that
-    the loader needs no signature, and returns ``cudaGetLastError()`` (0 is success), which reports a refused
-    launch; ``grader_error`` gives its text.
+    Its ``static_assert``s check that ``solve`` exists, its number of arguments and its types, with our messages. A
+    parameter may differ from the signature if no value is lost: ``int n`` for a size is fine, ``int scale`` for a float
+    is not. ``grader_entry`` takes pointers to arguments, so the loader needs no signature, and returns
+    ``cudaGetLastError()`` (0 is success), which reports a refused launch.
 
-    It includes nothing, so that no macro of the source reaches a header behind it, and spells every name out, so that
-    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns what the
-    compiler says of these lines into messages about the source.
+    It includes nothing, so macros of the source cannot reach a later header, and spells out every name, so
+    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns compiler
+    messages about it into messages about the source.
     """
     count = len(manifest.args)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
@@ -102,7 +80,7 @@ def cuda_footer(manifest: Manifest) -> str:
         for index, arg in enumerate(manifest.args)
     )
     return (
-        # Two line ends: a source may end in a backslash.
+        # Two line ends, because a source may end in a backslash.
         '\n\n#line 1 "grader-footer"\n'
         f"{_probes(manifest)}"
         "static_assert(grader_calls::any || grader_calls::exact,\n"
@@ -118,7 +96,6 @@ def cuda_footer(manifest: Manifest) -> str:
 
 
 def _rule(arg: Argument) -> str:
-    """What the parameter of ``arg`` must be, in a message's words."""
     if arg.kind is Kind.SIZE:
         return "is a size and must be an integer of 32 or 64 bits"
     if arg.kind is Kind.SCALAR:
@@ -129,11 +106,10 @@ def _rule(arg: Argument) -> str:
 def _probes(manifest: Manifest) -> str:
     """``grader_calls``: which calls of ``solve`` would compile.
 
-    A second ``solve(...)`` stands where lookup finds it too, and is the worst match of all: a call that picks it,
-    recognised by its result type, is one that the student's ``solve`` does not take. One that is ambiguous counts as
-    taken: the compiler says more of it at the call itself. ``grader_fits<T...>`` is an argument that becomes one of
-    these types only, ``grader_other<T...>`` one that becomes any but these; a parameter of a template's own type takes
-    both.
+    A second ``solve(...)``, visible to the same lookup, is the worst match of all: a call that picks it, recognised by
+    its result type, is one that the student's ``solve`` does not accept. An ambiguous call counts as accepted: the
+    compiler explains it at the call itself. ``grader_fits<T...>`` converts only to these types, ``grader_other<T...>``
+    to any but these; a template parameter accepts both.
     """
     types = [_entry_type(arg) for arg in manifest.args]
     count = len(types)
@@ -174,7 +150,7 @@ def _probes(manifest: Manifest) -> str:
 
 
 def _wrong(arg: Argument, index: int, types: list[str]) -> str:
-    """``wrong_N``: the call compiles and loses what argument N is, or it does not compile for this argument."""
+    """``wrong_N``: the call compiles but loses the value of argument N, or fails to compile because of it."""
     allowed = ", ".join(_allowed(arg))
 
     def call(others: list[str], probe: str) -> str:
@@ -189,8 +165,8 @@ def _wrong(arg: Argument, index: int, types: list[str]) -> str:
 
 
 def _allowed(arg: Argument) -> list[str]:
-    """The types that the parameter of ``arg`` may have besides ``const`` ones; a template's own is not asked."""
-    base = _C_BUILT_IN[arg.dtype]
+    """Types that the parameter may have, besides ``const`` ones; template parameters are not checked."""
+    base = arg.dtype.c_built_in
     if arg.kind.buffer:
         return [f"{const}{name}*" for name in (base, "void") for const in ("", "const ")]
     if arg.kind is Kind.SIZE:
@@ -199,13 +175,13 @@ def _allowed(arg: Argument) -> list[str]:
 
 
 def _entry_type(arg: Argument) -> str:
-    """What ``grader_entry`` passes: buffers without ``const``, which a parameter may have or not."""
-    return _C_BUILT_IN[arg.dtype] + ("*" if arg.kind.buffer else "")
+    """The type that ``grader_entry`` passes: buffers without ``const``, which the parameter may add."""
+    return arg.dtype.c_built_in + ("*" if arg.kind.buffer else "")
 
 
 def _half_types(manifest: Manifest) -> list[str]:
-    """Types that a header of CUDA defines, which the source may not include."""
-    return sorted({_C_TYPES[arg.dtype] for arg in manifest.args if arg.dtype in _HEADERS})
+    """Types of CUDA headers that the source may not include."""
+    return sorted({arg.dtype.c_type for arg in manifest.args if arg.dtype.facts.header})
 
 
 def _unpacked(manifest: Manifest) -> str:

@@ -1,8 +1,9 @@
-"""Takes the bytes of a submitted file, or says why not."""
+"""Decodes a submitted file, or says why not."""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Collection
 
 from grader import limits
 from grader.errors import BadSource, UnknownLanguage
@@ -10,7 +11,7 @@ from grader.languages import Language, names
 
 
 def decode(raw: bytes) -> str:
-    """The text of a source file. Raises BadSource: empty, too large, binary, not UTF-8."""
+    """Raises BadSource: empty, too large, binary, not UTF-8."""
     if len(raw) > limits.SOURCE_BYTES:
         raise BadSource(
             f"The source has {len(raw):,} bytes; at most {limits.SOURCE_BYTES:,} are taken.",
@@ -35,7 +36,7 @@ def decode(raw: bytes) -> str:
 
 
 def language_of(filename: str, chosen: str | None) -> Language:
-    """The chosen language, else the one of the file's suffix. Raises UnknownLanguage."""
+    """The chosen language, else that of the file's suffix. Raises UnknownLanguage."""
     if chosen is not None:
         try:
             return Language.named(chosen)
@@ -43,8 +44,18 @@ def language_of(filename: str, chosen: str | None) -> Language:
             raise UnknownLanguage(str(error), f"Languages: {names()}.") from error
     found = Language.of_file(filename)
     if found is None:
-        endings = " or ".join(it.suffix for it in Language)
+        endings = " or ".join(language.suffix for language in Language)
         raise UnknownLanguage(
-            f"The suffix of '{filename}' names no language.", f"End it in {endings}, or name the language."
+            f"The suffix of '{filename}' does not belong to a language.",
+            f"End it in {endings}, or name the language.",
         )
     return found
+
+
+def check_taken(challenge: str, taken: Collection[Language], language: Language) -> None:
+    """Raises UnknownLanguage if ``challenge`` takes only other languages."""
+    if language not in taken:
+        raise UnknownLanguage(
+            f"{challenge} does not take {language.value}.",
+            f"It takes: {', '.join(language.value for language in taken)}.",
+        )

@@ -1,4 +1,4 @@
-"""A challenge as it is shown: by the server's API and pages, and by the command line without a server.
+"""A challenge as the server's API and pages and the local command line show it.
 
 Nothing here runs ``reference.py``: only its text is read.
 """
@@ -30,7 +30,6 @@ from grader.schemas.challenge import (
 
 
 def summary(challenge: Challenge) -> ChallengeSummary:
-    """Its line in the list of challenges."""
     manifest = challenge.manifest
     return ChallengeSummary(
         slug=challenge.slug,
@@ -45,17 +44,21 @@ def summary(challenge: Challenge) -> ChallengeSummary:
 
 
 def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeList:
-    """``challenges`` as they stand, with the tracks that hold one of them."""
+    """``challenges`` in the given order, and the tracks that hold any of them."""
     used = {challenge.manifest.track for challenge in challenges}
     tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
         challenges=[summary(challenge) for challenge in challenges],
-        tracks=[TrackView(title=it.title, description=it.description) for it in tracks if it.title in used],
+        tracks=[
+            TrackView(title=track.title, description=track.description)
+            for track in tracks
+            if track.title in used
+        ],
     )
 
 
 def installed_versions() -> dict[str, str]:
-    """Of Python, torch and Triton on this machine, as far as they are there; nothing is imported for it."""
+    """Of Python, torch and Triton on this machine, if installed. Imports none of them."""
     found = {"python": platform.python_version()}
     for name in ("torch", "triton"):
         with suppress(metadata.PackageNotFoundError):
@@ -66,8 +69,8 @@ def installed_versions() -> dict[str, str]:
 def detail(
     challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
 ) -> ChallengeDetail:
-    """Everything a student may see of it; ``served`` are the languages that a server's devices run, ``judged_with``
-    the versions that judge, by default those of this machine.
+    """Everything that a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions
+    used for judging, by default this machine's.
 
     Raises ChallengeInvalid.
     """
@@ -85,10 +88,13 @@ def detail(
         hidden_cases=len(challenge.hidden_cases),
         hidden_categories_named=manifest.name_hidden_categories,
         library_kernels=manifest.library_kernels,
-        workloads=[WorkloadView(name=it.name, sizes=it.sizes, on=it.on) for it in manifest.workloads],
+        workloads=[
+            WorkloadView(name=workload.name, sizes=workload.sizes, on=workload.on)
+            for workload in manifest.workloads
+        ],
         approximations=[
-            AllowedView(names=it.names, workloads=it.workloads, reason=it.reason)
-            for it in manifest.approximations
+            AllowedView(names=allowed.names, workloads=allowed.workloads, reason=allowed.reason)
+            for allowed in manifest.approximations
         ],
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),
@@ -113,7 +119,7 @@ def _case(challenge: Challenge, case: Case) -> CaseView:
 
 
 def _default(arg: Argument, case: Case) -> Recipe:
-    """The recipe that ``challenge.toml`` gives an input, at the sizes of a case."""
+    """The recipe from ``challenge.toml`` at a case's sizes."""
     low, high = (
         parse(bound)(case.sizes) if isinstance(bound, str) else bound
         for bound in (arg.values.low, arg.values.high)

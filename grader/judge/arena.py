@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import BITS
+from grader.challenge.model import Argument, Kind, Manifest
 
 if TYPE_CHECKING:
     import torch
@@ -25,28 +26,6 @@ if TYPE_CHECKING:
 ALIGNMENT = 256
 PAGE = mmap.PAGESIZE
 
-# A NaN that no arithmetic makes (torch's and CUDA's NaNs have other payloads): an element with these bits was never
-# written, even if NaN is the right answer.
-_FLOAT_POISON = {
-    DType.FLOAT64: 0x7FF4_5AFE_C0DE_BEEF,
-    DType.FLOAT32: 0x7FA5_C0DE,
-    DType.FLOAT16: 0x7DA5,
-    DType.BFLOAT16: 0x7FA5,
-}
-# The bit that arithmetic on a CPU sets in such a signalling NaN; it keeps the others.
-_QUIET = {
-    DType.FLOAT64: 1 << 51,
-    DType.FLOAT32: 1 << 22,
-    DType.FLOAT16: 1 << 9,
-    DType.BFLOAT16: 1 << 6,
-}
-# Finite and nearly the largest of its type: a maximum with it is wrong unless the right answer is as large.
-_LARGE_FLOATS = {
-    DType.FLOAT64: 0x7FE4_5AFE_C0DE_BEEF,
-    DType.FLOAT32: 0x7F65_C0DE,
-    DType.FLOAT16: 0x7BA5,
-    DType.BFLOAT16: 0x7F65,
-}
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
@@ -226,8 +205,8 @@ class Buffer:
         if not dtype.floating:
             return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
         if self._poison is Poison.NAN:
-            return _FLOAT_POISON[dtype]
-        large = _LARGE_FLOATS[dtype]
+            return dtype.as_float.poison
+        large = dtype.as_float.large
         return large if self._poison is Poison.LARGE else _with_highest_bit(large, dtype.itemsize)
 
     @property
@@ -235,7 +214,7 @@ class Buffer:
         """The bits of the NaN poison of a float output: an element with them is wrong, even if NaN is right. The other
         poisons are wrong by their value."""
         written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
-        return _FLOAT_POISON[self.argument.dtype] if written else None
+        return self.argument.dtype.as_float.poison if written else None
 
     @property
     def holds_nan(self) -> bool:
@@ -271,15 +250,15 @@ class Buffer:
         found."""
         import torch
 
-        made = self.poison_value | _QUIET[self.argument.dtype]
+        made = self.poison_value | self.argument.dtype.as_float.quiet_bit
         bits = self._integers(snapshot.reshape(-1))
         return bits & torch.iinfo(bits.dtype).max == made
 
     def _integers(self, values: torch.Tensor) -> torch.Tensor:
         import torch
 
-        width = self.argument.dtype.itemsize
-        return values.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[width])
+        word: torch.dtype = getattr(torch, BITS[self.argument.dtype.itemsize])
+        return values.view(word)
 
     def close(self) -> None:
         """Give the memory back; tensors over it are invalid then."""

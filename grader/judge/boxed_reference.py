@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge, ChallengeReference
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
@@ -28,9 +29,8 @@ _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
 _MESSAGE_BYTES = 4 * limits.MIB
-_DTYPES = frozenset(
-    "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128".split()
-)
+# Those of arguments, and others that a reference may compute in.
+_DTYPES = frozenset([*DType, "int16", "bool", "complex64", "complex128"])
 # More than the largest case of the largest card.
 _ANSWER_BYTES = 64 * limits.GIB
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
@@ -183,7 +184,7 @@ def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
     """As most right answers agree: one pass shows it."""
     import torch
 
-    word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[got.element_size()]
+    word: torch.dtype = getattr(torch, BITS[got.element_size()])
     return torch.equal(got.reshape(-1).view(word), want.reshape(-1).view(word))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case
-from grader.challenge.model import DType, Kind
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Kind
 from grader.judge.cuda_source import (
     Arguments,
     Assignment,

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Workload
+from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.boxed_reference import BoxedFunction

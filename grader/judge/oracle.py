@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.draw import Room, draw_inputs
+from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from grader import limits
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
-from grader.challenge.model import DType, Manifest, Workload
+from grader.challenge.model import Manifest, Workload
 from grader.device_kinds import kind_of
 from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
@@ -61,9 +62,9 @@ def _cost(
 
 
 def _own_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
-    """The rate of the type, or float32's if it has none."""
-    signed = DType.INT8 if multiplied is DType.UINT8 else multiplied
-    return ceilings.get(f"rate:{signed.value}", ceilings[f"rate:{DType.FLOAT32.value}"])
+    """Of a type that has none, float32's."""
+    name = multiplied.facts.rate_as or multiplied.value
+    return ceilings.get(f"rate:{name}", ceilings[f"rate:{DType.FLOAT32.value}"])
 
 
 def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_source import (
@@ -29,7 +30,6 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-_HALVES = (DType.FLOAT16, DType.BFLOAT16)
 _NOT_NUMBERS = ("nan", "inf")
 # An expression that grows beyond this is left as it is.
 _MOST_NODES = 2_000
@@ -318,9 +318,7 @@ class TritonMistakes:
     def _reduced_precision(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         if pattern is None or pattern.kind not in ("rounding", "rounded_inputs"):
             return ""
-        if any(
-            argument.dtype in _HALVES for argument in self.manifest.buffers if argument.kind is Kind.INPUT
-        ):
+        if any(given.dtype.half for given in self.manifest.buffers if given.kind is Kind.INPUT):
             return ""
         for kernel in self.source.kernels.values():
             for call in walk(*kernel.node.body):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from grader.challenge.model import DType
+from grader.challenge.dtypes import DType
 from grader.judge.triton_source import Kernel, argument, operation_of
 
 # Larger finite numbers serve as infinity.
@@ -517,8 +517,8 @@ class _Reader:
         self._find("neutral", line, said)
 
 
-_HALF = "float16 or bfloat16"
-_HALVES = (DType.FLOAT16, DType.BFLOAT16)
+_HALVES = tuple(dtype for dtype in DType if dtype.half)
+_HALF = " or ".join(_HALVES)
 
 
 def findings_of(
@@ -564,7 +564,7 @@ def _number(node: ast.expr | None) -> float | None:
 
 
 def _is_half(dtype: ast.expr | None) -> bool:
-    return isinstance(dtype, ast.Attribute) and dtype.attr in ("float16", "bfloat16")
+    return isinstance(dtype, ast.Attribute) and dtype.attr in _HALVES
 
 
 def _is_module(node: ast.expr) -> bool:

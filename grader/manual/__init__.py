@@ -1,4 +1,4 @@
-"""The pages of ``docs/``: found in a checkout or in an installation, put in order by ``index.md``, and searched.
+"""The pages of ``docs/``, from a checkout or an installation: ordered by ``index.md``, and searchable.
 
-Reads Markdown and nothing else; what it looks like is decided by the web.
+Reads only Markdown; the web decides on its look.
 """

@@ -1,4 +1,4 @@
-"""Which pages there are, in which order, and for whom."""
+"""The pages, their order, and their readers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grader.errors import NotFound
 from grader.manual.sections import Section, plain, split
 
 INDEX = "index"
-# `- [Title](file.md): what it is`, which index.md consists of.
+# Entries of index.md: `- [Title](file.md): description`.
 _ENTRY = re.compile(r"- \[([^\]]+)\]\(([\w./-]+)\.md\): (.+)")
 _ROOT = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class Page:
-    """``name`` is the file below ``docs/`` without its suffix, such as ``reference/cli``."""
+    """``name``: the file below ``docs/`` without its suffix, such as ``reference/cli``."""
 
     name: str
     title: str
@@ -32,14 +32,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Audience:
-    """Readers of one kind, and what they read, in order."""
+    """A kind of reader, with their pages in order."""
 
     title: str
     pages: tuple[Page, ...]
 
 
 class Manual:
-    """All pages. ``index.md`` orders them; a file that it does not name is no page."""
+    """All pages. ``index.md`` lists and orders them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -77,13 +77,13 @@ class Manual:
         return made
 
     def beside(self, page: Page) -> tuple[Page | None, Page | None]:
-        """The page before and the one after."""
+        """The previous and the next page."""
         order = self.pages
         at = order.index(page)
         return (order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None)
 
     def close_to(self, name: str) -> list[Page]:
-        """Pages that somebody may have meant by ``name``, the likeliest first."""
+        """Pages that ``name`` may mean, likeliest first."""
         asked = name.strip("/").removesuffix(".md").lower()[:80]
         known = {each.lower(): page for page in self._pages.values() for each in (page.name, page.title)}
         known |= {page.name.rpartition("/")[2]: page for page in self._pages.values()}
@@ -110,7 +110,7 @@ class Manual:
 
 
 def find_docs() -> Path:
-    """The folder ``docs`` of this checkout, else what came along in the wheel. Raises NotFound."""
+    """This checkout's ``docs``, else the wheel's. Raises NotFound."""
     for folder in (_ROOT.parents[1] / "docs", _ROOT / "docs"):
         if (folder / f"{INDEX}.md").is_file():
             return folder
@@ -119,5 +119,5 @@ def find_docs() -> Path:
 
 @cache
 def manual() -> Manual:
-    """What this installation documents, read once."""
+    """This installation's docs, read once."""
     return Manual(find_docs())

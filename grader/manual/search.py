@@ -1,4 +1,4 @@
-"""Finds words in headings and text. A few hundred sections are read through in a millisecond: no index is kept."""
+"""Finds words in headings and text. Reading a few hundred sections takes a millisecond, so there is no index."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from grader.manual.pages import Manual, Page
 from grader.manual.sections import Section, plain
 
-# Longer is no question, and work for nothing.
+# Longer queries only cost time.
 QUERY_CHARS = 100
 _MOST = 30
 _TITLE, _HEADING, _TEXT = 12, 6, 1
-# Repeats in one text say little after the first few.
+# More repeats in one text mean little.
 _REPEATS = 4
 _AROUND = 90
 _LAYOUT = re.compile(r"^[|\s:-]+$|^ *(`{3,}|~{3,}).*$", re.MULTILINE)
@@ -21,7 +21,7 @@ _SPACE = re.compile(r"[\s|]+")
 
 @dataclass(frozen=True)
 class Hit:
-    """A section that has every word. ``excerpt``: its text around the first of them, in pieces, each marked or not."""
+    """A section with every word. ``excerpt``: text around the first one, in pieces, each marked or not."""
 
     page: Page
     section: Section
@@ -30,7 +30,7 @@ class Hit:
 
 
 def search(manual: Manual, query: str) -> list[Hit]:
-    """Sections that have every word of ``query`` in heading, page title or text; the best first, then in order."""
+    """Sections with every word of ``query`` in heading, page title or text; best first, then in order."""
     words = [word.lower() for word in query[:QUERY_CHARS].split()]
     if not words:
         return []
@@ -46,7 +46,7 @@ def search(manual: Manual, query: str) -> list[Hit]:
 def _hit(page: Page, section: Section, words: list[str]) -> Hit | None:
     text = readable(section.text)
     scores = [_score(page, section, text.lower(), word) for word in words]
-    # A page's title alone does not make a hit of each of its sections.
+    # A page's title alone does not make all its sections hits.
     own = any(word in f"{section.title} {text}".lower() for word in words)
     if not own or not all(scores):
         return None
@@ -71,7 +71,7 @@ def _excerpt(text: str, words: list[str]) -> list[tuple[str, bool]]:
     lowered = text.lower()
     found = [at for word in words if (at := lowered.find(word)) >= 0]
     first = min(found, default=0)
-    # Whole words: from the blank before to the blank after.
+    # Cuts at blanks, to keep words whole.
     start = text.rfind(" ", 0, first - _AROUND) + 1 if first > _AROUND else 0
     end = text.find(" ", first + 2 * _AROUND)
     end = len(text) if end < 0 else end

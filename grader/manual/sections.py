@@ -1,4 +1,4 @@
-"""A Markdown text as its sections, each with the anchor that its heading gets."""
+"""Splits Markdown into sections, each with its heading's anchor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS = re.compile(r"[`*]|</?(?:kbd|br|details|summary)\b[^>]*>")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and the text below it, up to the next heading. ``level`` is 1 for the page's title."""
+    """A heading and its text up to the next heading. ``level``: 1 for the page's title."""
 
     level: int
     title: str
@@ -23,13 +23,13 @@ class Section:
 
 
 class Anchors:
-    """Anchors of one page, made as GitHub makes them, so that one link works in both places."""
+    """Anchors of one page, as GitHub makes them, so links work in both places."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
 
     def name(self, title: str) -> str:
-        """``What `check` reports`` is ``what-check-reports``; a second one of that title ends in ``-1``."""
+        """``What `check` reports`` gives ``what-check-reports``; a repeated title gets ``-1``."""
         plain = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
         count = self._seen.get(plain, 0)
         self._seen[plain] = count + 1
@@ -37,7 +37,7 @@ class Anchors:
 
 
 def split(text: str) -> list[Section]:
-    """The sections of a page. What stands before the first heading belongs to none."""
+    """The sections of a page, without text before the first heading."""
     anchors, found = Anchors(), []
     for heading, lines in _parts(text):
         marks, title = heading
@@ -47,7 +47,7 @@ def split(text: str) -> list[Section]:
 
 
 def plain(text: str) -> str:
-    """``text`` of one line without its marks: links as their words, code without backticks."""
+    """One line without markup: links as their text, code without backticks."""
     return _MARKS.sub("", _LINK.sub(r"\1", text)).strip()
 
 
@@ -69,7 +69,7 @@ def _parts(text: str) -> Iterator[tuple[tuple[str, str], list[str]]]:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """The open fence after ``line``: "" where none is. A block ends with a fence of its kind, as long or longer."""
+    """The open fence after ``line``, or "". A block ends with the same kind of fence, at least as long."""
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -1,7 +1,7 @@
-"""Figures of this process: requests, boxes, judging. They are kept in files of the data folder that all processes of a
-host share, so that the web, or one worker, can serve all of them. A process that never called ``begin`` counts nothing.
+"""Figures of this process: requests, boxes, judging. All processes of a host share their files in the data folder, so
+the web or one worker serves them all. A process that never called ``begin`` counts nothing.
 
-What is a fact of the database is not counted here: see ``grader.service.operation.figures``.
+Facts of the database are not counted here: see ``grader.service.operation.figures``.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# prometheus_client reads it when it is imported; so do the children of this process.
+# Read by prometheus_client at import, and by child processes.
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def folder_of(settings: Settings) -> Path:
-    """Where the processes of this host keep their figures: process ids, which name the files, are the host's."""
+    """Per host, because process ids name the files."""
     return settings.data_dir / "metrics" / socket.gethostname()
 
 
 def begin(settings: Settings) -> None:
-    """Count from now on, also in the processes that this one starts. Before anything imports prometheus_client."""
+    """Start counting, also in child processes. Call it before anything imports prometheus_client."""
     folder = folder_of(settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     os.environ[_FOLDER] = str(folder)
@@ -42,7 +42,7 @@ def begin(settings: Settings) -> None:
 
 @functools.cache
 def _figures() -> ModuleType | None:
-    """What is counted with; None where nothing is. A failure to count never fails a judgement."""
+    """The counters, or None if not counting. A failure to count never fails a judgement."""
     if _FOLDER not in os.environ:
         return None
     try:
@@ -54,14 +54,14 @@ def _figures() -> ModuleType | None:
 
 
 def http_served(method: str, route: str, status: int, seconds: float) -> None:
-    """``route`` is the rule, such as /submissions/<id>: as many values as there are rules."""
+    """``route``: the rule, such as /submissions/<id>, to bound the number of values."""
     if figures := _figures():
         with suppress(OSError):
             figures.HTTP_SECONDS.labels(method, route, str(status)).observe(seconds)
 
 
 def box_started(purpose: BoxPurpose, seconds: float, there: bool) -> None:
-    """``seconds`` until a box was there, or could not be had."""
+    """``seconds``: until the box was ready or failed to start."""
     if figures := _figures():
         with suppress(OSError):
             if there:
@@ -71,7 +71,6 @@ def box_started(purpose: BoxPurpose, seconds: float, there: bool) -> None:
 
 
 def judged(report: Report) -> None:
-    """What judging it took, by phase."""
     if figures := _figures():
         with suppress(OSError):
             for phase, seconds in report.breakdown_s.items():
@@ -79,7 +78,7 @@ def judged(report: Report) -> None:
 
 
 def failed(device: str) -> None:
-    """A failure of ours: it is tried again, or given up."""
+    """A platform failure, to be retried or given up."""
     if figures := _figures():
         with suppress(OSError):
             figures.JUDGE_FAILURES.labels(device).inc()

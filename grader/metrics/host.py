@@ -1,4 +1,4 @@
-"""Collects and serves what the processes of this host have counted."""
+"""Collects and serves the counts of this host's processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def exposition(folder: Path) -> bytes:
-    """Everything that processes counted in ``folder``, in Prometheus's text format."""
+    """Everything counted in ``folder``, in Prometheus's text format."""
     from prometheus_client import CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -29,8 +29,8 @@ def exposition(folder: Path) -> bytes:
 
 
 def forget_dead(folder: Path) -> int:
-    """Remove the files of processes that are gone; how many. Their counts are gone with them, which Prometheus takes
-    for the restart that it is. Else every process that ever was would be read at each scrape."""
+    """Remove the files of dead processes and return their number. Prometheus takes the lost counts for a restart.
+    Otherwise each scrape would read every process that ever ran."""
     gone = 0
     for path in folder.glob("*.db"):
         pid = path.stem.rpartition("_")[2]
@@ -51,7 +51,7 @@ def _lives(pid: int) -> bool:
 
 
 class HostServer:
-    """Serves the figures of this host's processes on a port of the loopback, where a worker can have it."""
+    """Serves this host's figures on a loopback port that a worker can bind."""
 
     def __init__(self, server: WSGIServer, thread: Thread) -> None:
         self.port: int = server.server_port
@@ -65,8 +65,8 @@ class HostServer:
 
 
 def serve(settings: Settings, folder: Path) -> HostServer | None:
-    """Serve on ``settings.metrics_port``; None where it is 0, or where another worker of this host has it already: that
-    one serves the figures of all."""
+    """Serve on ``settings.metrics_port``. None if it is 0, or if another worker of this host has it: that one serves
+    all figures."""
     if not settings.metrics_port:
         return None
     from prometheus_client import CollectorRegistry, start_http_server

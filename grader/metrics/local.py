@@ -1,4 +1,4 @@
-"""The figures themselves. Import it only where counting has begun: prometheus_client then keeps them in files."""
+"""The figures. Import only after counting began: prometheus_client then keeps them in files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-# Room for some hundred histograms. Taken at once, for on a full disk a write to a file of holes in memory ends the
+# Room for some hundred histograms. Allocated at once: on a full disk, a write to a hole in mapped memory kills the
 # process.
 _FILE_BYTES = 1 << 20
 
 
 def _take_room(folder: Path) -> None:
-    """Raises OSError where the disk has none."""
+    """Raises OSError if the disk is full."""
     for kind in ("counter", "histogram"):
         path = folder / f"{kind}_{os.getpid()}.db"
         with path.open("ab") as file:
@@ -22,37 +22,37 @@ def _take_room(folder: Path) -> None:
 
 _take_room(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
 
-# Nothing serves this one: what is served is collected from the files of all processes.
+# Not served: what is served comes from the files of all processes.
 _REGISTRY = CollectorRegistry()
 
 HTTP_SECONDS = Histogram(
     "grader_http_request_seconds",
     "Time to answer a web request.",
     ("method", "route", "status"),
-    # The figure that counts is 300 ms at the 99th percentile.
+    # The target is 300 ms at the 99th percentile.
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0),
     registry=_REGISTRY,
 )
 BOX_SECONDS = Histogram(
     "grader_box_start_seconds",
-    "Time until a box was there: next to none where a spare one waited.",
+    "Time until a box was ready: almost none if a spare one waited.",
     ("purpose",),
     buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
     registry=_REGISTRY,
 )
 BOX_FAILURES = Counter(
-    "grader_box_start_failures_total", "Boxes that could not be had.", ("purpose",), registry=_REGISTRY
+    "grader_box_start_failures_total", "Boxes that could not be started.", ("purpose",), registry=_REGISTRY
 )
 JUDGE_SECONDS = Histogram(
     "grader_judge_phase_seconds",
-    "Time that judging one submission took, by phase; total is all of it.",
+    "Time to judge one submission, by phase; total is the sum.",
     ("phase", "device"),
     buckets=(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0),
     registry=_REGISTRY,
 )
 JUDGE_FAILURES = Counter(
     "grader_judge_failures_total",
-    "Failures of ours while compiling or judging; each is tried again, or given up at last.",
+    "Platform failures while compiling or judging; each is retried, and finally given up.",
     ("device",),
     registry=_REGISTRY,
 )

@@ -1,1 +1,1 @@
-"""Whether sources resemble each other more than independent work does."""
+"""Finds sources more alike than independent work."""

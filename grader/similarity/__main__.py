@@ -1,7 +1,7 @@
-"""Compares the sources of standard input and prints what is alike, both as JSON.
+"""Compares the sources on standard input and prints the similar ones, both as JSON.
 
-The web does this in a process of its own: nobody's page waits for it, and a source that was written to keep a lexer
-busy is given up after ``READING_SECONDS``.
+The web runs this as a process: no page waits for it, and a source made to keep a lexer busy is dropped after
+``READING_SECONDS``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ READING_SECONDS = 2.0
 
 
 class TooLongError(Exception):
-    """A source was not read in time."""
+    """Reading a source took too long."""
 
 
 def within_time(source: str, language: Language) -> list[Statement]:
-    """The statements of a source, or none where reading it takes too long."""
+    """The statements of a source, or none if reading takes too long."""
     signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
         return statements(source, language)
@@ -39,7 +39,7 @@ def _too_long(_number: int, _frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """``matches``: ids of two sources, of which the lines alike are printed in place of all pairs."""
+    """``matches``: ids of two sources; prints their similar lines instead of all pairs."""
     signal.signal(signal.SIGALRM, _too_long)
     asked = json.load(sys.stdin)
     language = LANGUAGES[asked["language"]]

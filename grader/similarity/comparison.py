@@ -1,14 +1,13 @@
-"""Which sources of one challenge resemble each other more than independent work does.
+"""Finds sources of one challenge that are more alike than independent work.
 
-A source is a set of features: its statements, and for each statement the ones that its values come from
-(``grader/similarity/statements.py``). A feature weighs log2(N / n) bits where n of N authors have it: what everybody
-writes weighs nothing, what two of 500 write weighs 8. What the starter has weighs nothing either. Two sources are
-compared by the weight that they share. A pair is reported where the share of one or the other is large and where the
-shared weight is more than a few common lines have. How much that is depends on N as weights do (``least_bits``): in a
-small class no feature can weigh much, however much two sources share. Names, comments, layout, order, mixed-in lines
-and functions moved change little of it.
+A source is a set of features: its statements, and per statement those that its values come from
+(``grader/similarity/statements.py``). A feature that n of N authors have weighs log2(N / n) bits: 0 if everybody writes
+it, 8 for two of 500. The starter's features weigh 0. Two sources are compared by shared weight. A pair is reported if
+the share of either is large and the shared weight exceeds what a few common lines have. That limit depends on N as
+weights do (``least_bits``): in a small class no feature weighs much. Changing names, comments, layout, order, adding
+lines or moving functions has little effect.
 
-A finding is a reason for a person to look, and no verdict.
+A finding is a reason for a person to look, not a verdict.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from itertools import combinations
 from grader.languages import Language
 from grader.similarity.statements import Statement, statements
 
-# Of the lighter or the other source's weight: benchmarks/similarity.py shows where copies and honest work lie.
+# Of either source's weight. benchmarks/similarity.py shows the values of copies and honest work.
 LEAST_SHARE = 0.55
-# Two sources of a few common lines are alike by necessity: so many features that no third author has say otherwise.
+# Short sources are alike by necessity; this many features that no third author has are not.
 LEAST_FEATURES = 5
-# And so many bits more than it takes to single out one pair of all that are compared, each bit halving chance.
+# Bits beyond those that single out one pair of all; each bit halves the chance.
 LEAST_BEYOND_CHANCE = 10.0
-# The weights of a handful of sources would say that each feature is rare among very few: nothing to count with.
+# With fewer authors every feature seems rare.
 FEWEST_AUTHORS = 4
 
 _Feature = tuple[object, ...]
@@ -37,20 +36,19 @@ _Feature = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Source:
-    """What is compared. ``author``: sources of one author (or team) are never held against each other.
-    ``reported``: no for what is only compared with, such as the staff's solution and earlier years' sources, which are
-    not held against each other either."""
-
     id: str
+    # Sources of one author or team are not compared.
     author: str
     text: str
     language: Language
+    # False for sources that others are only compared with, and not with each other, such as the staff's solution and
+    # earlier years.
     reported: bool = True
 
 
 @dataclass(frozen=True)
 class Match:
-    """Lines of one and of the other source, from 1, with a statement alike. ``bits``: its weight."""
+    """Similar lines of two sources, from 1. ``bits``: weight."""
 
     left: int
     right: int
@@ -59,13 +57,12 @@ class Match:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sources alike. ``left_share``: of the left source's weight, how much is in the right one, 0 to 1;
-    ``bits``: the weight that they share."""
-
     left: str
     right: str
+    # How much of the left source's weight the right one has, 0 to 1.
     left_share: float
     right_share: float
+    # Shared weight.
     bits: float
 
     @property
@@ -88,10 +85,10 @@ class _Read:
 
 
 class Comparison:
-    """All sources of one challenge and language, each with the others.
+    """All sources of one challenge and language.
 
-    ``starter``: text that everybody was given. ``sources`` of other languages than ``language`` are an error. ``reads``
-    makes statements of a source.
+    ``starter``: text given to everybody. All ``sources`` must be in ``language``. ``reads`` splits a source into
+    statements.
     """
 
     def __init__(
@@ -124,7 +121,7 @@ class Comparison:
         return sum(self._bits.get(feature, 0.0) for feature in features)
 
     def all_pairs(self) -> list[Pair]:
-        """Every pair of two authors of which one is reported and that shares any weight, most alike first."""
+        """Every pair of two authors with shared weight and at least one reported source, most alike first."""
         if self.authors < FEWEST_AUTHORS:
             return []
         having: defaultdict[_Feature, list[str]] = defaultdict(list)
@@ -143,7 +140,7 @@ class Comparison:
         return sorted(pairs, key=lambda pair: (-pair.share, -pair.bits, pair.left, pair.right))
 
     def pairs(self) -> list[Pair]:
-        """Those that a person should look at, most alike first."""
+        """Pairs for a person to look at, most alike first."""
         least = least_bits(self.authors)
         return [pair for pair in self.all_pairs() if pair.share >= LEAST_SHARE and pair.bits >= least]
 
@@ -155,7 +152,7 @@ class Comparison:
         return Pair(left, right, bits / self._weight[left], bits / self._weight[right], bits)
 
     def matches(self, left: str, right: str) -> list[Match]:
-        """The statements that both have and that weigh anything, for a view side by side; each line once."""
+        """Shared statements with weight, each line once, for a side-by-side view."""
         places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for each in self._read[right].statements:
             places[each.shape].append(each.line)
@@ -169,13 +166,13 @@ class Comparison:
 
 
 def least_bits(authors: int) -> float:
-    """The weight that two of so many authors' sources must share to be reported: 18 bits of 17 authors, 40 of 500."""
+    """Weight that two of ``authors``' sources must share to be reported: 18 bits for 17 authors, 40 for 500."""
     rarest = math.log2(max(authors, FEWEST_AUTHORS) / 2)
     return max(LEAST_FEATURES * rarest, 2 * math.log2(max(authors, FEWEST_AUTHORS)) + LEAST_BEYOND_CHANCE)
 
 
 def clusters(pairs: Sequence[Pair]) -> list[list[str]]:
-    """Groups of sources that pairs connect, largest first; each sorted."""
+    """Connected groups of sources, largest first, each sorted."""
     root: dict[str, str] = {}
 
     def find(id_: str) -> str:

@@ -1,8 +1,8 @@
-"""A source as statements, without what is cheaply changed in a copy: names, numbers, comments, layout, qualifiers, the
-width of integers, the order of operands.
+"""A source as statements, without what a copy changes easily: names, numbers, comments, layout, qualifiers, integer
+widths, the order of operands.
 
-Lexing is Pygments'. What a statement does with the others is kept as its dependences: which statement last set each
-name that it reads. They survive when lines are moved, mixed with others or put into another function.
+Pygments does the lexing. Dependences (which statement last set each name that it reads) survive moving lines, mixing
+them with others, and extracting functions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pygments.token import Comment, Keyword, Literal, Name, Token, _TokenType
 
 from grader.languages import Language
 
-# They change nothing of what is computed, or little: adding one is no work of one's own.
+# Adding one changes little or nothing.
 _QUALIFIERS = frozenset(
     "const constexpr volatile static inline extern __restrict__ __restrict register __forceinline__ __noinline__ "
     "typename struct global nonlocal pass".split()
@@ -33,8 +33,8 @@ _HEADS = frozenset({"for", "if", "while", "switch"})
 
 @dataclass(frozen=True)
 class Statement:
-    """``shape``: its tokens in no order, without what is easily changed. ``sources``: shapes of the statements that
-    last set what it reads. Lines count from 1."""
+    """``shape``: sorted tokens without what is easily changed. ``sources``: shapes of the statements that last set what
+    it reads. Lines count from 1."""
 
     line: int
     shape: tuple[str, ...]
@@ -53,7 +53,7 @@ class _Word:
 
 
 def statements(source: str, language: Language) -> list[Statement]:
-    """Those that do something: a brace or a ``return`` alone is left out."""
+    """Without those that do nothing: a lone brace or ``return``."""
     words = list(_words(source, language))
     split = list(_split_c(words) if not language.python else _split_python(words))
     own = _own_names(split, language)
@@ -73,7 +73,7 @@ def statements(source: str, language: Language) -> list[Statement]:
 
 
 def own_names(source: str, language: Language) -> frozenset[str]:
-    """Names that the source gives to what it declares, as far as its text says."""
+    """Names that the source declares, as far as its text shows."""
     words = list(_words(source, language))
     return _own_names(list(_split_c(words) if not language.python else _split_python(words)), language)
 
@@ -84,7 +84,7 @@ def _lexer(language: Language) -> Lexer:
 
 
 def _words(source: str, language: Language) -> Iterator[_Word]:
-    """Tokens that are not blank, a comment, a qualifier or of the preprocessor; a new line of Python is a word."""
+    """Tokens except blanks, comments, qualifiers and the preprocessor; in Python a new line is a word."""
     line = 1
     for kind, text in _lexer(language).get_tokens(source):
         lines = text.count("\n")
@@ -146,7 +146,7 @@ def _split_python(words: list[_Word]) -> Iterator[list[_Word]]:
 
 
 def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
-    """Names that the source gives itself: the rest are of CUDA, Triton and their libraries, and mean something."""
+    """Names that the source gives; others belong to CUDA, Triton and libraries, and have meaning."""
     own: set[str] = set()
     for part in split:
         own |= _sets(part, None, language)
@@ -165,7 +165,7 @@ def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
 
 
 def _sets(part: list[_Word], own: frozenset[str] | None, language: Language) -> set[str]:
-    """Names that a statement gives a value: left of an assignment, or updated."""
+    """Names that a statement assigns or updates."""
     found: set[str] = set()
     depth = 0
     for at, word in enumerate(part):

@@ -1,4 +1,4 @@
-"""A catalogue with one new challenge, boxes that are forked, and a whole proof in this process."""
+"""A catalogue with one new challenge, forked boxes, and a whole proof in this process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def boxes() -> Iterator[ForkedBoxes]:
 
 @dataclass
 class Made:
-    """A challenge in a catalogue of its own, to be spoiled by a test and loaded afresh."""
+    """A challenge in its own catalogue, for tests to spoil and reload."""
 
     catalogue: Catalogue
     slug: str
@@ -59,24 +59,22 @@ class Made:
         path.write_text(text.replace(old, new))
 
     def examined(self) -> dict[str, Check]:
-        return {it.name: it for it in examine(self.challenge, HostDevice())}
+        return {check.name: check for check in examine(self.challenge, HostDevice())}
 
     def tried(
         self, wanted: Callable[[Candidate], bool] = lambda _: True, *, every_case: bool = False
     ) -> list[CandidateResult]:
-        """Triton alone: nothing here runs CUDA, and nvcc takes seconds."""
+        """Only Triton: nothing here runs CUDA, and nvcc takes seconds."""
         bench = Trial(self.challenge, HostDevice(), self.boxes)
-        made = [it for it in subjects(self.challenge, (Language.TRITON,)) if wanted(it)]
-        return [bench.try_out(it, every_case=every_case) for it in made]
+        made = [candidate for candidate in subjects(self.challenge, (Language.TRITON,)) if wanted(candidate)]
+        return [bench.try_out(candidate, every_case=every_case) for candidate in made]
 
     def proven(self) -> dict[str, Check]:
-        return self.examined() | {it.name: it for it in suite_checks(self.tried(), matrix=False)}
+        return self.examined() | {check.name: check for check in suite_checks(self.tried(), matrix=False)}
 
 
 @pytest.fixture
 def write(tmp_path: Path, boxes: ForkedBoxes) -> Write:
-    """Writes a new challenge of this signature into an empty catalogue."""
-
     def write(*args: str, slug: str = "fresh", workloads: tuple[str, ...] = ()) -> Made:
         (tmp_path / "challenges").mkdir(exist_ok=True)
         catalogue = Catalogue(tmp_path)

@@ -1,4 +1,4 @@
-"""Wrong answers near the right one: the holes that timed rounds once had are closed, and one that is open is found."""
+"""Nearly right answers: timed rounds catch those that once passed, and one that still passes is found."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUMMED = CATALOGUE.load("reduce_sum")
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """As a process that proves challenges has it: threads of torch wait for each other longer than so little takes."""
+    """As in a proving process: for so little work torch's threads wait longer than they compute."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -34,14 +34,15 @@ def one_thread() -> Iterator[None]:
 
 
 def workload(challenge: Challenge, name: str) -> Workload:
-    return next(it for it in challenge.manifest.workloads if it.name == name)
+    return next(workload for workload in challenge.manifest.workloads if workload.name == name)
 
 
 def tried(challenge: Challenge, at: str, name: str) -> Tried:
-    """The approximation ``name`` at the workload ``at``, alone."""
     sized = reduced(challenge, workload(challenge, at))
     made = approximations(challenge, workload(challenge, at), sized.workload)
-    (found,) = Rounds(challenge, sized, "cpu").try_all([it for it in made if it.name == name])
+    (found,) = Rounds(challenge, sized, "cpu").try_all(
+        [approximation for approximation in made if approximation.name == name]
+    )
     return found
 
 
@@ -66,7 +67,7 @@ def test_what_passed_once_is_caught(slug: str, at: str, name: str, kind: str) ->
 
 
 def test_a_part_that_is_not_read_passes_where_no_round_has_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the size of the workload, as drawn at a smaller one: chance is weighed as it is in longer sums."""
+    """Drawn at a smaller size, with chance weighed as in the workload's longer sums."""
     monkeypatch.setattr(odds_module, "overlays", lambda *_: [])
     found = tried(SUMMED, "2^29", "unread:x:1%:tiles:mean")
     assert found.probability > 0.5
@@ -77,16 +78,20 @@ def test_what_passes_is_weak_until_the_challenge_allows_it() -> None:
     own = SUMMED.manifest.model_copy(update={"approximations": []})
     strict = replace(SUMMED, manifest=own)
     at = workload(SUMMED, "interpreter")
-    open_ones = {it.name: it for it in odds(strict, at, "cpu", whole=True).results if it.outcome == "passes"}
+    open_ones = {
+        result.name: result
+        for result in odds(strict, at, "cpu", whole=True).results
+        if result.outcome == "passes"
+    }
     assert "inputs:tf32" in open_ones
     weak, *_ = approximation_checks(list(open_ones.values()), [])
     assert weak.status is Status.WEAK
-    assert any(it.startswith("inputs:tf32 (") and "1 at interpreter" in it for it in weak.details)
-    allowed = {it.name: it for it in odds(SUMMED, at, "cpu", whole=True).results if it.reason}
+    assert any(line.startswith("inputs:tf32 (") and "1 at interpreter" in line for line in weak.details)
+    allowed = {result.name: result for result in odds(SUMMED, at, "cpu", whole=True).results if result.reason}
     assert set(allowed) == set(open_ones)
     check, *_ = approximation_checks(list(allowed.values()), [])
     assert check.status is Status.OK
-    assert any(it.startswith("allowed: inputs:bf16x2") for it in check.remarks)
+    assert any(line.startswith("allowed: inputs:bf16x2") for line in check.remarks)
 
 
 def test_what_is_allowed_may_be_bound_to_workloads() -> None:
@@ -103,7 +108,7 @@ def test_special_inputs_that_do_not_fit_are_named() -> None:
     sparse.__dict__["cases"] = [last]
     found = Rounds(sparse, Reduced(workload(sparse, "interpreter"), 1.0), "cpu")
     made = approximations(sparse, found.workload)
-    found.try_all([it for it in made if it.name == "inputs:bf16x2:x"])
+    found.try_all([approximation for approximation in made if approximation.name == "inputs:bf16x2:x"])
     assert "last" in found.misfits
 
 
@@ -146,7 +151,7 @@ def test_formats_keep_their_digits(form: str, value: float, near: float) -> None
 
 
 def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
-    """Beside e^30, float32 loses what the other terms of a long row add up to."""
+    """Next to e^30, float32 loses the other terms of a long row."""
     softmax = replace(CATALOGUE.load("softmax"))
     softmax.__dict__["cases"] = [
         case("peaks", "huge", rows=1, cols=9, inputs={"x": Sprinkle(16.0, 0.01)}, timed=True)
@@ -161,4 +166,4 @@ def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
 def test_a_new_challenge_has_no_hole(write: Write) -> None:
     made = write().challenge
     found = odds(made, made.manifest.workloads[-1], "cpu", whole=False)
-    assert [it.name for it in found.results if it.outcome is ApproximationOutcome.PASSES] == []
+    assert [result.name for result in found.results if result.outcome is ApproximationOutcome.PASSES] == []

@@ -1,4 +1,4 @@
-"""Which challenges a branch changed: committed, not yet committed, or new; None where git cannot tell."""
+"""Challenges that a branch changed: committed, uncommitted or new; None if git cannot tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`challenge new` at a terminal, and what `challenge check` cannot be asked."""
+"""`challenge new` at a terminal, and refused options of `challenge check`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_no_option_says_is_asked(
     manifest = catalogue.load("scale").manifest
     assert (manifest.title, manifest.track, manifest.difficulty) == ("My scale", "warm-up", "hard")
     assert [arg.name for arg in manifest.args] == ["x", "y", "n"]
-    assert {"n": 2_000_000} in [it.sizes for it in manifest.workloads]
+    assert {"n": 2_000_000} in [workload.sizes for workload in manifest.workloads]
 
 
 def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
@@ -48,7 +48,7 @@ def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
     monkeypatch.setattr(sys, "stdin", Terminal(""))
     ran = cli("challenge", "new", "scale")
     assert ran.code == 2
-    assert "exists already" in ran.err
+    assert "already exists" in ran.err
 
 
 def test_a_track_that_the_catalogue_lacks(cli: Cli, catalogue: Catalogue) -> None:  # noqa: F811
@@ -88,7 +88,7 @@ def test_a_folder_that_does_not_load_is_an_error_of_its_own(
     right: str,
     wrong: str,
 ) -> None:
-    """No process is started for it, and others would go on."""
+    """No process starts for it, and others would go on."""
     write().edit(file, right, wrong)
     ran = cli("challenge", "check", "--all")
     assert ran.code == 1

@@ -1,4 +1,4 @@
-"""Each check finds what it is there to find: a challenge that passes is spoiled in one way, and one check says so."""
+"""Spoils a passing challenge in one way at a time; one check finds it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_special_values_in_an_example(made: Made) -> None:
         ("## Contract", "## Promises", "no section '## Contract'"),
         ("| --- | --- |", "", "no table"),
         ("<details><summary>Where do I start?</summary>", "", "2 hints"),
-        ("https://", "", "no background"),
+        ("https://", "", "no link to background reading"),
     ],
 )
 def test_a_spec_that_lacks_a_part(made: Made, old: str, new: str, text: str) -> None:
@@ -132,7 +132,7 @@ def test_workloads_that_are_too_short_or_too_large(made: Made) -> None:
     path = made.challenge.folder / "challenge.toml"
     text = path.read_text()
     path.write_text(re.sub(r"n = \d{6,}", "n = 1000", text))
-    _fails(made, "workloads", Status.WEAK, "none is long enough to rank")
+    _fails(made, "workloads", Status.WEAK, "none is long enough to be ranked")
     path.write_text(re.sub(r"n = \d{6,}", "n = 230000000", text))
     _fails(made, "workloads", Status.WEAK, "takes 403 us at an H200's speed, too close to the 400 us")
     path.write_text(re.sub(r"n = \d{6,}", "n = 999999999", text))
@@ -170,19 +170,19 @@ def test_a_proposed_tolerance_is_kept_to(made: Made) -> None:
 def test_a_case_whose_finiteness_depends_on_precision(made: Made) -> None:
     made.edit("cases.py", "Uniform(-1.6e38, 1.6e38)", "Uniform(3e38, 3.1e38)")
     made.edit("reference.py", "return x + x", "return (x + x) - x")
-    _fails(made, "reference", Status.ERROR, "huge: out: native and float64 disagree on what is finite")
+    _fails(made, "reference", Status.ERROR, "huge: out: native and float64 disagree on NaN or infinity in")
 
 
 def test_a_reference_that_fails_is_reported(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return x.nothing")
     assert {"reference", "examples"} <= {
-        it.name for it in made.examined().values() if it.status is Status.ERROR
+        check.name for check in made.examined().values() if check.status is Status.ERROR
     }
 
 
 def test_a_solution_that_is_wrong(made: Made) -> None:
     made.edit("staff/solution.py", "values + values", "values")
-    (tried,) = made.tried(lambda it: it.role is CandidateRole.SOLUTION)
+    (tried,) = made.tried(lambda candidate: candidate.role is CandidateRole.SOLUTION)
     assert tried.ending is CandidateOutcome.FAILED
     assert "basic" in tried.failed
     assert tried.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
@@ -220,21 +220,21 @@ def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told:
     (made.staff / "mutants" / "no_mask.py").write_text(
         f'"""Mistake: it does not come back."""\ndef solve(x, out, n):\n    {body}\n'
     )
-    check = suite_checks(made.tried(lambda it: it.name == "no_mask.py"), matrix=False)[0]
+    check = suite_checks(made.tried(lambda candidate: candidate.name == "no_mask.py"), matrix=False)[0]
     assert check.status is Status.ERROR
     assert told in check.summary
 
 
 def test_a_generic_kernel_that_no_case_can_catch_is_waived_with_a_reason(made: Made) -> None:
     tried = [
-        it.model_copy(update={"ending": CandidateOutcome.ACCEPTED, "failed": []})
-        for it in made.tried(lambda it: it.name == "low_precision:out")
+        result.model_copy(update={"ending": CandidateOutcome.ACCEPTED, "failed": []})
+        for result in made.tried(lambda candidate: candidate.name == "low_precision:out")
     ]
     (weak,) = suite_checks(tried, matrix=False)
     assert weak.status is Status.WEAK
     (waived,) = suite_checks(tried, matrix=False, waives={"low_precision:out": "Half hides it."})
     assert waived.status is Status.OK
-    assert "low_precision:out survives, as the challenge waives it: Half hides it." in waived.remarks
+    assert "low_precision:out survives, and the challenge waives it: Half hides it." in waived.remarks
     (unknown,) = suite_checks(tried, matrix=False, waives={"low_precison:out": "Half hides it."})
     assert unknown.status is Status.ERROR
     assert "[waives] names 'low_precison:out'; the generic kernels are low_precision:out" in unknown.details
@@ -249,9 +249,11 @@ def test_a_mutant_that_survives(made: Made) -> None:
 
 
 def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
-    tried = made.tried(lambda it: it.name in ("nan_swallowed:out", "low_precision:out"), every_case=True)
-    names = [it.name for it in [*made.challenge.cases, *made.challenge.hidden_cases]]
-    (check,) = [it for it in suite_checks(tried, True, names) if it.name == "kills"]
+    tried = made.tried(
+        lambda candidate: candidate.name in ("nan_swallowed:out", "low_precision:out"), every_case=True
+    )
+    names = [case.name for case in [*made.challenge.cases, *made.challenge.hidden_cases]]
+    (check,) = [check for check in suite_checks(tried, True, names) if check.name == "kills"]
     idle = check.summary.partition("killed by: ")[2].split(", ")
     assert {"zeros", "ones", "n_0", "pos_inf"} >= set(idle) - {"neg_inf", "all_nan"}
     assert "all_nan" not in idle
@@ -260,18 +262,20 @@ def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
 
 def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:
     for path in (made.challenge.folder / "cases.py", made.staff / "hidden_cases.py"):
-        path.write_text(re.sub(r"n=(\d+)", lambda it: f"n={int(it[1]) // 4 * 4}", path.read_text()))
+        path.write_text(re.sub(r"n=(\d+)", lambda found: f"n={int(found[1]) // 4 * 4}", path.read_text()))
     survivors = {
-        it.name for it in made.tried(lambda it: it.role.wrong) if it.ending is CandidateOutcome.ACCEPTED
+        result.name
+        for result in made.tried(lambda candidate: candidate.role.wrong)
+        if result.ending is CandidateOutcome.ACCEPTED
     }
     assert survivors == {"tail_dropped:out"}
 
 
 def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Made) -> None:
-    (first,) = made.tried(lambda it: it.name == "zeros:out")
+    (first,) = made.tried(lambda candidate: candidate.name == "zeros:out")
     assert len(first.failed) == 1
     assert first.ran < 5
-    (whole,) = made.tried(lambda it: it.name == "zeros:out", every_case=True)
+    (whole,) = made.tried(lambda candidate: candidate.name == "zeros:out", every_case=True)
     assert whole.ran == len(made.challenge.cases) + len(made.challenge.hidden_cases)
     assert {"basic", "large"} <= set(whole.failed)
     assert "zeros" not in whole.failed
@@ -283,7 +287,7 @@ def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Mad
         (
             "`n_0` |",
             "|",
-            "row '`n = 0`': no case holds it to its word. Name the public cases in the column 'cases'",
+            "row '`n = 0`': no case tests it. Name the public cases in the column 'cases'",
         ),
         ("`n_0` |", "`n_zero` |", "row '`n = 0`': there is no public case 'n_zero'"),
         ("`n_0` |", "`basic` |", "row '`n = 0`': none of its cases has n = 0"),
@@ -311,7 +315,7 @@ def test_a_large_case_holds_a_row_without_being_drawn(made: Made) -> None:
 
 def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -> None:
     made.edit("staff/mutants/no_mask.py", "Mistake: ", "Mistake on a GPU: ")
-    (tried,) = made.tried(lambda it: it.name == "no_mask.py")
+    (tried,) = made.tried(lambda candidate: candidate.name == "no_mask.py")
     assert (tried.ending, tried.detail) == (
         CandidateOutcome.NOT_RUN,
         "its mistake shows only in cases for a GPU",
@@ -320,12 +324,12 @@ def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -
 
 
 def test_a_large_case_is_judged_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, but for the memory: a right kernel passes, and one that is wrong in the tail does not."""
+    """As on a GPU except for the memory: a right kernel passes, one with a wrong tail fails."""
     monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
     monkeypatch.setattr("grader.judge.compare._LARGE_PIECE_BYTES", 4096)
     made.edit("cases.py", 'case("basic"', 'case("most", "large", n=5003, on="gpu"),\n        case("basic"')
     made.edit("challenge.toml", "[cost]", '[pieces]\nalong = "n"\n\n[cost]')
-    (large,) = [it for it in made.challenge.cases if it.on]
+    (large,) = [case for case in made.challenge.cases if case.on]
     bench = Trial(made.challenge, HostDevice(), made.boxes)
     endings = {}
     for candidate in subjects(made.challenge, (Language.TRITON,)):

@@ -1,4 +1,4 @@
-"""Forked boxes: as good as fresh ones for trusted code, each by itself, and gone with their server."""
+"""Forked boxes: as good as fresh ones for trusted code, isolated, and gone with their server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _of_the_children(pid: int) -> str:
 
 def test_it_ends_when_its_connection_does(forked: ForkedBox) -> None:
     assert forked.end() is None
-    assert forked.connection.recv(1 << 16)  # its hello: it serves
+    assert forked.connection.recv(1 << 16)  # its hello
     forked.connection.close()
     end = forked.end(wait_s=20)
     assert end is not None
@@ -63,7 +63,7 @@ def test_a_signal_is_reported(forked: ForkedBox) -> None:
 
 
 def test_each_begins_afresh(boxes: ForkedBoxes) -> None:
-    """What one submission did to its process, its folder and its modules the next does not find."""
+    """The next submission finds no changes to process, folder or modules."""
     source = (
         "import os, sys, torch\n"
         "assert not hasattr(torch, 'marked') and 'marked' not in os.environ and not os.path.exists('marked')\n"
@@ -95,7 +95,7 @@ def test_a_server_that_died_is_replaced() -> None:
     try:
         first = boxes.start(SPEC)
         os.kill(boxes._servers[0]._box._process.pid, signal.SIGKILL)
-        assert first.end(wait_s=20) is not None  # it goes with its server
+        assert first.end(wait_s=20) is not None  # ends with its server
         first.kill()
         deadline = time.monotonic() + 20
         while boxes._servers[0].alive() and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""The generic wrong kernels: each wrong in its own way and in one result alone, and left out only by rule."""
+"""Each generic wrong kernel is wrong in its own way, in one result, and left out only by rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _solve(source: str) -> Any:
 
 
 def _candidate(challenge: Challenge, name: str) -> Candidate:
-    (it,) = [it for it in generics(challenge) if it.name == name]
+    (it,) = [kernel for kernel in generics(challenge) if kernel.name == name]
     return Candidate(CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason)
 
 
@@ -36,7 +36,7 @@ def _called(source: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _wrong(challenge: Challenge, source: str, x: torch.Tensor) -> set[str]:
-    """Which results differ from those of the reference, NaN being like NaN."""
+    """Results that differ from the reference's; NaN equals NaN."""
     pairs = zip(("out", "first"), _called(source, x), _called(native_source(challenge), x), strict=True)
     return {name for name, got, want in pairs if not torch.equal(got.nan_to_num(99.0), want.nan_to_num(99.0))}
 
@@ -48,7 +48,7 @@ def test_the_native_source_gives_what_the_reference_gives(write: Write) -> None:
 
 
 def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
-    """At sizes and values where each shows, exactly the named result differs from the right one."""
+    """At revealing sizes and values, exactly the named result is wrong."""
     challenge = write(*TWO).challenge
     plain = torch.randn(5003)
     spoilt = plain.clone()
@@ -58,7 +58,7 @@ def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
             continue
         wrong = {name for x in (plain, spoilt) for name in _wrong(challenge, made.source, x)}
         assert wrong == {made.result}, made.name
-    assert {it.mistake for it in generics(challenge)} == set(WORDS)
+    assert {kernel.mistake for kernel in generics(challenge)} == set(WORDS)
 
 
 def test_a_stale_answer_is_right_until_sizes_come_again(write: Write) -> None:
@@ -107,7 +107,7 @@ def test_what_the_signature_rules_out(args: tuple[str, ...], name: str, reason: 
 
 
 def test_what_a_probe_rules_out(write: Write) -> None:
-    """Copied positive elements meet no NaN, and what is made from sizes alone needs no digits."""
+    """Copying positive elements meets no NaN, and results made from sizes need no digits."""
     made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
     made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
     (made.staff.parent / "reference.py").write_text(
@@ -115,7 +115,8 @@ def test_what_a_probe_rules_out(write: Write) -> None:
         "    return torch.cat((kept, x.new_zeros(n - kept.numel()))), torch.tensor([n])\n"
     )
     reasons = {
-        it.name: makes_a_difference(made.challenge, _as_subject(it)) for it in generics(made.challenge)
+        kernel.name: makes_a_difference(made.challenge, _as_subject(kernel))
+        for kernel in generics(made.challenge)
     }
     assert {name for name, reason in reasons.items() if reason} == {
         "nan_swallowed:out",
@@ -129,7 +130,7 @@ def _as_subject(made: Any) -> Candidate:
 
 
 def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
-    """Only the first elements are compared, so the tail that is dropped is theirs."""
+    """Only the first elements are compared, so the dropped tail is theirs."""
     made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
     made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
     (made.staff.parent / "reference.py").write_text(
@@ -143,6 +144,9 @@ def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
 
 def test_an_in_out_that_is_left_alone_is_found(write: Write) -> None:
     made = write("y:inout:float32:n")
-    endings = {it.name: it.ending for it in made.tried(lambda it: it.role is CandidateRole.GENERIC)}
+    endings = {
+        result.name: result.ending
+        for result in made.tried(lambda candidate: candidate.role is CandidateRole.GENERIC)
+    }
     assert endings.pop("identity:y") is CandidateOutcome.NOT_APPLICABLE
     assert set(endings.values()) == {CandidateOutcome.FAILED}

@@ -1,4 +1,4 @@
-"""The teacher's guide tells of every key, category, mistake and check that there is."""
+"""The teacher's guide explains every key, category, mistake and check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from grader.authoring.generic import WORDS
 from grader.challenge import cases
 from grader.challenge.cases import Category
-from grader.challenge.model import Argument, DType, Kind, Limits, Manifest, Values, Waivable
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Limits, Manifest, Values, Waivable
 from grader.schemas.proof import Check
 from tests.authoring.conftest import Write
 
@@ -39,5 +40,5 @@ def test_every_check_is_explained(write: Write) -> None:
 
 def test_every_waivable_is_documented() -> None:
     told = GUIDE.partition("`[waives]` lets a challenge do without")[2].partition("```")[0]
-    others = {it for it in get_args(Waivable) if it not in {*Category}}
-    assert [it for it in sorted(others) if f"`{it}`" not in told] == []
+    others = {word for word in get_args(Waivable) if word not in {*Category}}
+    assert [word for word in sorted(others) if f"`{word}`" not in told] == []

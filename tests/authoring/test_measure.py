@@ -1,4 +1,4 @@
-"""A timed run tells a cost model that cannot be: on the host, which is given ceilings as a GPU has them."""
+"""A timed run finds an impossible cost model: on the host, with a GPU's ceilings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.authoring.conftest import Made, Write
 
 
 class Lit(HostDevice):
-    """A host that is known to copy so many bytes a second."""
+    """A host with a given memory bandwidth."""
 
     def __init__(self, bandwidth: float) -> None:
         self.bandwidth = bandwidth
@@ -28,7 +28,7 @@ class Lit(HostDevice):
 
 @pytest.fixture
 def made(write: Write) -> Made:
-    """Its GPU workloads are as small as a test can be."""
+    """Its GPU workloads are as small as possible."""
     made = write()
     path = made.challenge.folder / "challenge.toml"
     path.write_text(re.sub(r"n = \d{6,}", "n = 3000", path.read_text()))
@@ -38,13 +38,15 @@ def made(write: Write) -> Made:
 def _measured(made: Made, bandwidth: float) -> Check:
     bench = Trial(made.challenge, Lit(bandwidth), made.boxes)
     solutions = [
-        it for it in subjects(bench.challenge, (Language.TRITON,)) if it.role is CandidateRole.SOLUTION
+        candidate
+        for candidate in subjects(bench.challenge, (Language.TRITON,))
+        if candidate.role is CandidateRole.SOLUTION
     ]
     return measured_check(bench, solutions)
 
 
 def test_slower_than_light_is_well(made: Made) -> None:
-    """By as much that no clock's noise makes up for it: three rounds on a busy host may well come to nothing."""
+    """By a margin that three noisy rounds on a busy host cannot close."""
     check = _measured(made, bandwidth=1e20)
     assert check.status is Status.OK
     assert re.search(r"solution.py: \d+ us, 0.00 of the speed of light", check.summary)

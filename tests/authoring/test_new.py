@@ -1,4 +1,4 @@
-"""`challenge new`: what it writes passes its own checks, whatever the signature, and nothing is overwritten."""
+"""The output of `challenge new` passes its own checks for any signature, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from grader.authoring.candidates import subjects
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.scaffold.operation import Example
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import DType, Kind
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Kind, Manifest
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
 from grader.judge.device import make_device
@@ -44,12 +46,12 @@ SIGNATURES = {
 
 @pytest.mark.parametrize("args", SIGNATURES.values(), ids=SIGNATURES)
 def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Write) -> None:
-    """All but one: nobody has written its text yet."""
+    """Except `spec`: nobody has written its text yet."""
     made = write(*args)
     checks = made.proven()
-    assert [it.name for it in checks.values() if it.status is not Status.OK] == ["spec"]
+    assert [check.name for check in checks.values() if check.status is not Status.OK] == ["spec"]
     assert checks["spec"].details == [
-        f"{part} still says what `grader challenge new` wrote: say it for your operation"
+        f"{part} is still the text of `grader challenge new`: write your own"
         for part in ("its introduction", "'## Hints'")
     ]
     assert checks["mutants"].summary == "5 of 5 killed"
@@ -57,25 +59,27 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
 
 @pytest.mark.parametrize("source", list(DType))
 def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Write) -> None:
-    made = write(f"x:input:{source}:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    made = write(f"x:input:{source}:n", *(f"to_{other}:output:{other}:n" for other in DType))
     assert made.examined()["examples"].status is Status.OK
-    (tried,) = made.tried(lambda it: it.role is CandidateRole.SOLUTION)
+    (tried,) = made.tried(lambda candidate: candidate.role is CandidateRole.SOLUTION)
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
 
 
 @pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
 def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
-    """C++ widens them to int first, so that their inverse is negative."""
-    made = write("x:input:uint8:n", *(f"to_{it}:output:{it}:n" for it in DType))
+    """C++ widens them to int first, so their inverse would be negative."""
+    made = write("x:input:uint8:n", *(f"to_{other}:output:{other}:n" for other in DType))
     (solution,) = [
-        it for it in subjects(made.challenge, (Language.CUDA,)) if it.role is CandidateRole.SOLUTION
+        candidate
+        for candidate in subjects(made.challenge, (Language.CUDA,))
+        if candidate.role is CandidateRole.SOLUTION
     ]
     tried = Trial(made.challenge, make_device("emulated", 0), made.boxes).try_out(solution, every_case=False)
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
 
 
 def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None:
-    """Timed rounds draw them so, too: a kernel that drops the high byte is seen there."""
+    """So do timed rounds, which show a kernel that drops the high byte."""
     made = write("x:input:uint8:n", "y:input:int64:n", "out:output:int32:n")
     values = {arg.name: (arg.values.low, arg.values.high) for arg in made.challenge.manifest.buffers}
     assert (values["x"], values["y"]) == ((0, 256), (-(2**53), 2**53))
@@ -92,7 +96,7 @@ def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
 
 def test_the_ladder_is_completed(write: Write) -> None:
     manifest = write("x:input:float32:n", "out:output:float32:n", workloads=("n=1000",)).challenge.manifest
-    assert [it.on for it in manifest.workloads] == ["cpu", "gpu", "gpu"]
+    assert [workload.on for workload in manifest.workloads] == ["cpu", "gpu", "gpu"]
     assert manifest.workloads[1].sizes == {"n": 1000}
     assert manifest.workloads[2].sizes["n"] >= 2**27
 
@@ -126,6 +130,20 @@ def test_nothing_to_read_is_no_challenge(write: Write) -> None:
         write("out:output:float32:n")
 
 
+def test_another_operation_writes_its_own_files(tmp_path: Path) -> None:
+    class Imported(Example):
+        def reference(self, manifest: Manifest) -> str:
+            return "# imported\n"
+
+        def mutants(self, manifest: Manifest) -> dict[str, str]:
+            return {"late.cu": "// Mistake: late.\n"}
+
+    _, reference = write_challenge(Catalogue(tmp_path), Draft("mine", "Mine", "any"), Imported())
+    assert (reference / "reference.py").read_text() == "# imported\n"
+    assert [path.name for path in (reference / "staff" / "mutants").iterdir()] == ["late.cu"]
+    assert (reference / "staff" / "solution.cu").exists()
+
+
 @pytest.mark.parametrize("part", ["challenges", "reference"])
 def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
     kept = tmp_path / part / "mine" / "notes.txt"
@@ -137,9 +155,8 @@ def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """Protects authors against a check that passes a weak suite: `new`, then `check` in processes of its own, then the
-    same with cases taken away.
-    """
+    """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then again with
+    cases removed."""
     (tmp_path / "challenges").mkdir()
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
     assert cli("challenge", "new", "fresh").code == 2  # no track, and nobody to ask
@@ -153,8 +170,10 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     checked = cli("challenge", "check", "fresh", "--jobs", "1", "--language", "triton", "--json")
     assert checked.code == 1
     proofs = json.loads(checked.out)
-    assert [it["name"] for it in proofs["challenges"][0]["checks"] if it["status"] != "ok"] == ["spec"]
-    assert {it["role"] for it in proofs["challenges"][0]["tried"]} == {
+    assert [check["name"] for check in proofs["challenges"][0]["checks"] if check["status"] != "ok"] == [
+        "spec"
+    ]
+    assert {result["role"] for result in proofs["challenges"][0]["tried"]} == {
         "solution",
         "native",
         "mutant",

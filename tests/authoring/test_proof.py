@@ -1,4 +1,4 @@
-"""Work that gets no box: a machine with too much to do is no weak challenge, and costs nothing that was found."""
+"""Work without a box: a busy machine is not a weak challenge, and loses no findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_BOX = BoxUnavailable("a box started, but its runner did not answer")
 
 
 class FakePool:
-    """Replaces the processes: whose label begins with one of ``refused`` gets no box, so many times."""
+    """Replaces the processes: labels that begin with one of ``refused`` get no box that many times."""
 
     def __init__(self, refused: dict[str, int]) -> None:
         self.refused, self.workers = refused, list[int]()

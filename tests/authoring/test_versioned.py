@@ -1,4 +1,4 @@
-"""What judging depends on changes only with the version number: a remark to authors, a rule for our own challenges."""
+"""What judging depends on changes only with the version number: a remark for authors, a rule for our challenges."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_case_changed_under_its_number_is_remarked_until_the_number_is_raised(
 
 @pytest.mark.parametrize("slug", OURS.slugs())
 def test_ours_judge_by_what_was_committed_under_their_number(slug: str) -> None:
-    """Platforms serve what is committed here: they refuse a folder that changed under its number."""
+    """Platforms that serve our challenges refuse a folder that changed under its number."""
     if numbered_in(OURS, slug) is None:
         pytest.skip("git does not know these challenges")
     found = changed_since_numbered(OURS, OURS.load(slug))

@@ -1,4 +1,4 @@
-"""A small valid catalogue in a temporary folder, to be spoiled by each test in its own way."""
+"""A small valid catalogue in a temporary folder, for each test to spoil."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Write = Callable[..., Challenge]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes the catalogue, each file as given or as above, and loads its only challenge, ``rows``."""
+    """Writes the catalogue, with the given files replaced, and loads its only challenge, ``rows``."""
 
     def write(
         manifest: str = MANIFEST, cases: str = CASES, reference: str = REFERENCE, hidden: str = ""

@@ -1,4 +1,4 @@
-"""An uploaded archive is one challenge in text files, or it is refused and says why; nothing of it runs."""
+"""An uploaded archive is one challenge of text files or is refused with a reason; nothing in it runs."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def test_a_folder_around_it_and_litter_are_left_out() -> None:
         ({"challenges/rows/../../evil.py": ""}, "leads out"),
         ({"challenges\\rows\\evil.py": ""}, "leads out"),
         ({"C:/evil.py": ""}, "leads out"),
-        ({"challenges/rows/a name.py": ""}, "cannot be taken"),
-        ({"challenges/rows/naïve.py": ""}, "cannot be taken"),
+        ({"challenges/rows/a name.py": ""}, "is not allowed"),
+        ({"challenges/rows/naïve.py": ""}, "is not allowed"),
         ({"challenges/rows/a/b/c/d/e/f.py": ""}, "too deep"),
-        ({"challenges/rows/tool.exe": ""}, "no file of a challenge"),
-        ({"README.md": ""}, "no file of a challenge"),
-        ({f"reference/rows/{EXAMINED}": "{}"}, "no file of a challenge"),
+        ({"challenges/rows/tool.exe": ""}, "not a file of a challenge"),
+        ({"README.md": ""}, "not a file of a challenge"),
+        ({f"reference/rows/{EXAMINED}": "{}"}, "not a file of a challenge"),
         ({"challenges/other/spec.md": ""}, "one challenge"),
         ({"challenges/rows/SPEC.md": "again"}, "twice"),
         ({"challenges/rows/latin.md": "é".encode("latin-1")}, "line 1"),
@@ -99,7 +99,7 @@ def test_a_password_is_refused() -> None:
 
 
 def test_a_bomb_is_read_no_further_than_may_be() -> None:
-    """Also one whose directory says that it is small."""
+    """Even if its directory claims a small size."""
     bomb = archive(FILES | {"challenges/rows/bomb.txt": "x" * (200 * limits.MIB)})
     assert len(bomb) < limits.BUNDLE_ARCHIVE_BYTES
     with pytest.raises(BadBundle, match="bytes"):
@@ -168,7 +168,7 @@ def test_nothing_of_an_uploaded_challenge_runs_and_it_judges_alike(write: Write,
     assert fingerprint.digest(fingerprint.content(uploaded)) == fingerprint.digest(
         fingerprint.content(challenge)
     )
-    with pytest.raises(ChallengeInvalid, match="in a box alone"):
+    with pytest.raises(ChallengeInvalid, match="only in a box"):
         _ = uploaded.reference
 
 
@@ -197,5 +197,5 @@ def test_a_recipe_of_ones_own_is_refused(write: Write) -> None:
         "class Mine:\n    def draw(self, *_): ...\n    def words(self): return 'mine'\n\ndef cases():",
     ).replace("Constant(1)}", "Mine()}")
     challenge = write(cases=own)
-    with pytest.raises(GraderError, match="Mine is no recipe"):
+    with pytest.raises(GraderError, match="Mine is not a recipe"):
         examined.dump(Examined(tuple(challenge.cases), (), {}, ("reference",)))

@@ -1,4 +1,4 @@
-"""Tracks and prerequisites: what each mistake is told as, and what order the catalogue has."""
+"""Tracks and prerequisites: the message of each mistake, and the catalogue's order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def catalogue(write: Write, tmp_path: Path) -> Catalogue:
 
 
 def add(catalogue: Catalogue, slug: str, **keys: str) -> None:
-    """One more challenge with ``keys`` of its manifest replaced; no other files."""
+    """Adds a challenge with some ``keys`` of its manifest replaced, without other files."""
     folder = catalogue.root / "challenges" / slug
     folder.mkdir(exist_ok=True)
     lines = MANIFEST.splitlines()
@@ -67,17 +67,17 @@ def test_the_challenges_of_a_track_of_our_catalogue_have_orders_of_their_own() -
 
 
 def test_what_a_challenge_of_our_catalogue_builds_on_comes_before_it() -> None:
-    """In an earlier track, or earlier in its own: who takes the catalogue from its start always has what is needed."""
+    """In an earlier track, or earlier in its own."""
     slugs = [challenge.slug for challenge in find_catalogue().all()]
     for challenge in find_catalogue().all():
         known = slugs[: slugs.index(challenge.slug)]
-        assert [it for it in challenge.manifest.prerequisites if it not in known] == [], challenge.slug
+        assert [slug for slug in challenge.manifest.prerequisites if slug not in known] == [], challenge.slug
 
 
 def test_challenges_come_in_the_order_of_the_tracks(catalogue: Catalogue) -> None:
     add(catalogue, "ahead", track='"a later one"', order="1")
-    assert [it.slug for it in catalogue_with(catalogue, TRACKS).all()] == ["rows", "ahead"]
-    assert [it.slug for it in catalogue_with(catalogue, None).all()] == ["ahead", "rows"]
+    assert [challenge.slug for challenge in catalogue_with(catalogue, TRACKS).all()] == ["rows", "ahead"]
+    assert [challenge.slug for challenge in catalogue_with(catalogue, None).all()] == ["ahead", "rows"]
 
 
 def catalogue_with(catalogue: Catalogue, tracks: str | None) -> Catalogue:
@@ -109,7 +109,7 @@ def test_without_the_file_any_track_is_right(catalogue: Catalogue) -> None:
         ("tracks = []", "tracks:"),
         ('[[tracks]]\ntitle = "tests"\n', "tracks.0.description:"),
         ('[[tracks]]\ntitle = "tests"\ndescription = "x"\nicon = "y"\n', "tracks.0.icon:"),
-        (TRACKS + TRACKS, "tracks: .* twice"),
+        (TRACKS + TRACKS, "tracks: .* more than once"),
     ],
 )
 def test_a_bad_file_of_tracks_is_named_with_its_key(catalogue: Catalogue, text: str, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Inputs that depend on one another: row pointers, columns near the diagonal, statistics of rows."""
+"""Inputs that depend on each other: row pointers, columns near the diagonal, statistics of rows."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_columns_need_a_column() -> None:
 
 
 def test_statistics_are_those_of_the_rows_that_were_drawn() -> None:
-    """``mean`` and ``rstd`` come before ``x`` in the signature: x is drawn first all the same."""
+    """``x`` is drawn first although ``mean`` and ``rstd`` come before it in the signature."""
     sizes = {"rows": 6, "cols": 50, "nnz": 0}
     inputs = {"mean": RowMean("x"), "rstd": RowRstd("x", eps=0.5), "x": Normal(1000, 2)}
     drawn = draw_inputs(Manifest.model_validate(CSR), Case("one", Category.BASIC, sizes, inputs), 3)

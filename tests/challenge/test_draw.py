@@ -1,4 +1,4 @@
-"""Inputs: reproducible, independent, as the case says; a recipe's mistakes name case and argument."""
+"""Inputs are reproducible, independent and as the case says; errors of a recipe name case and argument."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_shapes_and_dtypes_are_the_signature_s(manifest: Manifest) -> None:
         "x": ((5, 7), torch.float32),
         "pick": ((5,), torch.int32),
     }
-    assert all(it.is_contiguous() and it.device.type == "cpu" for it in inputs.values())
+    assert all(tensor.is_contiguous() and tensor.device.type == "cpu" for tensor in inputs.values())
 
 
 def test_defaults_come_from_the_manifest(manifest: Manifest) -> None:
@@ -79,11 +79,11 @@ def test_the_same_seed_gives_the_same_values(manifest: Manifest) -> None:
 
 def test_seeds_may_be_of_any_size(manifest: Manifest) -> None:
     drawn = [draw_inputs(manifest, basic(), seed)["x"] for seed in (0, 2**32, 2**64, 2**200, -1)]
-    assert len({tuple(it.flatten().tolist()) for it in drawn}) == len(drawn)
+    assert len({tuple(overlay.flatten().tolist()) for overlay in drawn}) == len(drawn)
 
 
 def test_the_values_of_a_seed_never_change(manifest: Manifest) -> None:
-    """Reports name a seed for good: a change here makes every stored one worthless."""
+    """Reports store seeds: a change here makes them all worthless."""
     inputs = draw_inputs(manifest, basic(), 20)
     assert inputs["pick"].tolist() == [4, 6, 6, 6, 0]
     assert inputs["x"][0, :3].tolist() == pytest.approx([-1.4071779, 0.0803338, -0.8968775], rel=1e-5)
@@ -134,7 +134,7 @@ def test_recipes_give_what_they_say(manifest: Manifest) -> None:
 
 
 class Odd:
-    """A recipe of somebody else's making."""
+    """A third party's recipe."""
 
     def __init__(self, result: object) -> None:
         self.result = result
@@ -203,7 +203,7 @@ def test_bad_inputs_of_a_challenge_name_file_and_argument(write: Write, inputs: 
 
 @pytest.mark.parametrize("recipe", [Integers(-3, 4), Choice((1.0, 2.0)), Sprinkle(9.0, 0.5, Constant(1))])
 def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, where each piece is small: every element is drawn, and the last piece is shorter."""
+    """As on a GPU, where each piece is small and the last one shorter."""
     largest = 0
     randint = torch.randint
 
@@ -247,7 +247,7 @@ def test_a_gpu_draws_what_lies_in_many_places_and_uniform_values_in_one_pass(
 def test_a_gpu_draws_float64_that_float32_does_not_hold(
     recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a timed call could read and copy them in float32."""
+    """Otherwise a timed call could read and copy them in float32."""
     monkeypatch.setattr(cases, "_is_gpu", lambda generator: True)
     values = recipe.draw((1000,), torch.float64, torch.Generator().manual_seed(1))
     assert int((values.float() == values).sum()) < 10

@@ -1,4 +1,4 @@
-"""Expressions in sizes: computed as Python would, and nothing but arithmetic gets in."""
+"""Expressions in sizes compute as Python does, and allow only arithmetic."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _LEAVES = st.sampled_from(["m", "n", "k", "1", "2", "13"])
 _EXPRESSIONS = st.recursive(
     _LEAVES,
     lambda inner: st.tuples(inner, st.sampled_from(["+", "-", "*"]), inner).map(
-        lambda it: f"({' '.join(it)})"
+        lambda parts: f"({' '.join(parts)})"
     ),
 ).filter(lambda text: len(text) <= 200)
 

@@ -1,4 +1,4 @@
-"""What makes a new version and what does not."""
+"""Which changes make a new version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cases():
 
 
 def told(before: Content, after: Content) -> list[tuple[str, str, str]]:
-    return [(it.part, it.name, it.kind) for it in changes(before, after)]
+    return [(change.part, change.name, change.kind) for change in changes(before, after)]
 
 
 def swap(text: str, old: str, new: str) -> str:

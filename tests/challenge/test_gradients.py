@@ -1,4 +1,4 @@
-"""References of backward passes against derivatives that are taken in other ways: autograd, and small differences."""
+"""References of backward passes against autograd and small differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EPS = 1e-5
 
 
 class LayerNorm(torch.autograd.Function):
-    """Layer normalisation whose backward pass is the challenge's reference."""
+    """Layer normalisation with the challenge's reference as backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
@@ -26,7 +26,7 @@ class LayerNorm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, dy: torch.Tensor) -> Any:
-        x, gamma, mean, rstd = (it.clone() for it in ctx.saved_tensors)
+        x, gamma, mean, rstd = (tensor.clone() for tensor in ctx.saved_tensors)
         rows, cols = x.shape
         return CHALLENGE.reference.compute(dy.clone(), x, gamma, mean, rstd, rows, cols)
 
@@ -35,7 +35,7 @@ def leaves(rows: int, cols: int, seed: int = 1, mean: float = 0.0) -> list[torch
     generator = torch.Generator().manual_seed(seed)
     shapes = [(rows, cols), (cols,), (cols,)]
     drawn = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
-    return [(drawn[0] * 2 + mean).requires_grad_(), *(it.requires_grad_() for it in drawn[1:])]
+    return [(drawn[0] * 2 + mean).requires_grad_(), *(tensor.requires_grad_() for tensor in drawn[1:])]
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 7), (5, 3), (4, 16)])
@@ -57,8 +57,8 @@ def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int
 
 
 def test_pytorch_s_fused_operation_is_the_same_function() -> None:
-    """On a GPU the reference in float32 is this operation: it has to take mean and rstd as given, too."""
-    x, gamma, _ = (it.detach() for it in leaves(6, 33))
+    """On a GPU this operation is the reference in float32, so it must use the given mean and rstd."""
+    x, gamma, _ = (tensor.detach() for tensor in leaves(6, 33))
     mean, rstd = torch.full((6,), 0.3, dtype=torch.float64), torch.full((6,), 0.7, dtype=torch.float64)
     dy = torch.randn(6, 33, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     fused = torch.ops.aten.native_layer_norm_backward
@@ -81,7 +81,7 @@ def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pyt
 
 
 def test_the_magnitude_bounds_the_result() -> None:
-    """Sums of absolute values are never smaller than the sums themselves."""
+    """Sums of absolute values are never smaller than the sums."""
     case = CHALLENGE.case("large_mean")
     inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     scale = CHALLENGE.reference.magnitude

@@ -1,4 +1,4 @@
-"""Loading folders: what is found, in which order, and how each bad file is refused."""
+"""Loading folders: contents, order, and the refusal of each bad file."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BAD_CASES = {
     "timed = True, but it has scalars": (
         f"{HEAD}def cases():\n    return [{ONES[:-1]}, scalars={{'alpha': 2}}, timed=True)]\n"
     ),
-    "timed = True, but it is for a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
+    "timed = True, but it runs only on a GPU": f"{HEAD}def cases():\n    return [{ONES[:-1]}, on='gpu', timed=True)]\n",
     "not a valid Category": f'{HEAD}def cases():\n    return [case("a", "funny", rows=1, cols=1)]\n',
     "boom": "def cases():\n    raise KeyError('boom')\n",
-    "make them with case": "def cases():\n    return ['basic']\n",
-    "case 'basic': a second case": f"{HEAD}def cases():\n    return [{BASIC}, {BASIC}]\n",
+    "make cases with case": "def cases():\n    return ['basic']\n",
+    "case 'basic': another case": f"{HEAD}def cases():\n    return [{BASIC}, {BASIC}]\n",
     "case 'a': sizes are": f'{HEAD}def cases():\n    return [case("a", "basic", rows=1)]\n',
     "['rows'] must not be negative": f'{HEAD}def cases():\n    return [case("a", "basic", rows=-1, cols=1)]\n',
     "sizes ['rows'] are not whole": f'{HEAD}def cases():\n    return [case("a", "basic", rows=1.5, cols=1)]\n',
@@ -116,7 +116,7 @@ def test_a_hidden_category_that_is_named_has_public_cases(write: Write) -> None:
 
 
 def test_a_hidden_case_may_not_take_a_public_name(write: Write) -> None:
-    with pytest.raises(ChallengeInvalid, match=r"hidden_cases\.py: case 'basic': a second case"):
+    with pytest.raises(ChallengeInvalid, match=r"hidden_cases\.py: case 'basic': another case"):
         _ = write(hidden=CASES).hidden_cases
 
 
@@ -155,7 +155,10 @@ def test_find_catalogue_takes_the_chosen_folder(write: Write, tmp_path: Path) ->
 
 def test_challenges_come_by_track_and_order() -> None:
     titles = [track.title for track in find_catalogue().curriculum.tracks]
-    found = [(titles.index(it.manifest.track), it.manifest.order, it.slug) for it in find_catalogue().all()]
+    found = [
+        (titles.index(challenge.manifest.track), challenge.manifest.order, challenge.slug)
+        for challenge in find_catalogue().all()
+    ]
     assert found == sorted(found)
     assert {"vector_add", "matmul", "softmax", "histogram"} <= {slug for _, _, slug in found}
 

@@ -1,4 +1,4 @@
-"""Every key of ``challenge.toml``: a bad value is refused with the file and the key in the message."""
+"""A bad value of any key in ``challenge.toml`` is refused with file and key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ARG_ALPHA = '{ name = "alpha", kind = "scalar", dtype = "float32", value = 2.0 }
 ARG_ROWS = '{ name = "rows", kind = "size" }'
 BIG = '{ name = "big", sizes = { rows = 400, cols = 800 } }'
 
-# key in the message, what is replaced, by what
+# key in the message, old text, new text
 BAD_VALUES = [
     ("title", 'title = "Scaled rows"', 'title = ""'),
     ("title", 'title = "Scaled rows"', f'title = "{"long" * 30}"'),

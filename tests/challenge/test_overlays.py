@@ -1,4 +1,4 @@
-"""What timed rounds draw beside a challenge's own inputs, and that it shows what those hide."""
+"""Timed rounds add inputs that reveal skipped work."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from grader.judge.oracle import ask, find_case, workload_case
 CATALOGUE = find_catalogue()
 TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
-# Of a round with outliers in a given input; a grading makes three at least.
+# Probability in a round with outliers in one input; a grading makes at least three.
 DETECTED = 0.9
 
 
 def on_cpu(challenge: Challenge) -> Workload:
-    return next(it for it in challenge.manifest.workloads if it.on == "cpu")
+    return next(workload for workload in challenge.manifest.workloads if workload.on == "cpu")
 
 
 @pytest.mark.parametrize("slug", CATALOGUE.slugs())
 def test_every_overlay_fits_the_workloads(slug: str) -> None:
-    """Protects right submissions: what does not fit would end as our failure, or as their wrong answer."""
+    """Protects right submissions: an overlay that does not fit would become our failure, or their wrong answer."""
     challenge = CATALOGUE.load(slug)
     found = overlays(challenge, on_cpu(challenge))
     assert found
@@ -42,17 +42,19 @@ def test_every_overlay_fits_the_workloads(slug: str) -> None:
 def test_only_outliers_count() -> None:
     challenge = CATALOGUE.load("softmax")
     found = overlays(challenge, on_cpu(challenge))
-    assert [it.name for it in found if it.counts] == ["outliers in x"]
-    assert {"nan", "pos_inf", "zeros", "plus_1000"} <= {it.name for it in found if not it.counts}
-    assert not {"basic", "large", "near_float_max"} & {it.name for it in found}
+    assert [overlay.name for overlay in found if overlay.counts] == ["outliers in x"]
+    assert {"nan", "pos_inf", "zeros", "plus_1000"} <= {
+        overlay.name for overlay in found if not overlay.counts
+    }
+    assert not {"basic", "large", "near_float_max"} & {overlay.name for overlay in found}
     sparse = CATALOGUE.load("spmv_csr")
-    assert "one_row_has_all" not in {it.name for it in overlays(sparse, on_cpu(sparse))}
+    assert "one_row_has_all" not in {overlay.name for overlay in overlays(sparse, on_cpu(sparse))}
 
 
 def test_ties_are_asked_where_results_are_exact() -> None:
     histogram, summed = CATALOGUE.load("histogram"), CATALOGUE.load("reduce_sum")
-    assert "one_hot" in {it.name for it in overlays(histogram, on_cpu(histogram))}
-    assert "alike" not in {it.name for it in overlays(summed, on_cpu(summed))}
+    assert "one_hot" in {overlay.name for overlay in overlays(histogram, on_cpu(histogram))}
+    assert "alike" not in {overlay.name for overlay in overlays(summed, on_cpu(summed))}
 
 
 def passed(challenge: Challenge, name: str, seed: int, approximate: Callable[..., torch.Tensor]) -> bool:
@@ -65,11 +67,11 @@ def passed(challenge: Challenge, name: str, seed: int, approximate: Callable[...
 
 
 def by_name(challenge: Challenge, name: str) -> Overlay:
-    return next(it for it in overlays(challenge, LARGE) if it.name == name)
+    return next(overlay for overlay in overlays(challenge, LARGE) if overlay.name == name)
 
 
 def without_tail(values: torch.Tensor) -> torch.Tensor:
-    """1 % is not read."""
+    """The last 1 % is not read."""
     kept = values.clone()
     kept[-len(values) // 100 :] = 0.25
     return kept
@@ -97,7 +99,7 @@ def test_outliers_show_what_is_not_read(
 def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
     challenge = Catalogue(TESTS).load("twice")
     workload = on_cpu(challenge)
-    (special,) = [it for it in overlays(challenge, workload) if not it.counts]
+    (special,) = [overlay for overlay in overlays(challenge, workload) if not overlay.counts]
     assert special.name == "nan"
     drawn = ask(challenge, workload_case(challenge, workload, special), 1).inputs["x"]
     assert drawn.shape == (4096,)
@@ -106,11 +108,11 @@ def test_a_special_value_is_drawn_at_the_size_of_the_workload() -> None:
 
 @pytest.mark.parametrize("slug", ["softmax", "layernorm", "rmsnorm", "matmul"])
 def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> None:
-    """Else a kernel that makes all of them NaN for one would be right."""
+    """Otherwise a kernel that spreads one over everything would be right."""
     challenge = CATALOGUE.load(slug)
     sizes = dict.fromkeys(challenge.manifest.sizes, 256) | ({} if slug == "matmul" else {"cols": 2048})
     workload = Workload(name="long rows", sizes=sizes)
-    found = [it for it in overlays(challenge, workload) if it.name in ("nan", "pos_inf")]
+    found = [overlay for overlay in overlays(challenge, workload) if overlay.name in ("nan", "pos_inf")]
     assert len(found) == 2
     for special in found:
         out = ask(challenge, workload_case(challenge, workload, special), 1).outputs["out"]
@@ -119,14 +121,14 @@ def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> Non
 
 
 def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
-    """What a case wants timed, and one of NaN and each infinity, whatever the dice say; the rest by chance."""
+    """Cases with ``timed``, and one of NaN and each infinity, whatever the dice; the rest by chance."""
     made = [
         *[Overlay(f"nan {number}", {}, False, Category.NAN) for number in range(3)],
         Overlay("inf", {}, False, Category.POS_INF),
         Overlay("wanted", {}, False, Category.HUGE, always=True),
         *[Overlay(f"zeros {number}", {}, False, Category.ZEROS) for number in range(9)],
     ]
-    samples = [[it.name for it in drawn_specials(made, random.Random(seed))] for seed in range(40)]
+    samples = [[overlay.name for overlay in drawn_specials(made, random.Random(seed))] for seed in range(40)]
     for names in samples:
         assert {"inf", "wanted"} <= set(names)
         assert any(name.startswith("nan") for name in names)
@@ -135,7 +137,7 @@ def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
 
 
 def test_who_has_seen_what_must_come_cannot_know_that_it_comes_no_more() -> None:
-    """Else rounds after it could be made without what it asks for."""
+    """Otherwise later rounds could skip handling it."""
     only = [Overlay("nan", {}, False, Category.NAN)]
     samples = [len(drawn_specials(only, random.Random(seed))) for seed in range(40)]
     assert set(samples) == {1, 2}

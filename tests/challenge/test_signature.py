@@ -1,4 +1,4 @@
-"""The ABI: declarations, starters as committed, and what the compiler says of each wrong ``solve``."""
+"""The ABI: declarations, committed starters, and messages about each wrong ``solve``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from grader.challenge.catalogue import find_catalogue
-from grader.challenge.loader import Challenge
-from grader.challenge.model import DType, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.loader import Challenge, starter_name
+from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
 from grader.languages import Language
 from grader.sandbox.compiler.explain import explain
@@ -22,7 +23,6 @@ from grader.sandbox.compiler.explain import explain
 CATALOGUE = find_catalogue()
 SLUGS = CATALOGUE.slugs()
 NEEDS_NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the PATH")
-STARTERS = {Language.CUDA: "starter.cu", Language.TRITON: "starter.py"}
 
 
 def compile_cuda(manifest: Manifest, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -43,7 +43,7 @@ def test_declarations_follow_the_arguments() -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_committed_starters_are_the_generated_ones(slug: str, language: Language) -> None:
     challenge = CATALOGUE.load(slug)
-    committed = (challenge.folder / STARTERS[language]).read_text()
+    committed = (challenge.folder / starter_name(language)).read_text()
     assert committed == starter(challenge.manifest, language)
 
 
@@ -68,7 +68,7 @@ def _cuda_files() -> list[tuple[str, Path]]:
 
 
 def _in_matrix(files: list[tuple[str, Path]]) -> list[Any]:
-    """nvcc takes a second for each: `make test` compiles every eighth, the full matrix all."""
+    """At a second each, `make test` compiles every eighth and the full matrix all."""
     return [
         pytest.param(slug, path, id=f"{slug}-{path.name}", marks=[pytest.mark.matrix] if number % 8 else [])
         for number, (slug, path) in enumerate(files)
@@ -78,7 +78,7 @@ def _in_matrix(files: list[tuple[str, Path]]) -> list[Any]:
 @NEEDS_NVCC
 @pytest.mark.parametrize(("slug", "path"), _in_matrix(_cuda_files()))
 def test_cuda_files_compile_without_a_warning(slug: str, path: Path, tmp_path: Path) -> None:
-    """Protects students and authors against files of the catalogue that do not compile, or compile with warnings."""
+    """Protects students and authors against files of the catalogue that fail to compile or give warnings."""
     done = compile_cuda(CATALOGUE.load(slug).manifest, path.read_text(), tmp_path)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
@@ -106,7 +106,7 @@ ACCEPTED = {
     ),
     "a backslash at the end": f"{KERNEL}void solve(const float* a, const float* b, float* out, int n) {BODY}// \\",
 }
-# What the report says, and the hint beside it.
+# Text of the report, and of its hint.
 REFUSED = {
     "no solve": (
         KERNEL,

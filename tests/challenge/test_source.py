@@ -1,13 +1,15 @@
-"""A submitted file: what is taken, and what each refusal says."""
+"""Accepted files, and the message of each refusal."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from grader import limits
-from grader.challenge.source import decode, language_of
+from grader.challenge.source import check_taken, decode, language_of
 from grader.errors import BadSource, UnknownLanguage
-from grader.languages import Language
+from grader.languages import LANGUAGES, Language
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,20 @@ def test_unknown_language(filename: str, chosen: str | None) -> None:
         language_of(filename, chosen)
     assert caught.value.message
     assert caught.value.hint
+
+
+def test_the_longest_ending_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = replace(Language.TRITON, value="torch", suffixes=(".torch.py",))
+    monkeypatch.setitem(LANGUAGES, "torch", torch)
+    assert language_of("a.torch.py", None) is torch
+    assert language_of("A.TORCH.PY", None) is torch
+    assert language_of("torch.py", None) is Language.TRITON
+    assert Language.of_file(".torch.py") is Language.TRITON
+    assert Language.of_file(".py") is None
+
+
+def test_a_challenge_takes_its_own_languages_alone() -> None:
+    check_taken("scan", [Language.CUDA], Language.CUDA)
+    with pytest.raises(UnknownLanguage, match=r"scan does not take triton\.") as caught:
+        check_taken("scan", [Language.CUDA], Language.TRITON)
+    assert caught.value.hint == "It takes: cuda."

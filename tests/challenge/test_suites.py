@@ -1,7 +1,5 @@
-"""What is cheap to know of every challenge, without running a kernel: files, spec, examples, edges, costs, cases.
-
-What a suite is worth is proven in ``tests/judge/test_catalogue.py``.
-"""
+"""Cheap checks of every challenge, without kernels: files, spec, examples, edges, costs, cases.
+``tests/judge/test_catalogue.py`` proves that suites are strong."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from grader.judge.oracle import ask
 
 CATALOGUE = find_catalogue()
 SLUGS = pytest.mark.parametrize("slug", CATALOGUE.slugs())
-# In Triton's interpreter a program takes about a millisecond and a suite shall take a few seconds.
+# Triton's interpreter needs about a millisecond per program; a suite should take a few seconds.
 MOST_ELEMENTS = 2_000_000
 
 
@@ -31,7 +29,7 @@ MOST_ELEMENTS = 2_000_000
 def test_what_is_read_is_all_there(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
     checks = [*text_checks(challenge), contract_check(challenge), example_check(challenge)]
-    assert [it for it in checks if it.status.fails] == []
+    assert [check for check in checks if check.status.fails] == []
     staff = challenge.reference_folder / "staff"
     shipped = [staff / f"solution{language.suffix}" for language in challenge.manifest.languages]
     assert [path for path in [*shipped, staff / "hidden_cases.py"] if not Path(path).is_file()] == []
@@ -40,7 +38,9 @@ def test_what_is_read_is_all_there(slug: str) -> None:
 @SLUGS
 def test_the_suite_goes_to_the_edges_and_costs_are_possible(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
-    assert [it for it in [*category_checks(challenge), *cost_checks(challenge)] if it.status.fails] == []
+    assert [
+        check for check in [*category_checks(challenge), *cost_checks(challenge)] if check.status.fails
+    ] == []
 
 
 @SLUGS
@@ -60,10 +60,12 @@ def test_the_spec_names_every_argument(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", ["softmax", "vector_add", "matmul"])
 def test_special_values_reach_the_output(slug: str) -> None:
-    """A NaN case whose oracle holds no NaN would prove nothing."""
+    """A NaN case without NaN in its answers would prove nothing."""
     challenge = CATALOGUE.load(slug)
-    for case in [it for it in challenge.suite("cpu") if it.category is Category.NAN]:
-        assert any(bool(it.isnan().any()) for it in ask(challenge, case, 11).outputs.values()), case.name
+    for case in [case for case in challenge.suite("cpu") if case.category is Category.NAN]:
+        assert any(bool(tensor.isnan().any()) for tensor in ask(challenge, case, 11).outputs.values()), (
+            case.name
+        )
 
 
 @pytest.mark.parametrize(("slug", "name"), [("matmul", "k_0"), ("histogram", "no_values")])
@@ -78,4 +80,4 @@ def test_native_and_exact_agree_on_a_whole_suite() -> None:
     challenge = CATALOGUE.load("softmax")
     found = calibrate(challenge, challenge.suite("cpu"), "cpu")
     assert found.disagreements == []
-    assert {it.case for it in found.measured} >= {"basic", "large", "plus_1000"}
+    assert {error.case for error in found.measured} >= {"basic", "large", "plus_1000"}

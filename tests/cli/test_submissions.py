@@ -200,7 +200,7 @@ def test_a_syntax_error_is_shown_before_anything_is_sent(server: Stub, cli: Cli,
         ("binary.py", b"\x00\x01", "binary"),
         ("latin.py", b"# \xe9\n", "not UTF-8"),
         ("large.py", b"#" * (limits.SOURCE_BYTES + 1), "larger than"),
-        ("what.txt", b"x", "names no language"),
+        ("what.txt", b"x", "does not belong to a language"),
     ],
 )
 @pytest.mark.parametrize("command", ["submit", "test"])

@@ -102,7 +102,7 @@ class TestDiff:
     def test_against_what_git_does_not_know(self, cli: Cli, catalogue: Catalogue, reference: str) -> None:
         ran = cli("challenge", "diff", "scale", f"--against={reference}")
         assert ran.code == 2
-        assert "git knows no commit" in ran.err
+        assert "git does not know the commit" in ran.err
 
     def test_a_new_challenge(self, cli: Cli, catalogue: Catalogue) -> None:
         (catalogue.root / "challenges" / "scale").rename(catalogue.root / "challenges" / "fresh")

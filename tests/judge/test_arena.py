@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import Argument, DType, Kind
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind
 from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, HostMemories, Poison, lay_out
 
 

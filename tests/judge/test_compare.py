@@ -9,7 +9,8 @@ import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import DType, Manifest, Tolerance
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Manifest, Tolerance
 from grader.judge import compare as compare_module
 from grader.judge.arena import Arena
 from grader.judge.compare import (
@@ -209,6 +210,8 @@ def mismatch_of(dtype: DType, want: torch.Tensor, kernel: Kernel) -> Mismatch | 
 
 def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """``out + values``, as processors add: torch's own bfloat16 forgets which NaN it was given."""
+    if not out.is_floating_point():
+        return (out.long() + values.long()).to(out.dtype)
     if out.dtype != torch.bfloat16:
         return out + values
     wide = (out.view(torch.int16).int() << 16).view(torch.float32) + values.float()
@@ -250,11 +253,17 @@ def test_a_maximum_or_minimum_with_what_was_there_is_reported(
 @pytest.mark.parametrize("dtype", [dtype for dtype in DType if not dtype.floating])
 def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -> None:
     want = torch.arange(60, 120) % 7
-    wrong = mismatch_of(dtype, want, lambda _, values: values + 3)
+    wrong = mismatch_of(dtype, want, lambda _, values: added(values, values.new_full((), 3)))
     assert wrong is not None
     assert wrong.kind == "value"
     # One sum by chance, among many that are wrong otherwise.
-    chance = mismatch_of(dtype, want, lambda out, values: torch.cat((out[:3] + values[:3], values[3:] + 3)))
+    chance = mismatch_of(
+        dtype,
+        want,
+        lambda out, values: torch.cat(
+            (added(out[:3], values[:3]), added(values[3:], values.new_full((), 3)))
+        ),
+    )
     assert chance is not None
     assert chance.kind == "value"
     half = mismatch_of(dtype, want, lambda out, values: torch.cat((values[:30], out[30:])))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from grader.challenge.catalogue import Catalogue
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
-from grader.challenge.model import DType, Manifest, Workload
+from grader.challenge.model import Manifest, Workload
 from grader.judge.roofline import cost_of, light_seconds, roofline_seconds
 
 CEILINGS = {"bandwidth": 4e12, "rate:float32": 50e12, "rate:float16": 800e12, "rate:int8": 1600e12}

@@ -105,7 +105,7 @@ class TestChallenge:
         (root / "challenges" / SLUG / "starter.peb").write_text("# begin here\n")
         assert catalogue.load(SLUG).starter(PEBBLE) == "# begin here\n"
         checks = {check.name: check for check in text_checks(catalogue.load(SLUG))}
-        assert "starter.peb is not what the signature makes" in str(checks["starters"])
+        assert "starter.peb does not fit the signature" in str(checks["starters"])
 
     def test_syntax_is_checked_where_it_is_python(self) -> None:
         assert "line 1" in syntax_error("def", PEBBLE)

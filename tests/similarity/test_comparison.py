@@ -1,4 +1,4 @@
-"""Copies that were disguised by hand are found among the staff's solutions, which nobody copied."""
+"""Finds copies disguised by hand among the staff's solutions, which nobody copied."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ __global__ void scale(float* x, const float* sums, int rows, int cols) {
     if (at < rows * cols) x[at] *= by;
 }
 """
-# Other names and numbers, functions exchanged, lines exchanged and mixed in, qualifiers and casts of integers changed.
+# With other names and numbers, reordered functions and lines, extra lines, qualifiers and integer casts.
 CUDA_COPY = """
 // my own work
 __global__ void normalise(float* __restrict__ data, const float* __restrict__ norm, long m, long n) {
@@ -98,7 +98,7 @@ def solutions(language: Language) -> list[Source]:
     ]
 
 
-# What relu.py of the staff's solutions says in five lines, its names and lines exchanged.
+# The staff's relu.py in five lines, renamed and reordered.
 SHORT_COPY = """
 @triton.jit
 def work(src, dst, count, SIZE: tl.constexpr):
@@ -118,7 +118,9 @@ def solve(x, out, n):
 
 def test_a_copy_of_a_short_source_is_found_in_a_small_class() -> None:
     sources = [*solutions(Language.TRITON), Source("copy", "bob", SHORT_COPY, Language.TRITON)]
-    (found,) = (it for it in Comparison(sources, Language.TRITON).pairs() if "copy" in (it.left, it.right))
+    (found,) = (
+        pair for pair in Comparison(sources, Language.TRITON).pairs() if "copy" in (pair.left, pair.right)
+    )
     assert {found.left, found.right} == {"relu", "copy"}
     assert least_bits(25) < found.bits < least_bits(500)
 
@@ -145,7 +147,7 @@ def test_a_disguised_copy_is_found_and_nothing_else(language: Language, first: s
     ]
     comparison = Comparison(sources, language)
     found = [{pair.left, pair.right} for pair in comparison.pairs()]
-    # The staff's own share parts with each other.
+    # The staff's own solutions share parts.
     assert [ids for ids in found if ids & {"first", "copy"}] == [{"first", "copy"}]
     lines = {(match.left, match.right) for match in comparison.matches("first", "copy")}
     called = [number for number, line in enumerate(copy.splitlines(), 1) if "abs" in line]

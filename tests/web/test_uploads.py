@@ -35,7 +35,7 @@ def test_the_pages_from_the_archive_to_its_use(
 
     refused = post("/uploads", archive=(io.BytesIO(b"no archive"), "a.zip"))
     assert refused[0] == 400
-    assert "no ZIP archive" in refused[1]
+    assert "readable ZIP archive" in refused[1]
     assert post("/uploads", archive=(io.BytesIO(packed), "a.zip"), note="<b>first</b>")[0] == 303
     path = f"/uploads/{builders.SLUG}/1"
     waiting = client.get(path).text

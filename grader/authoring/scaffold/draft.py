@@ -1,4 +1,4 @@
-"""The options of `grader challenge new`, read and completed: arguments, sizes, workloads."""
+"""Reads and completes the options of `grader challenge new`: arguments, sizes, workloads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
-from grader.authoring.scaffold.suite import RANGES
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
-from grader.challenge.model import Argument, Cost, DType, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest
 from grader.judge.cuda.plan import held_bytes
 from grader.judge.roofline import roofline_seconds
@@ -25,17 +25,17 @@ DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 _ORDER = list(Kind)
 # A comma between dimensions, not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
-# What the interpreter computes in a second or so, in all buffers together.
+# In all buffers together: the interpreter computes this many in about a second.
 _INTERPRETER_ELEMENTS = 50_000
-# No size of a generated ladder goes beyond it: 2^40 elements fit no GPU.
+# Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
-# A generated workload is to be ranked on GPUs faster than the one that we know, too.
+# Also ranks a generated workload on GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A new challenge as it was asked for. ``args`` and ``workloads`` are as ARG_HINT and WORKLOAD_HINT say."""
+    """The options of a new challenge. ``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
 
     slug: str
     title: str
@@ -47,7 +47,7 @@ class Draft:
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
 
     def manifest(self) -> Manifest:
-        """Complete and valid, cost and ladder included. Raises BadRequest naming what is wrong."""
+        """Complete and valid, with cost and ladder. Raises BadRequest."""
         args = complete([read_arg(text) for text in self.args])
         bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
         _check_usable(bare)
@@ -72,11 +72,11 @@ class Draft:
             problem = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in problem["loc"])
             text = f"{where}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
-            raise BadRequest(f"These options make no challenge: {text}.", ARG_HINT) from error
+            raise BadRequest(f"These options do not make a challenge: {text}.", ARG_HINT) from error
 
 
 def read_arg(text: str) -> Argument:
-    """Raises BadRequest where ``text`` is not as ARG_HINT says."""
+    """Raises BadRequest if ``text`` does not follow ARG_HINT."""
     name, kind, dtype, rest = [*text.split(":"), "", "", ""][:4]
     if text.count(":") > 3:
         raise BadRequest(f"'{text}' has too many parts.", ARG_HINT)
@@ -87,39 +87,39 @@ def read_arg(text: str) -> Argument:
         values |= {"dtype": dtype or DType.FLOAT32, "value": rest or 1.0}
     elif rest:
         values["shape"] = [part.strip() for part in _OUTER_COMMA.split(rest)]
-    if kind in (Kind.INPUT, Kind.INOUT) and (bounds := RANGES.get(dtype)):
-        low, high = bounds
-        values["values"] = {"dist": "integers", "low": low, "high": high + 1}
+    if kind in (Kind.INPUT, Kind.INOUT) and dtype in list(DType) and not DType(dtype).floating:
+        integer = DType(dtype).as_integer
+        values["values"] = {"dist": "integers", "low": integer.low, "high": integer.high + 1}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise BadRequest(f"'{text}' is no argument: {problem}", ARG_HINT) from error
+        raise BadRequest(f"'{text}' is not an argument: {problem}", ARG_HINT) from error
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """In the order of a signature, with the sizes that shapes name and no option declared."""
+    """In signature order, with undeclared sizes of shapes added."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:
             for name in sorted(parse(text).names - known, key=text.index):
                 args = [*args, Argument(name=name, kind=Kind.SIZE)]
                 known.add(name)
-    return sorted(args, key=lambda it: _ORDER.index(it.kind))
+    return sorted(args, key=lambda arg: _ORDER.index(arg.kind))
 
 
 def _check_usable(manifest: Manifest) -> None:
-    """Raises BadRequest where the example that is written has nothing to read."""
+    """Raises BadRequest if the example has nothing to read."""
     if all(arg.kind is Kind.OUTPUT for arg in manifest.buffers):
         raise BadRequest("There is nothing to read: a challenge needs an input or an inout.", ARG_HINT)
 
 
 def read_workload(text: str, manifest: Manifest) -> Workload:
-    """Raises BadRequest where ``text`` is not as WORKLOAD_HINT says, or lacks a size."""
+    """Raises BadRequest if ``text`` does not follow WORKLOAD_HINT, or lacks a size."""
     try:
         sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
     except ValueError as error:
-        raise BadRequest(f"'{text}' is no workload.", WORKLOAD_HINT) from error
+        raise BadRequest(f"'{text}' is not a workload.", WORKLOAD_HINT) from error
     if set(sizes) != set(manifest.sizes):
         raise BadRequest(
             f"'{text}' names {sorted(sizes)}; the sizes are {sorted(manifest.sizes)}.", WORKLOAD_HINT
@@ -128,16 +128,16 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One for the interpreter, then the given ones, completed by one that is long enough to rank and one that fits a
-    GPU of 16 GB where none of them does. ``manifest`` has the cost. Raises BadRequest where no size does."""
+    """One workload for the interpreter, then the given ones; adds one that is long enough to rank and one that fits a
+    GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no size does."""
     rungs = list(given)
-    if not any(_fits(manifest, it) for it in rungs):
-        rungs.insert(0, _largest(manifest, lambda it: _fits(manifest, it) and not _ranks(manifest, it)))
-    if not any(_ranks(manifest, it) for it in rungs):
+    if not any(_fits(manifest, workload) for workload in rungs):
+        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and not _ranks(manifest, step)))
+    if not any(_ranks(manifest, workload) for workload in rungs):
         rungs.append(_smallest(manifest))
-    interpreter = _largest(manifest, lambda it: _elements_of(manifest, it) <= _INTERPRETER_ELEMENTS)
+    interpreter = _largest(manifest, lambda step: _elements_of(manifest, step) <= _INTERPRETER_ELEMENTS)
     first = Workload(name="interpreter", sizes=interpreter.sizes, on="cpu")
-    return [first, *{it.name: it for it in rungs}.values()]
+    return [first, *{workload.name: workload for workload in rungs}.values()]
 
 
 def _fits(manifest: Manifest, workload: Workload) -> bool:
@@ -154,13 +154,12 @@ def _elements_of(manifest: Manifest, workload: Workload) -> int:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """All sizes alike, doubled in turn: each step doubles one of them."""
     sizes = dict.fromkeys(manifest.sizes, 4)
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
         sizes[manifest.sizes[number % len(sizes)]] *= 2
-    return [it for it in steps if _is_possible(manifest, it.sizes)]
+    return [step for step in steps if _is_possible(manifest, step.sizes)]
 
 
 def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
@@ -171,14 +170,14 @@ def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
 
 
 def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
-    found = [it for it in _steps(manifest) if wanted(it)]
+    found = [step for step in _steps(manifest) if wanted(step)]
     if not found:
-        raise BadRequest("No size of this signature is small enough to begin with.", WORKLOAD_HINT)
+        raise BadRequest("No size of this signature is small enough for the interpreter.", WORKLOAD_HINT)
     return found[-1]
 
 
 def _smallest(manifest: Manifest) -> Workload:
-    """The first step that takes a fast GPU long enough."""
+    """The first step that is long enough on a fast GPU."""
     for step in _steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step
@@ -198,7 +197,6 @@ def _product(arg: Argument) -> str:
 
 
 def _bytes(args: list[Argument]) -> str:
-    """Every input read once, every output written once, an inout both."""
     terms = [
         f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
         for arg in args
@@ -208,5 +206,4 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _elements(args: list[Argument]) -> str:
-    """One operation for each element of a result."""
     return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"

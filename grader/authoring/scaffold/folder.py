@@ -1,4 +1,4 @@
-"""Puts the two folders of a new challenge where the catalogue has its others."""
+"""Writes the two folders of a new challenge into a catalogue."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import shutil
 from pathlib import Path
 
 from grader.authoring.scaffold.draft import Draft
-from grader.authoring.scaffold.kernels import MUTANTS, SOLUTIONS, triton_source
-from grader.authoring.scaffold.suite import hidden_cases, public_cases
-from grader.authoring.scaffold.texts import cases_text, manifest_text, reference_text, spec_text
+from grader.authoring.scaffold.operation import EXAMPLE, Operation
+from grader.authoring.scaffold.texts import cases_text
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import starter_name
 from grader.challenge.model import Manifest
@@ -19,52 +18,51 @@ from grader.errors import BadRequest, Conflict
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
-def write_challenge(catalogue: Catalogue, draft: Draft) -> list[Path]:
-    """Write ``challenges/<slug>`` and ``reference/<slug>``; returns the two. Nothing that exists is touched.
+def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = EXAMPLE) -> list[Path]:
+    """Write ``challenges/<slug>`` and ``reference/<slug>``, and return the two. Overwrites nothing.
 
-    Raises Conflict where one of them exists, BadRequest where the draft makes no challenge, ChallengeInvalid where the
-    catalogue has no such track.
+    Raises Conflict if one of them exists, BadRequest if the draft makes no challenge, ChallengeInvalid if the catalogue
+    has no such track.
     """
     folders = check_free(catalogue, draft.slug)
     catalogue.curriculum.check_track(folders[0] / "challenge.toml", draft.track)
-    files = _files(draft.manifest(), draft.slug)
+    files = _files(draft.manifest(), draft.slug, operation)
     try:
         for folder, part in zip(folders, files, strict=True):
             _write(folder, part)
     except OSError as error:
-        for folder in folders:  # ours: neither was there before
+        for folder in folders:  # ours: neither existed before
             shutil.rmtree(folder, ignore_errors=True)
         raise BadRequest(f"'{error.filename}' cannot be written: {error.strerror}.") from error
     return folders
 
 
 def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
-    """The two folders that ``slug`` will have. Raises BadRequest where it is none, Conflict where one exists."""
+    """The two folders that ``slug`` will have. Raises BadRequest if it is not a slug, Conflict if one exists."""
     if not _SLUG.fullmatch(slug):
-        raise BadRequest(f"'{slug}' is no slug.", "Small letters, digits and _, beginning with a letter.")
+        raise BadRequest(
+            f"'{slug}' is not a slug.", "Use lower-case letters, digits and _, and begin with a letter."
+        )
     folders = [catalogue.root / part / slug for part in ("challenges", "reference")]
     for folder in folders:
         if folder.exists():
-            raise Conflict(f"'{folder}' exists already; it stays as it is.", "Choose another slug.")
+            raise Conflict(f"'{folder}' already exists; nothing was written.", "Choose another slug.")
     return folders
 
 
-def _files(manifest: Manifest, slug: str) -> tuple[dict[str, str], dict[str, str]]:
+def _files(manifest: Manifest, slug: str, operation: Operation) -> tuple[dict[str, str], dict[str, str]]:
     """What students see, and the rest: text by path."""
     seen = {
-        "challenge.toml": manifest_text(manifest),
-        "spec.md": spec_text(manifest),
-        "cases.py": cases_text(f"The edge cases of {slug}.", public_cases(manifest)),
+        "challenge.toml": operation.manifest(manifest),
+        "spec.md": operation.spec(manifest),
+        "cases.py": cases_text(f"The edge cases of {slug}.", operation.public_cases(manifest)),
+        **{starter_name(language): starter(manifest, language) for language in manifest.languages},
     }
-    kept = {
-        "reference.py": reference_text(manifest),
-        "staff/hidden_cases.py": cases_text(f"Staff's own cases of {slug}.", hidden_cases(manifest)),
-        **{f"staff/mutants/{name}.py": triton_source(manifest, style) for name, style in MUTANTS.items()},
-    }
-    for language in manifest.languages:
-        seen[starter_name(language)] = starter(manifest, language)
-        if language in SOLUTIONS:
-            kept[f"staff/solution{language.suffix}"] = SOLUTIONS[language](manifest)
+    hidden = cases_text(f"Staff's own cases of {slug}.", operation.hidden_cases(manifest))
+    kept = {"reference.py": operation.reference(manifest), "staff/hidden_cases.py": hidden}
+    kept |= {f"staff/mutants/{name}": text for name, text in operation.mutants(manifest).items()}
+    for language, text in operation.solutions(manifest).items():
+        kept[f"staff/solution{language.suffix}"] = text
     return seen, kept
 
 

@@ -1,27 +1,27 @@
-"""What the example of a new challenge computes: something of the right shape and type that every wrong kernel misses.
+"""What the example of a new challenge computes.
 
-An element of a result is made from one element of an input: the one at the same place where the shapes are the same,
-else counted from the input's end, repeated. Floats are doubled, integers have their bits inverted, and an integer that
-becomes a float gives its highest 8 bits: all exactly in every precision, so the example needs no tolerance.
+Each element of a result comes from one element of an input: at the same place if the shapes are equal, else counted
+from the input's end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float gives its
+highest 8 bits: exact in every precision, so the example needs no tolerance, and no wrong kernel gets it right.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 
 
 @dataclass(frozen=True)
 class Formula:
-    """``result`` is made from ``source``; of an inout without a better source, from itself."""
+    """``result`` comes from ``source``, which may be the same inout."""
 
     result: Argument
     source: Argument
 
     @property
     def in_place(self) -> bool:
-        """Whether result and source lie at the same places."""
         return self.result.shape == self.source.shape
 
     @property
@@ -30,18 +30,17 @@ class Formula:
 
     @property
     def converts(self) -> bool:
-        """From integers to floats: the highest 8 bits, which every float type holds exactly."""
+        """From integers to floats: the highest 8 bits, exact in every float type."""
         return self.result.dtype.floating and not self.source.dtype.floating
 
     @property
     def shift(self) -> int:
-        """How far the highest 8 bits are from the lowest."""
         return 8 * self.source.dtype.itemsize - 8
 
     @property
     def asks(self) -> bool:
-        """1 if a float is positive, else 0: for integers, and for floats to which Triton's interpreter does not round
-        as PyTorch does, which are bfloat16 and, from float64, float16."""
+        """1 if a float is positive, else 0: for integer results, and for float types to which Triton's interpreter does
+        not round as PyTorch does: bfloat16 and, from float64, float16."""
         pair = (self.source.dtype, self.result.dtype)
         narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
         narrowed = narrowed or pair == (DType.FLOAT64, DType.FLOAT16)
@@ -49,7 +48,7 @@ class Formula:
 
     @property
     def words(self) -> str:
-        """``2 * x[i]``, and what that index is."""
+        """Such as ``2 * x[i]``."""
         index = "[i]" if self.in_place else "[last - i]"
         value = f"{self.source.name}{index}"
         if self.doubles:
@@ -59,7 +58,6 @@ class Formula:
         return f"1 if {value} > 0 else 0" if self.asks else f"~{value}"
 
     def value(self, number: float) -> float:
-        """The result's element of a source's ``number``, for the spec's example."""
         if self.doubles:
             return 2 * number
         if self.converts:
@@ -70,21 +68,20 @@ class Formula:
 
 
 def _wrapped(number: int, dtype: DType) -> int:
-    """``number`` in the bits of an integer ``dtype``."""
     bits = 8 * dtype.itemsize
     number &= (1 << bits) - 1
-    negative = dtype is not DType.UINT8 and number >> (bits - 1)
+    negative = dtype.as_integer.signed and number >> (bits - 1)
     return number - (1 << bits) if negative else number
 
 
 def formulas(manifest: Manifest) -> list[Formula]:
-    """One for each result, in the order of the signature."""
+    """One per result, in signature order."""
     return [Formula(arg, _source(manifest, arg)) for arg in manifest.results]
 
 
 def _source(manifest: Manifest, result: Argument) -> Argument:
-    """The result itself if it is an inout, else the input that is most like it."""
+    """The result itself if it is an inout, else the most similar input."""
     if result.kind is Kind.INOUT:
         return result
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
-    return max(readable, key=lambda it: (it.dtype is result.dtype, it.shape == result.shape))
+    return max(readable, key=lambda arg: (arg.dtype is result.dtype, arg.shape == result.shape))

@@ -1,4 +1,4 @@
-"""The example's kernels: a solution in each language, and mutants that each make one mistake of the Triton one."""
+"""The example's kernels: a solution in each language, and mutants of the Triton one with one mistake each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.scaffold.formula import Formula, formulas
-from grader.challenge.model import Argument, DType, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Manifest
 from grader.challenge.signature import c_type, declaration, headers
 from grader.languages import Language
 
@@ -16,9 +17,9 @@ _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
 @dataclass(frozen=True)
 class Style:
-    """How the Triton kernel is written; the defaults are right, a mutant has one thing else."""
+    """How the Triton kernel is written. The defaults are right; a mutant differs in one field."""
 
-    about: str = "One program for each block of the result, a mask for the last one."
+    about: str = "One program for each block of the result, with a mask for the last one."
     inside: str = "places < total"
     mask: str = "mask=inside"
     shift: int = 0
@@ -47,10 +48,9 @@ MUTANTS = {
 
 
 def triton_source(manifest: Manifest, style: Style) -> str:
-    """A submission in Triton: a kernel for each result, called in turn."""
     made = formulas(manifest)
-    kernels = "\n\n".join(_triton_kernel(it, style) for it in made)
-    calls = "".join(_triton_call(it, style) for it in made)
+    kernels = "\n\n".join(_triton_kernel(formula, style) for formula in made)
+    calls = "".join(_triton_call(formula, style) for formula in made)
     return (
         f'"""{style.about}"""\n\nimport triton\nimport triton.language as tl\n\nBLOCK = 1024\n\n\n'
         f"{kernels}\n\n{declaration(manifest, Language.TRITON)}:\n"
@@ -74,10 +74,10 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
 
 
 def _triton_value(formula: Formula) -> str:
-    """Computed in float32 or more: the interpreter knows no arithmetic of narrower floats."""
+    """In float32 or wider: the interpreter cannot compute in narrower floats."""
     kind = formula.result.dtype.value
     values = "values"
-    if formula.source.dtype in (DType.FLOAT16, DType.BFLOAT16):
+    if formula.source.dtype.half:
         values = "values.to(tl.float32)"
     if formula.doubles:
         same = formula.result.dtype is formula.source.dtype and values == "values"
@@ -90,7 +90,7 @@ def _triton_value(formula: Formula) -> str:
 
 
 def _to(values: str, kind: str) -> str:
-    """The interpreter makes a bfloat16 of nothing but a float32."""
+    """The interpreter converts only float32 to bfloat16."""
     return f"{values}.to(tl.float32).to(tl.bfloat16)" if kind == "bfloat16" else f"{values}.to(tl.{kind})"
 
 
@@ -108,11 +108,10 @@ def _triton_call(formula: Formula, style: Style) -> str:
 
 
 def cuda_source(manifest: Manifest) -> str:
-    """A submission in CUDA: a kernel for each result, one thread for each element."""
     made = formulas(manifest)
     includes = "".join(f"#include <{name}>\n" for name in ["cstdint", "cuda_runtime.h", *headers(manifest)])
-    kernels = "\n".join(_cuda_kernel(it) for it in made)
-    calls = "".join(_cuda_call(it) for it in made)
+    kernels = "\n".join(_cuda_kernel(formula) for formula in made)
+    calls = "".join(_cuda_call(formula) for formula in made)
     return (
         f"// {manifest.title}: one thread for each element of a result.\n{includes}\n"
         "constexpr int kThreads = 256;\n\n"
@@ -121,7 +120,7 @@ def cuda_source(manifest: Manifest) -> str:
     )
 
 
-# By language: the solution that a new challenge begins with. One that has none here begins with its starter alone.
+# A new challenge's solution by language. Other languages get only a starter.
 SOLUTIONS: dict[Language, Callable[[Manifest], str]] = {
     Language.CUDA: cuda_source,
     Language.TRITON: lambda manifest: triton_source(manifest, Style()),
@@ -155,11 +154,11 @@ def _cuda_value(formula: Formula) -> str:
     if formula.doubles:
         return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
     if formula.converts:
-        # Narrow floats are made of a float alone.
+        # Narrow floats can only be made from a float.
         return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
-    # In the source's own type: C++ widens what is narrower than an int before it inverts it.
+    # In the source's own type: C++ widens narrow integers to int before inverting.
     inverted = f"static_cast<{_plain(formula.source)}>(~value)"
     return f"static_cast<{kind}>({inverted})"
 
@@ -179,7 +178,7 @@ def _cuda_count(arg: Argument) -> str:
 
 
 def _c_expression(node: ast.expr) -> str:
-    """A shape expression in C++. Every number is an int64_t, so that no product overflows on the way."""
+    """A shape expression in C++. All numbers are int64_t, so products do not overflow."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return f"int64_t{{{value}}}"
@@ -203,6 +202,8 @@ _HELPERS = {
 
 
 def _cuda_helpers(made: Sequence[Formula]) -> str:
-    texts = " ".join(text for it in made for arg in (it.result, it.source) for text in arg.shape)
+    texts = " ".join(
+        text for formula in made for arg in (formula.result, formula.source) for text in arg.shape
+    )
     found = "".join(code for name, code in _HELPERS.items() if f"{name}(" in texts)
     return f"{found}\n" if found else ""

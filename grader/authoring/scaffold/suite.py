@@ -1,4 +1,4 @@
-"""The edge-case suite of a new challenge, from its signature: every edge of every size, every value of a float."""
+"""The edge-case suite of a new challenge: every edge of every size, every special value of a float."""
 
 from __future__ import annotations
 
@@ -6,30 +6,26 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError
-from grader.challenge.model import DType, Kind, Manifest
+from grader.challenge.model import Kind, Manifest
 
 Sizes = Mapping[str, int]
 _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
 _ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
 _PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
 _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
-# Where no buffer has two dimensions the sizes themselves must be large.
+# Larger sizes for buffers that all have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
-# Just off the blocks that students choose.
+# Next to the block sizes that students choose.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
-# What the formatter of the house breaks.
+# The formatter's line length.
 _LINE = 110
-# Per float type: values whose double is finite, values near zero, and values below the smallest normal number.
-_HUGE = {DType.FLOAT16: "3e4", DType.FLOAT64: "8e307"}
-_TINY = {DType.FLOAT16: "1e-3", DType.FLOAT64: "1e-300"}
-_DENORMAL = {DType.FLOAT16: "5e-5", DType.FLOAT64: "1e-309"}
-_BOUNDS = (("huge", _HUGE, "1.6e38"), ("tiny", _TINY, "1e-30"), ("denormal", _DENORMAL, "1e-39"))
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
     "ones": ("ones", "Constant(1)"),
@@ -38,19 +34,11 @@ _PLAIN = {
     "pos_inf": ("pos_inf", "Sprinkle(INF, 0.2)"),
     "neg_inf": ("neg_inf", "Sprinkle(-INF, 0.2)"),
 }
-# The smallest and the largest number of each integer type.
-RANGES: Mapping[str, tuple[int, int]] = {
-    DType.INT8: (-128, 127),
-    DType.UINT8: (0, 255),
-    DType.INT32: (-(2**31), 2**31 - 1),
-    # A recipe draws in float64, which holds whole numbers up to 2^53.
-    DType.INT64: (-(2**53), 2**53 - 1),
-}
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A case as it will be written. ``inputs`` are recipes as Python text."""
+    """A case to be written. ``inputs``: recipes as Python text."""
 
     name: str
     category: str
@@ -73,12 +61,11 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    """What students see: shapes first, then values."""
     return [*_shapes(manifest), *_values(manifest)]
 
 
 def hidden_cases(manifest: Manifest) -> list[Planned]:
-    """Other sizes and another mixture of values than the public suite has."""
+    """Other sizes and another mix of values than in the public suite."""
     sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
     if floats := _floats(manifest):
@@ -98,7 +85,7 @@ def _shapes(manifest: Manifest) -> list[Planned]:
         Planned("aligned", "aligned", _aligned(manifest)),
         Planned("large", "large", _large(manifest)),
     ]
-    return [it for it in found if is_possible(manifest, it.sizes)]
+    return [case for case in found if is_possible(manifest, case.sizes)]
 
 
 def _empty(manifest: Manifest) -> Iterator[Planned]:
@@ -110,7 +97,7 @@ def _empty(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
-    """Each size by itself at each edge, the others small."""
+    """Each size at each edge, the others small."""
     for name in manifest.sizes:
         for edge in _EDGES:
             sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
@@ -118,15 +105,15 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _aligned(manifest: Manifest) -> dict[str, int]:
-    """Multiples of 128; of three sizes or more all but the first are those of the first workload, which are powers of
-    two: with more multiples of 128 the arrays would be too large for the interpreter."""
+    """Multiples of 128. With three sizes or more, only the first; the others are the first workload's powers of two, to
+    keep arrays small enough for the interpreter."""
     if len(manifest.sizes) in _ALIGNED:
         return _sizes(manifest, _ALIGNED)
     return {**manifest.workloads[0].sizes, manifest.sizes[0]: 128}
 
 
 def _values(manifest: Manifest) -> list[Planned]:
-    """All at the same sizes: a kernel that keeps its last answer gives it again, and is wrong."""
+    """All at the same sizes, so a kernel that returns its last answer fails."""
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
     plain = {name: recipe for name, recipe in _PLAIN.items() if floats or name in ("zeros", "ones")}
@@ -134,8 +121,8 @@ def _values(manifest: Manifest) -> list[Planned]:
         Planned(name, category, sizes, dict.fromkeys(floats or integers, recipe))
         for name, (category, recipe) in plain.items()
     ]
-    for name, table, usual in _BOUNDS if floats else ():
-        recipes = {arg: _uniform(table.get(dtype, usual)) for arg, dtype in floats.items()}
+    for name in ("huge", "tiny", "denormal") if floats else ():
+        recipes = {arg: _uniform(getattr(dtype.as_float, name)) for arg, dtype in floats.items()}
         found.append(Planned(name, name, sizes, recipes))
     if integers:
         ranges = {name: _range(dtype) for name, dtype in integers.items()}
@@ -148,8 +135,7 @@ def _uniform(bound: str) -> str:
 
 
 def _range(dtype: DType) -> str:
-    low, high = RANGES[dtype]
-    return f"Choice(({low}, {high}, 0, 1))"
+    return f"Choice(({dtype.as_integer.low}, {dtype.as_integer.high}, 0, 1))"
 
 
 def _floats(manifest: Manifest) -> dict[str, DType]:
@@ -165,14 +151,16 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """The sizes that ``table`` has for that many, the rest small; in an order in which no buffer is empty, if any
-    is."""
+    """``table``'s sizes for this number of sizes, the rest small, in an order that leaves no buffer empty if
+    possible."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
     tried = [dict(zip(names, turned, strict=True)) for turned in turns]
     possible = [sizes for sizes in tried if is_possible(manifest, sizes)]
-    return next((it for it in possible if all(_counts(manifest, it))), next(iter(possible), tried[0]))
+    return next(
+        (sizes for sizes in possible if all(_counts(manifest, sizes))), next(iter(possible), tried[0])
+    )
 
 
 def _large(manifest: Manifest) -> dict[str, int]:
@@ -186,7 +174,6 @@ def _counts(manifest: Manifest, sizes: Sizes) -> list[int]:
 
 
 def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
-    """Whether no shape has a negative dimension there."""
     try:
         return min(_counts(manifest, sizes)) >= 0
     except ExpressionError:

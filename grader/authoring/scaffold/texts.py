@@ -1,4 +1,4 @@
-"""The files of a new challenge that are read as text: manifest, spec, cases, reference."""
+"""The text files of a new challenge: manifest, spec, cases, reference."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from collections.abc import Collection, Mapping, Sequence
 from grader.authoring.contract import CASES, EVERY
 from grader.authoring.scaffold.formula import Formula, formulas
 from grader.authoring.scaffold.suite import Planned, is_possible, public_cases
-from grader.challenge.model import Argument, DType, Kind, Manifest
+from grader.challenge.dtypes import DType
+from grader.challenge.model import Argument, Kind, Manifest
 
 _RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
 
 
-# Triton's interpreter has no denormal bfloat16: it gives a small normal number instead.
+# Triton's interpreter has no denormal bfloat16: it gives a small normal number.
 _FLUSHED = 2.4e-38
 _TOLERANCE = {
     True: "The example is exact in every precision.",
     False: "The example is exact in every precision, but for denormal numbers in Triton's interpreter.",
 }
-# What the formatter of the house breaks.
+# The formatter's line length.
 _LINE = 110
 
 
 def manifest_text(manifest: Manifest) -> str:
-    """``challenge.toml``, in the order in which one reads it."""
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -36,10 +36,10 @@ def manifest_text(manifest: Manifest) -> str:
         f"difficulty = {_quoted(manifest.difficulty)}",
         "tags = []",
         "version = 1",
-        f"languages = [{', '.join(_quoted(it.value) for it in manifest.languages)}]",
+        f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
     lines += [line for arg in manifest.args for line in _argument(arg)]
-    if signs := [it.result.name for it in formulas(manifest) if it.asks]:
+    if signs := [formula.result.name for formula in formulas(manifest) if formula.asks]:
         lines.append("\n[waives]")
         lines += [f'"low_precision:{name}" = "The example asks for the sign alone."' for name in signs]
     lines += [
@@ -73,16 +73,15 @@ def _argument(arg: Argument) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; JSON's escapes are TOML's, too."""
+    """A TOML string; JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def cases_text(title: str, cases: Sequence[Planned]) -> str:
-    """``cases.py`` or ``hidden_cases.py``."""
-    body = "\n".join(it.line() for it in cases)
+    body = "\n".join(case.line() for case in cases)
     used = [name for name in _RECIPES if name in body]
     imports = ", ".join(
-        sorted([*used, "Case", "case"], key=lambda it: (it != it.upper(), it[0].islower(), it))
+        sorted([*used, "Case", "case"], key=lambda name: (name != name.upper(), name[0].islower(), name))
     )
     return (
         f'"""{title}"""\n\nfrom grader.challenge.cases import {imports}\n\n\n'
@@ -91,19 +90,18 @@ def cases_text(title: str, cases: Sequence[Planned]) -> str:
 
 
 def reference_text(manifest: Manifest) -> str:
-    """``reference.py``: the example in PyTorch, in the precision of its inputs."""
     given = [arg for arg in manifest.args if arg.kind is not Kind.OUTPUT]
     types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
     made = formulas(manifest)
-    values = [_value(it) for it in made]
+    values = [_value(formula) for formula in made]
     one = "torch.Tensor"
     returns = one if len(made) == 1 else f"tuple[{', '.join([one] * len(made))}]"
     head = f"def reference({parameters}) -> {returns}:"
     if len(head) > _LINE:
         head = f"def reference(\n    {parameters}\n) -> {returns}:"
-    words = ";\n    ".join(f"{it.result.name}[i] = {it.words}" for it in made)
-    spread = "" if all(it.in_place for it in made) else _SPREAD
+    words = ";\n    ".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
+    spread = "" if all(formula.in_place for formula in made) else _SPREAD
     return (
         f'"""The contract of {manifest.title}: what PyTorch does. Replace the example by your own operation."""\n\n'
         f"import torch\n\n\n{spread}{head}\n"
@@ -131,8 +129,12 @@ def _value(formula: Formula) -> str:
     if formula.doubles:
         return f"{source} + {source}"
     if formula.converts:
-        return f"({source} >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
-    return f"({source} > 0).to({kind})" if formula.asks else f"(~{source}).to({kind})"
+        # torch cannot shift or invert uint16.
+        return f"({source}.long() >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
+    if formula.asks:
+        return f"({source} > 0).to({kind})"
+    integer = formula.source.dtype.as_integer
+    return f"(~{source}).to({kind})" if integer.signed else f"({source} ^ {integer.high}).to({kind})"
 
 
 def _python(text: str) -> str:
@@ -141,11 +143,11 @@ def _python(text: str) -> str:
 
 
 def spec_text(manifest: Manifest) -> str:
-    """``spec.md`` with every section that `grader challenge check` wants, and an example that holds."""
+    """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
-    equations = "\n".join(f"{it.result.name}[i] = {it.words}" for it in made)
+    equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    rows = _contract_rows({it.name for it in public_cases(manifest)}, manifest)
+    rows = _contract_rows({case.name for case in public_cases(manifest)}, manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -160,7 +162,7 @@ def spec_text(manifest: Manifest) -> str:
 
 
 def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
-    """When, then, and the cases that hold it to its word. What no case of the new suite does is no row."""
+    """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
     rows = [
         (f"`{name} = 0`", "what has no element is neither read nor written", [f"{name}_0"])
         for name in manifest.sizes
@@ -169,8 +171,8 @@ def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str
     rows.append(("sizes are no multiples of your block", odd, ["odd", "prime", f"{manifest.sizes[0]}_33"]))
     rows.append(("an element is NaN or infinite", "what PyTorch does with it", ["nan", "pos_inf", "neg_inf"]))
     rows.append(("values are at the ends of their range", "what PyTorch does with them", ["extremes"]))
-    held = [(when, then, [it for it in names if it in cases]) for when, then, names in rows]
-    return [(when, then, ", ".join(f"`{it}`" for it in names)) for when, then, names in held if names]
+    held = [(when, then, [name for name in names if name in cases]) for when, then, names in rows]
+    return [(when, then, ", ".join(f"`{name}`" for name in names)) for when, then, names in held if names]
 
 
 SPEC_TEMPLATE = """# {title}
@@ -226,14 +228,16 @@ Neighbouring threads should touch neighbouring addresses, and each should have s
 
 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
-    """Small sizes, inputs that count up from 1, and what comes out of them, as TOML."""
     sizes = _example_sizes(manifest)
     numbers = {
         arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
         for arg in manifest.buffers
         if arg.kind is not Kind.OUTPUT
     }
-    results = {it.result.name: _computed(manifest, it, numbers[it.source.name], sizes) for it in made}
+    results = {
+        formula.result.name: _computed(manifest, formula, numbers[formula.source.name], sizes)
+        for formula in made
+    }
     lines = []
     for arg in manifest.args:
         if arg.kind is Kind.SIZE:
@@ -250,7 +254,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
 
 
 def _example_sizes(manifest: Manifest) -> dict[str, int]:
-    """2 or 3 each, the first combination that the shapes take."""
+    """The first combination of 2, 3 and 1 that the shapes allow."""
     for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
         sizes = dict(zip(manifest.sizes, values, strict=True))
         if is_possible(manifest, sizes):
@@ -272,7 +276,7 @@ def _computed(
 def _array(
     manifest: Manifest, arg: Argument, name: str, numbers: Sequence[float], sizes: Mapping[str, int]
 ) -> str:
-    nested: list[object] = [float(it) if arg.dtype.floating else int(it) for it in numbers]
+    nested: list[object] = [float(number) if arg.dtype.floating else int(number) for number in numbers]
     for dimension in reversed(manifest.shape(arg, sizes)[1:]):
         nested = (
             [nested[start : start + dimension] for start in range(0, len(nested), dimension)]

@@ -7,13 +7,15 @@ import torch
 import triton
 import triton.language as tl
 
+from grader.challenge.dtypes import BITS
+
 _BLOCK = 4096
 # Small, so spot checks have as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
 # Checks use single precision (double for float64) and are slightly too strict: suspects are compared again exactly.
 _STRICT = 1.0 - 1e-5
 
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_BITS: dict[int, torch.dtype] = {size: getattr(torch, name) for size, name in BITS.items()}
 
 
 @triton.jit

@@ -1,0 +1,53 @@
+"""Each dtype from `challenge new` to a verdict of the emulated GPU: a new dtype that lacks a fact fails here."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.authoring.candidates import Candidate, subjects
+from grader.authoring.trial import Trial
+from grader.challenge.dtypes import DType
+from grader.challenge.signature import declaration
+from grader.judge.device import make_device
+from grader.languages import Language
+from grader.sandbox.emulator import is_built
+from grader.sandbox.toolkit import nvcc_version
+from grader.schemas.proof import CandidateOutcome, CandidateRole
+from tests.authoring.conftest import Write
+
+
+@pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
+@pytest.mark.parametrize("dtype", list(DType))
+def test_a_new_challenge_tells_a_right_kernel_from_a_wrong_one(dtype: DType, write: Write) -> None:
+    made = write(f"x:input:{dtype}:n", f"out:output:{dtype}:n")
+    assert f"const {dtype.c_type}* x, {dtype.c_type}* out" in declaration(
+        made.challenge.manifest, Language.CUDA
+    )
+    (solution,) = [
+        candidate
+        for candidate in subjects(made.challenge, (Language.CUDA,))
+        if candidate.role is CandidateRole.SOLUTION
+    ]
+    right = without_cstdint(solution.source, dtype)
+    wrong = right.replace("if (i >= total) return;", "if (i >= total - 1) return;")
+    assert wrong != right
+    trial = Trial(made.challenge, make_device("emulated", 0), made.boxes)
+    endings = [
+        trial.try_out(
+            Candidate(CandidateRole.MUTANT, "kernel", Language.CUDA, source), every_case=False
+        ).ending
+        for source in (right, wrong)
+    ]
+    assert endings == [CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED]
+
+
+def without_cstdint(source: str, dtype: DType) -> str:
+    """The same source without <cstdint>: aliases of built-in types replace its types."""
+    source = source.replace("#include <cstdint>\n", "").replace("#include <cuda_runtime.h>\n", "")
+    source = re.sub(r"\bint64_t\b", "whole", re.sub(rf"\b{dtype.c_type}\b", "element", source))
+    head, marker, rest = source.partition("constexpr int kThreads")
+    return (
+        f"{head}using element = {dtype.c_built_in};\nusing whole = {DType.INT64.c_built_in};\n{marker}{rest}"
+    )
