@@ -27,7 +27,7 @@ from grader.schemas.feedback import Shown
 from grader.schemas.gradebook import OverrideBody
 from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
 from grader.service.accounts import accounts
-from grader.service.courses import assignments, gradebook
+from grader.service.courses import extensions, gradebook
 from grader.service.lti import passback
 from grader.service.operation import retention
 from grader.service.platform import open_platform
@@ -129,7 +129,7 @@ def test_submissions_late_days_and_extensions_change_it(school: School) -> None:
     assert work(school) == 1
     assert sent(school) == pytest.approx(full / 2)
     body = ExtensionBody(student="Ada.Lovelace", due_at="2036-12-31")
-    assignments.extend(school.platform, school.boss, "gpu", "week1", body)
+    extensions.extend(school.platform, school.boss, "gpu", "week1", body)
     assert work(school) == 1
     assert sent(school) == pytest.approx(full)
 

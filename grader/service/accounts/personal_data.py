@@ -21,7 +21,7 @@ from grader.schemas.report import Report
 from grader.service import audit
 from grader.service.accounts import accounts
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, permissions
+from grader.service.courses import permissions, released
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -111,10 +111,10 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
 def _is_told(session: Session, it: PersonalColumn, found: dict[str, Any]) -> bool:
     """Whether the person reads it on the site: an assignment may keep its feedback back until it is released."""
     if it.column == "comments.submission_id" and found["staff"]:
-        return not assignments.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
+        return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
     if it.column == "rubric_scores.user_id":
         criterion = session.get_one(CriterionRow, found["criterion_id"])
-        return not assignments.unreleased(session, [criterion.assignment_id])
+        return not released.unreleased(session, [criterion.assignment_id])
     return True
 
 
@@ -135,7 +135,7 @@ def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]
         )
         if body is not None:
             if it.challenge not in revealed:
-                revealed[it.challenge] = assignments.hidden_revealed(session, person.id, it.challenge, now)
+                revealed[it.challenge] = released.hidden_revealed(session, person.id, it.challenge, now)
             report = Report.model_validate_json(body)
             shown = report if revealed[it.challenge] else report.redacted()
             yield f"{folder}/report.json", shown.model_dump_json(indent=2)

@@ -45,7 +45,7 @@ from grader.schemas.publication import (
 from grader.schemas.token import Scope
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, permissions
+from grader.service.courses import admission, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -145,7 +145,7 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
-    if slug in publications.published(session, at) or assignments.running(session, user.id, slug, at):
+    if slug in publications.published(session, at) or admission.running(session, user.id, slug, at):
         return
     if _teaches_with(session, user, slug):
         return

@@ -43,7 +43,7 @@ from grader.schemas.feedback import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses
+from grader.service.courses import assignments, courses, members
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
@@ -242,7 +242,7 @@ def get_scores(platform: Platform, user: User, course_slug: str, slug: str, stud
     """What a student has for each criterion; for staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GRADES_READ) as course:
         row = assignments.find(course, slug)
-        return _sheet(course.session, row, assignments.student_of(course, student), student)
+        return _sheet(course.session, row, members.student_of(course, student), student)
 
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
@@ -251,7 +251,7 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
     were read)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
-        whom = assignments.student_of(course, body.student)
+        whom = members.student_of(course, body.student)
         criteria = {it.id: it for it in rubrics(session, [row.id])}
         for given in body.scores:
             criterion = criteria.get(given.criterion)

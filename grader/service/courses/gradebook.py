@@ -56,12 +56,12 @@ from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
-from grader.service.courses import assignments, courses, feedback, permissions
+from grader.service.courses import assignments, courses, feedback, members, permissions, released
 from grader.service.courses import points as pointing
-from grader.service.courses.assignments import Windows
 from grader.service.courses.kept_grades import KeptCourse
 from grader.service.courses.permissions import Action
 from grader.service.courses.points import Scheme, Tier
+from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 
 _ACCEPTED, _OURS = Verdict.ACCEPTED.value, Verdict.INTERNAL_ERROR.value
@@ -413,7 +413,7 @@ def _book(
         criteria.setdefault((it.assignment_id, it.challenge), []).append(
             _Criterion(it.id, it.title, it.points)
         )
-    held = assignments.unreleased(session, [row.id for row in rows]) if own else set()
+    held = released.unreleased(session, [row.id for row in rows]) if own else set()
     open_criteria = {it.id for key, found in criteria.items() if key[0] not in held for it in found}
 
     def part(row: AssignmentPartRow) -> _Part:
@@ -538,7 +538,7 @@ def of_everyone(
     """For what sends grades elsewhere: every student's, and the assignments of which nothing may be sent now: the
     folder of one of their challenges is broken, so that points are missing, or their feedback is not released."""
     book = _book(platform, session, course)
-    held = assignments.unreleased(session, [it.row.id for it in book.assignments])
+    held = released.unreleased(session, [it.row.id for it in book.assignments])
     unknown = {
         it.row.slug for it in book.assignments if it.row.id in held or any(part.broken for part in it.parts)
     }
@@ -658,7 +658,7 @@ def override(
             raise BadRequest(
                 f"'{body.challenge}' is no part of {slug}.", "The assignment's page lists its parts."
             )
-        whom = assignments.student_of(course, body.student)
+        whom = members.student_of(course, body.student)
         key = (
             OverrideRow.assignment_id == row.id,
             OverrideRow.challenge == body.challenge,

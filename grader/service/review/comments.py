@@ -35,7 +35,7 @@ from grader.schemas.feedback import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments
+from grader.service.courses import released
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
@@ -82,7 +82,7 @@ def _open(session: Session, user: User, submission: str) -> _Discussion:
     own = row.user_id == user.id
     reads_all = not own and (user.staff or submissions.teaches_author(session, user, row))
     writes = not own and _comments(session, user, row)
-    held = assignments.feedback_held(session, row)
+    held = released.feedback_held(session, row)
     return _Discussion(session, row, user, reads_all, writes, held)
 
 

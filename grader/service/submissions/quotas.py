@@ -12,7 +12,7 @@ from grader.records.models import utcnow
 from grader.schemas.queue import AssignmentQuota, Quota, Quotas
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
-from grader.service.courses import assignments
+from grader.service.courses import admission
 from grader.service.platform import Platform
 from grader.settings import Settings
 
@@ -86,7 +86,7 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         handed_in = quotas.read(session, user.id, quotas.of_challenge(challenge.slug), now, window_s)
         running = quotas.read(session, user.id, quotas.RUNNING, now)
         runs = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
-        of_assignments = assignments.attempts_left(session, user.id, challenge.slug, now)
+        of_assignments = admission.attempts_left(session, user.id, challenge.slug, now)
     return Quotas(
         challenge=challenge.slug,
         waiting=_quota(settings.waiting_per_user, waiting),

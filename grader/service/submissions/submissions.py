@@ -40,9 +40,9 @@ from grader.schemas.submission import (
 )
 from grader.schemas.token import Scope
 from grader.service.accounts.accounts import User, find_row
-from grader.service.courses import assignments, courses
-from grader.service.courses.assignments import Windows
+from grader.service.courses import assignments, courses, released
 from grader.service.courses.permissions import TABLE, Action, Standing
+from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 from grader.service.submissions.waiting import QueueSnapshot
 
@@ -68,7 +68,7 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> int:
     if not found or row.user_id != user.id:
         return found
     readable = [comment.deleted_at.is_(None), comment.draft.is_(False)]
-    if assignments.feedback_held(session, row):
+    if released.feedback_held(session, row):
         readable.append(comment.staff.is_(False))
     return session.scalar(on_it.where(*readable)) or 0
 
@@ -274,7 +274,7 @@ def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
     """Whether ``user``, who may see the submission, reads its hidden cases, too."""
     if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
         return True
-    return assignments.hidden_revealed(session, user.id, row.challenge, clock(session))
+    return released.hidden_revealed(session, user.id, row.challenge, clock(session))
 
 
 def _views(

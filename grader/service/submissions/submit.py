@@ -27,7 +27,7 @@ from grader.schemas.verdict import ours
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication, versions
 from grader.service.competitions import teams
-from grader.service.courses import assignments
+from grader.service.courses import admission
 from grader.service.devices import served_devices
 from grader.service.operation.queues import kind_of
 from grader.service.platform import Platform
@@ -56,7 +56,7 @@ def submit(
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
     if row.competition_id is None:
-        of_assignments = assignments.admit(session, user, row)
+        of_assignments = admission.admit(session, user, row)
         remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
         return remaining if of_assignments is None else min(remaining, of_assignments)
     quotas.take_waiting(session, platform.settings, user, row.created_at)

@@ -16,7 +16,7 @@ from grader.schemas.feedback import CriterionBody, FeedbackBody, RequestBody
 from grader.schemas.submission import State, SubmissionFilter
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
-from grader.service.courses import assignments, courses, feedback, gradebook, rosters
+from grader.service.courses import assignments, courses, extensions, feedback, gradebook, released, rosters
 from grader.service.platform import Platform
 from grader.service.review import regrade_requests
 from grader.service.submissions import quotas, submissions
@@ -89,7 +89,7 @@ def test_assistants_read_and_do_not_set(platform: Platform, staff: User, other: 
     with pytest.raises(NotAllowed):
         assign(platform, bob)
     with pytest.raises(NotAllowed):
-        assignments.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
+        extensions.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
 
 
 def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User, student: User) -> None:
@@ -107,23 +107,23 @@ def test_extensions_of_a_section_and_of_a_student(
     enrol(platform, staff, other, section="B")
     assign(platform, staff, due_at=-DAY, late_until=-DAY + 2 * HOUR)
     later = (NOW + DAY).isoformat()
-    assignments.extend(
+    extensions.extend(
         platform, staff, "gpu", "week1", ExtensionBody(section="B", due_at=later, reason="a strike")
     )
     bobs = assignments.get_assignment(platform, other, "gpu", "week1")
     assert (bobs.due_at, bobs.late_until, bobs.extended) == (NOW + DAY, NOW + DAY + 2 * HOUR, True)
     assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.CLOSED
     latest = (NOW + 2 * DAY).isoformat()
-    assignments.extend(
+    extensions.extend(
         platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=latest, late_until=latest)
     )
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + 2 * DAY
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
     assert [(it.student, it.section, it.reason) for it in given] == [
         ("bob", None, ""),
         (None, "B", "a strike"),
     ]
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + DAY
     for words, body_of in (
         ("one student or one section", ExtensionBody(due_at=later)),
@@ -131,7 +131,7 @@ def test_extensions_of_a_section_and_of_a_student(
         ("no later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
     ):
         with pytest.raises(BadRequest, match=words):
-            assignments.extend(platform, staff, "gpu", "week1", body_of)
+            extensions.extend(platform, staff, "gpu", "week1", body_of)
 
 
 def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, other: User) -> None:
@@ -140,7 +140,7 @@ def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, othe
 
     def extend(days: int, **whom: str) -> None:
         given = ExtensionBody(due_at=(NOW + days * DAY).isoformat(), **whom)
-        assignments.extend(platform, staff, "gpu", "week1", given)
+        extensions.extend(platform, staff, "gpu", "week1", given)
 
     def due() -> tuple[timedelta, bool]:
         found = assignments.get_assignment(platform, other, "gpu", "week1")
@@ -286,11 +286,11 @@ def test_hidden_cases_stay_hidden_while_a_competition_has_the_challenge(
 ) -> None:
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     with platform.sessions() as session:
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW)
     make_competition(platform, staff)
     with platform.sessions() as session:
-        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW + DAY)
+        assert not released.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW + DAY)
 
 
 def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
@@ -311,10 +311,10 @@ def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     assert named()
     later = (NOW + DAY).isoformat()
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=later))
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=later))
     assert not named()
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assign(platform, staff, "week2")
     assert not named()
 
@@ -322,10 +322,10 @@ def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
 def test_who_left_reads_no_hidden_cases(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     with writing(platform.sessions) as session:
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW)
         session.query(MemberRow).filter_by(user_id=student.id).one().left_at = NOW
         session.flush()
-        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert not released.hidden_revealed(session, student.id, "scale", NOW)
 
 
 def test_the_body_of_an_assignment_takes_no_numbers_for_times() -> None:

@@ -16,7 +16,7 @@ from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartPro
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionFilter
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses, gradebook, rosters
+from grader.service.courses import admission, courses, extensions, gradebook, rosters
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
@@ -116,11 +116,11 @@ def test_an_extension_after_the_deadline_counts_as_if_it_had_always_been(
     judged(platform, student, -HOUR, speedup=2.0)
     assert part(platform, staff).points == 0
     until = NOW.isoformat()
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="ada", due_at=until))
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(student="ada", due_at=until))
     assert (part(platform, staff).points, part(platform, staff).late_days) == (100, 0)
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(section="A", due_at=until))
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(section="A", due_at=until))
     assert part(platform, staff).points == 100
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(section="B"))
     assert part(platform, staff).points == 0
@@ -279,7 +279,7 @@ def test_only_what_was_handed_in_for_it_counts(
     """The gradebook and the lists agree on what that is: one rule, said in SQL and in Python."""
     assign(platform, staff, open_at=-10 * DAY, due_at=-2 * DAY)
     later = ExtensionBody(student="ada", due_at=(NOW - DAY).isoformat())
-    assignments.extend(platform, staff, "gpu", "week1", later)
+    extensions.extend(platform, staff, "gpu", "week1", later)
     with writing(platform.sessions) as session:
         session.execute(update(AskedRow).values(asked_at=NOW - 9 * DAY))
         session.execute(delete(StayRow))
@@ -323,7 +323,7 @@ def test_what_is_in_another_language_does_not_count_and_says_so(
         it.text for it in own.lines
     ]
     with platform.sessions() as session:
-        ((_, left),) = assignments.attempts_left(session, student.id, "scale", NOW)
+        ((_, left),) = admission.attempts_left(session, student.id, "scale", NOW)
     assert left.total == 1
     assign(platform, staff, languages=[])
     assert part(platform, staff).points == 100

@@ -1,0 +1,145 @@
+"""Which submissions an assignment takes: open now, in an allowed language, on an allowed device, within its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from grader.deadlines import Phase, Window, day_begins
+from grader.errors import NotAllowed, TooMany
+from grader.records import taught
+from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, SubmissionRow
+from grader.schemas.assignment import AttemptsLeft
+from grader.schemas.course import CourseRole
+from grader.schemas.submission import State
+from grader.service.accounts.accounts import User
+from grader.service.courses.windows import Windows
+
+
+@dataclass(frozen=True)
+class Running:
+    """An assignment for which what a student submits at ``at`` for a challenge counts."""
+
+    row: AssignmentRow
+    course: CourseRow
+    window: Window
+    at: datetime
+
+    @property
+    def name(self) -> str:
+        return f"{self.course.slug}/{self.row.slug}"
+
+
+def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
+    """Published assignments, open for that student at that time, that have the challenge."""
+    member, part, row = MemberRow, AssignmentPartRow, AssignmentRow
+    found = session.execute(
+        select(row, CourseRow, member.section)
+        .join(part, part.assignment_id == row.id)
+        .join(CourseRow, CourseRow.id == row.course_id)
+        .join(member, member.course_id == row.course_id)
+        .where(member.user_id == user, member.role == CourseRole.STUDENT.value, member.left_at.is_(None))
+        .where(part.challenge == challenge, row.published_at.is_not(None), taught.accepted())
+        .where(CourseRow.archived_at.is_(None))
+        .order_by(row.due_at)
+    ).all()
+    all_of_them = [
+        Running(
+            assignment,
+            course,
+            Windows.read(session, course, [assignment]).of(assignment, user, section)[0],
+            at,
+        )
+        for assignment, course, section in found
+    ]
+    return [it for it in all_of_them if it.window.phase(at) in (Phase.OPEN, Phase.LATE)]
+
+
+def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
+    """Whether an assignment lets ``user`` submit ``row`` now; how many more it takes for the challenge, none where
+    none limits it. Call it in the transaction that stores the submission, in which those of one user take turns.
+
+    Raises TooMany, NotAllowed (a language or device that the assignment does not take).
+    """
+    remaining: list[int] = []
+    for it in running(session, user.id, row.challenge, row.created_at):
+        _check_means(it, row)
+        left = left_of(session, it.row, it.course, row.challenge, user.id, row.created_at)
+        for kind, most in (("pending", left.pending), ("day", left.day), ("total", left.total)):
+            if most is not None and most < 1:
+                raise TooMany(*_refusal(it, kind))
+        remaining += [most - 1 for most in (left.day, left.total) if most is not None]
+    return min(remaining, default=None)
+
+
+def _check_means(it: Running, row: SubmissionRow) -> None:
+    if it.row.languages and row.language.value not in it.row.languages:
+        raise NotAllowed(
+            f"The assignment {it.name} does not take {row.language.display_name}.",
+            f"It takes: {', '.join(it.row.languages)}.",
+        )
+    if it.row.devices and row.device not in it.row.devices:
+        raise NotAllowed(
+            f"The assignment {it.name} does not take results of the device '{row.device}'.",
+            f"It takes: {', '.join(it.row.devices)}.",
+        )
+
+
+def _refusal(it: Running, kind: str) -> tuple[str, str]:
+    if kind == "pending":
+        return (
+            f"{it.row.attempts_pending} of your submissions for {it.name} wait or run; more are not taken at once.",
+            "Wait for one to end, or cancel one.",
+        )
+    if kind == "day":
+        midnight = it.course.time_zone
+        return (
+            f"You have used today's {it.row.attempts_day} attempts for this challenge of {it.name}.",
+            f"The next day begins at midnight in {midnight}. Runs are not counted.",
+        )
+    return (
+        f"You have used all {it.row.attempts_total} attempts for this challenge of {it.name}.",
+        "Runs are not counted. Your teacher can change the limit.",
+    )
+
+
+def attempts_left(
+    session: Session, user: int, challenge: str, at: datetime
+) -> list[tuple[Running, AttemptsLeft]]:
+    """What is left for a student of each running assignment that has the challenge."""
+    return [
+        (it, left_of(session, it.row, it.course, challenge, user, at))
+        for it in running(session, user, challenge, at)
+    ]
+
+
+def left_of(
+    session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
+) -> AttemptsLeft:
+    """Attempts are what was handed in for it, without failures of ours, what was cancelled unjudged, and
+    what is in a language that it does not take."""
+    done = SubmissionRow
+    own = [done.user_id == user, done.challenge == challenge, done.created_at >= row.open_at]
+    own += [done.rejudge_of.is_(None), done.state != State.FAILED, taught.belongs(AssignmentRow.id == row.id)]
+    own += [done.language.in_(row.languages)] if row.languages else []
+    counted = or_(done.state != State.CANCELLED, done.claimed_at.is_not(None))
+
+    def count(*more: Any) -> int:
+        return session.scalar(select(func.count()).select_from(done).where(*own, counted, *more)) or 0
+
+    def left(most: int | None, used: Callable[[], int]) -> int | None:
+        return None if most is None else max(0, most - used())
+
+    midnight = day_begins(at, ZoneInfo(course.time_zone))
+    return AttemptsLeft(
+        challenge=challenge,
+        day=left(row.attempts_day, lambda: count(done.created_at >= midnight)),
+        total=left(row.attempts_total, count),
+        pending=left(row.attempts_pending, lambda: count(done.finished_at.is_(None))),
+    )

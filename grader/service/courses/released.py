@@ -1,0 +1,62 @@
+"""What students may read only later: feedback until its release, hidden cases until every deadline is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.records import competitions, taught
+from grader.records.models import (
+    AssignmentPartRow,
+    AssignmentRow,
+    CourseRow,
+    FeedbackRow,
+    MemberRow,
+    SubmissionRow,
+)
+from grader.schemas.feedback import Shown
+from grader.service.courses.windows import Windows
+
+
+def feedback_held(session: Session, row: SubmissionRow) -> bool:
+    """Whether an assignment that the submission counts for keeps its feedback back until it is released: whoever left
+    the course, and whether it is archived or not."""
+    query = select(AssignmentRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
+    within = session.scalars(query.distinct()).all()
+    return bool(within) and bool(unreleased(session, within))
+
+
+def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
+    """Those of the assignments (ids) whose feedback students do not read yet."""
+    settings = FeedbackRow
+    query = select(settings.assignment_id).where(
+        settings.assignment_id.in_(assignments),
+        settings.shown == Shown.ON_RELEASE,
+        settings.released_at.is_(None),
+    )
+    return set(session.scalars(query))
+
+
+def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
+    """Whether a student may read the hidden cases of a challenge: an assignment of theirs says so once it has ended for
+    everyone, and no other assignment and no competition has the challenge that has not."""
+    part, row = AssignmentPartRow, AssignmentRow
+    found = session.execute(
+        select(row, CourseRow)
+        .join(part, part.assignment_id == row.id)
+        .join(CourseRow, CourseRow.id == row.course_id)
+        .where(part.challenge == challenge, row.published_at.is_not(None))
+    ).all()
+    if any(Windows.read(session, course, [it]).last_end(it) >= at for it, course in found):
+        return False
+    if competitions.to_end(session, challenge, at):
+        return False
+    mine = set(
+        session.scalars(
+            select(MemberRow.course_id).where(MemberRow.user_id == user, MemberRow.left_at.is_(None))
+        )
+    )
+    return any(it.reveal_hidden and it.course_id in mine for it, _ in found)
