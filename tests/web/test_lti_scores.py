@@ -27,7 +27,7 @@ from grader.schemas.feedback import Shown
 from grader.schemas.gradebook import OverrideBody
 from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
 from grader.service.accounts import accounts
-from grader.service.courses import extensions, gradebook
+from grader.service.courses import extensions, grade_book, overrides
 from grader.service.lti import passback
 from grader.service.operation import retention
 from grader.service.platform import open_platform
@@ -68,7 +68,7 @@ def score(school: School, name: str = "Ada.Lovelace") -> LtiScoreView:
 
 def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
     body = OverrideBody(student=name, challenge="scale", points=points, reason="by hand")
-    gradebook.override(school.platform, school.boss, "gpu", "week1", body)
+    overrides.override(school.platform, school.boss, "gpu", "week1", body)
 
 
 def work(school: School) -> int:
@@ -272,10 +272,10 @@ def test_a_folder_that_is_broken_takes_nobodys_points(
 ) -> None:
     give(school, 5)
     work(school)
-    grading = gradebook._grading
-    monkeypatch.setattr(gradebook, "_grading", lambda platform, slug: (slug, None))
+    grading = grade_book._grading
+    monkeypatch.setattr(grade_book, "_grading", lambda platform, slug: (slug, None))
     assert passback.compare(school.platform) == 0
-    monkeypatch.setattr(gradebook, "_grading", grading)
+    monkeypatch.setattr(grade_book, "_grading", grading)
     assert passback.compare(school.platform) == 0
 
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
-from grader.service.courses import courses, feedback, gradebook
+from grader.service.courses import courses, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.service.lti import passback
 from grader.web import forms
@@ -79,7 +79,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
             )
         except ValueError as error:
             raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
-        gradebook.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
+        overrides.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
     except (BadRequest, Conflict) as error:
         return page_of(course, name, error)
     return redirect(url_for("gradebook.of_student", course=course, name=name), 303)

@@ -41,7 +41,7 @@ from grader.service.accounts.accounts import User
 from grader.service.competitions.competition_boards import regraded
 from grader.service.competitions.competitions import OpenCompetition
 from grader.service.competitions.standings import Standing
-from grader.service.courses import gradebook
+from grader.service.courses import grade_book, gradebook
 from grader.service.courses.points import Scheme
 from grader.service.platform import Platform
 
@@ -71,7 +71,7 @@ def _schemes(platform: Platform, slugs: set[str]) -> dict[str, Scheme | None]:
     found: dict[str, Scheme | None] = {}
     for slug in slugs:
         try:
-            found[slug] = gradebook.scheme(platform.catalogue.load(slug).manifest.grading)
+            found[slug] = grade_book.scheme(platform.catalogue.load(slug).manifest.grading)
         except (UnknownChallenge, ChallengeInvalid):
             found[slug] = None
     return found

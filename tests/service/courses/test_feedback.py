@@ -21,7 +21,7 @@ from grader.schemas.feedback import (
 )
 from grader.schemas.gradebook import OverrideBody, PartGrade
 from grader.service.accounts.accounts import User
-from grader.service.courses import feedback, gradebook
+from grader.service.courses import feedback, gradebook, overrides
 from grader.service.messages import notices
 from grader.service.platform import Platform
 from grader.service.review import regrade_requests
@@ -184,7 +184,7 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
 
     def override(points: float, seen: float | None) -> None:
         body = OverrideBody(student=student.name, challenge="scale", points=points, reason="x", seen=seen)
-        gradebook.override(platform, staff, *WEEK, body)
+        overrides.override(platform, staff, *WEEK, body)
 
     override(8, None)
     with pytest.raises(Conflict, match="Somebody else changed"):

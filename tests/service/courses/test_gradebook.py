@@ -16,7 +16,7 @@ from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartPro
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionFilter
 from grader.service.accounts.accounts import User
-from grader.service.courses import admission, courses, extensions, gradebook, rosters
+from grader.service.courses import admission, courses, extensions, gradebook, overrides, rosters
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
@@ -201,7 +201,7 @@ def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, st
 
 def override(platform: Platform, user: User, points: float | None, **values: str | bool) -> StudentGrades:
     given = {"student": "ada", "challenge": "scale", "reason": "a broken GPU"} | values
-    return gradebook.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
+    return overrides.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
 
 
 def test_overrides_stand_with_their_reason_and_can_be_taken_back(
@@ -225,7 +225,7 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
         override(platform, staff, 999)
     override(platform, staff, 120, extra=True)
     assert part(platform, staff).points == 120
-    with pytest.raises(BadRequest, match="no part of week1"):
+    with pytest.raises(BadRequest, match="Assignment week1 has no challenge 'only_cuda'"):
         override(platform, staff, 1, challenge="only_cuda")
     with pytest.raises(BadRequest, match="A reason is needed"):
         override(platform, staff, 1, reason="  ")
@@ -258,11 +258,11 @@ def test_statistics_and_who_may_need_help(
     assert (over.not_started, over.stuck, over.done, over.mean_points, over.speedups) == (1, 0, 1, 40, [1.0])
     assert (soon.not_started, soon.stuck, soon.done) == (1, 1, 0)
     assert [(it.name, it.reasons) for it in found.at_risk] == [
-        ("bob", ["has 0 % of the points of what is over", "has not begun soon, which is due soon"])
+        ("bob", ["has 0 % of the points of closed assignments", "has not begun soon, which is due soon"])
     ]
     excused = OverrideBody(student="bob", challenge="scale", points=100, reason="ill")
-    gradebook.override(platform, staff, "gpu", "soon", excused)
-    assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of what is over"]
+    overrides.override(platform, staff, "gpu", "soon", excused)
+    assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of closed assignments"]
 
 
 def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: User) -> None:
@@ -319,7 +319,7 @@ def test_what_is_in_another_language_does_not_count_and_says_so(
     assert (found.points, found.attempts, found.device) == (80, 1, "cpu")
     own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
     named = ", ".join(reversed(cuda[-3:]))
-    assert f"Does not count: {named} and 2 more, in CUDA C++; it takes Triton" in [
+    assert f"Does not count: {named} and 2 more, in CUDA C++; the assignment takes Triton" in [
         it.text for it in own.lines
     ]
     with platform.sessions() as session:

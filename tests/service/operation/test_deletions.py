@@ -36,7 +36,7 @@ from grader.service.challenges import rejudge
 from grader.service.challenges.versions import serve
 from grader.service.competitions import certificates, finals, teams
 from grader.service.competitions.competition_boards import board
-from grader.service.courses import courses, gradebook, rosters
+from grader.service.courses import courses, gradebook, overrides, rosters
 from grader.service.messages import notices
 from grader.service.operation import requeue, retention
 from grader.service.platform import Platform
@@ -297,7 +297,7 @@ def test_the_log_of_a_course_names_nobody(
     rosters.change_member(platform, staff, "gpu", "ada", change)
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(full_name="Ada Zelda Lovelace"))
     body_ = OverrideBody(student="ADA", challenge="scale", points=5, reason="Zelda asked.")
-    gradebook.override(platform, staff, "gpu", "week1", body_)
+    overrides.override(platform, staff, "gpu", "week1", body_)
     voids.void(platform, staff, gone, VoidBody(reason="Zelda copied."))
     # Somebody's name does not have to be a person in every subject.
     week1 = create_user(platform, "week1", PASSWORD)
