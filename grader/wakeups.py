@@ -1,17 +1,12 @@
-"""Wake-ups: RQ jobs that say "serve one submission of this queue". Which one is decided in SQL, by who takes
-the wake-up.
+"""Wake-ups: RQ jobs that say "serve one submission of this queue". The worker that takes one asks SQL which.
 
-A wake-up is data. Nothing in Redis is called, imported or unpickled: who can write there can wake a worker
-for nothing, and no more. So RQ's own worker is not used: it calls whatever function, callback or webhook a job names.
+A wake-up is data. Nothing in Redis is called, imported or unpickled, so anyone who can write there can wake a worker
+in vain, and no more. RQ's worker is not used: it calls whatever function, callback or webhook a job names.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import json
-import re
-import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,21 +18,20 @@ from grader.logs import get_logger
 if TYPE_CHECKING:
     from redis import Redis
     from rq import Queue
+    from rq.job import Job
 
 log = get_logger(__name__)
 
-# A submit must not hang on a Redis that is gone: it succeeds without, and the sweeper issues the wake-up
-# later.
+# A submit must not hang if Redis is gone: it succeeds, and the sweeper issues the wake-up later.
 _CONNECT_SECONDS = 2.0
-# What every wake-up names as its function. It is compared and never called, and stays what it always was, so that
-# workers and webs of different releases understand each other.
+# The function that every wake-up names. It is compared and never called, and never changes, so workers and webs of
+# different releases understand each other.
 _FUNCTION = "grader.queue.worker.serve"
-# The ids that RQ makes and takes.
-_JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
+_LOGGED_ID_CHARS = 64
 
 COMPILE = "compile"
-# Kernels that can be compiled ahead of their submission's turn. Only workers that compile and do nothing else serve it,
-# and nothing waits for them.
+# Triton kernels to compile before their submission's turn. Only workers that do nothing but compile serve this queue,
+# and nothing waits for it.
 KERNELS = "kernels"
 CHECK = "check"
 
@@ -47,12 +41,12 @@ def run_queue(device: str) -> str:
 
 
 def first_queue(device: str, language: Language) -> str:
-    """Where a submission stands that no worker has taken yet."""
+    """The queue of a submission that no worker has taken yet."""
     return COMPILE if language.compiled else run_queue(device)
 
 
 class WakeUps:
-    """The queues of one Redis, by name. Nothing is connected before it is needed."""
+    """The queues of one Redis, by name. Connects on first use."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -67,8 +61,7 @@ class WakeUps:
             self.url,
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=_CONNECT_SECONDS,
-            # Once more at once, for a connection that Redis closed meanwhile; the client's default waits
-            # seconds.
+            # One immediate retry, for a connection that Redis closed; the client's default waits seconds.
             retry=Retry(NoBackoff(), 1),
         )
 
@@ -76,7 +69,7 @@ class WakeUps:
         return _queue(name, self.connection)
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
-        """Issue wake-ups of ``queue``; False where Redis does not answer (never an error: SQL knows what waits)."""
+        """Issue wake-ups of ``queue``; False, not an error, if Redis does not answer: SQL knows what waits."""
         from redis import RedisError
 
         try:
@@ -94,14 +87,14 @@ class WakeUps:
         return True
 
     def announce(self, device: str, language: Language, count: int = 1) -> None:
-        """Wake-ups for ``count`` submissions that no worker has taken yet."""
+        """Issue wake-ups for ``count`` new submissions."""
         self.enqueue(first_queue(device, language), count)
         if compiled_ahead(device, language):
             self.hint(KERNELS)
 
     def hint(self, queue: str) -> None:
-        """Issue a wake-up unless one waits: for a queue that nobody may be there to serve, and whose workers look at
-        all that there is to do for each."""
+        """Issue a wake-up unless one waits. For a queue that perhaps nobody serves, and whose workers look at all
+        the work for each wake-up."""
         from redis import RedisError
 
         try:
@@ -113,7 +106,7 @@ class WakeUps:
         self.enqueue(queue)
 
     def waiting(self, queue: str) -> int:
-        """Number of wake-ups that no worker has taken. Raises redis.RedisError where Redis does not answer."""
+        """Number of wake-ups that no worker has taken. Raises redis.RedisError if Redis does not answer."""
         return int(self._queue(queue).count)
 
     def ping(self) -> bool:
@@ -130,10 +123,10 @@ class WakeUps:
 
 
 def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[str, bytes] | None:
-    """The next job of ``queues``, an earlier queue first: its queue and its id. None where there is none within
-    ``wait_s`` seconds (None: now). It is yet to be redeemed.
+    """The queue and the id of the next job of ``queues``, earlier queues first, still to be redeemed. None if none
+    comes within ``wait_s`` seconds (None: do not wait).
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not answer.
     """
     from redis import ResponseError
     from rq import Queue
@@ -154,22 +147,25 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
     return names[key if isinstance(key, bytes) else key.encode()], job
 
 
-def redeem(connection: Redis, queue: str, job: bytes) -> bool:
-    """Whether the job that was taken from ``queue`` is a wake-up. Its record is removed, whatever it is.
+def redeem(connection: Redis, queue: str, job_id: bytes) -> bool:
+    """True if the job that was taken from ``queue`` is a wake-up. Its record is removed in any case.
 
-    A submission whose wake-up was lost to something else gets a new one from the sweeper. Raises redis.RedisError where
-    Redis does not answer.
+    If something else took a wake-up's place, the sweeper issues a new one. Raises redis.RedisError if Redis does not
+    answer.
     """
     from rq.job import Job
+    from rq.serializers import JSONSerializer
 
-    if not _JOB_ID.fullmatch(job):
+    try:
+        job = Job(job_id.decode(), connection=connection, serializer=JSONSerializer)
+    except ValueError:
         log.warning("wakeup_refused", queue=queue, reason="its id is not one of RQ's")
         return False
-    key = Job.key_for(job.decode())
-    reason = _why_no_wakeup(connection, key, queue)
-    connection.unlink(key)
+    reason = _why_no_wakeup(connection, job, queue)
+    # Job.delete also touches whatever queue, group and registries the record names.
+    connection.unlink(job.key)
     if reason:
-        log.warning("wakeup_refused", queue=queue, job=job.decode(), reason=reason)
+        log.warning("wakeup_refused", queue=queue, job=job.id[:_LOGGED_ID_CHARS], reason=reason)
     return not reason
 
 
@@ -180,31 +176,39 @@ def _queue(name: str, connection: Redis) -> Queue:
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
-def _why_no_wakeup(connection: Redis, key: bytes | str, queue: str) -> str:
-    """Empty where it is one."""
+def _why_no_wakeup(connection: Redis, job: Job, queue: str) -> str:
+    """Empty if it is one.
+
+    Job.fetch reads a record of any size and unpacks it without a limit, so the record is read here and measured, and
+    then given to RQ: within the limit zlib unpacks at most 1,032 times as much, 4 MiB a field. RQ reads the fields with
+    the serializer of ``job``, JSON, and keeps functions, callbacks and webhooks as names until somebody asks for them.
+    """
     from redis import ResponseError
 
+    # Redis counts its own overhead, too: 1.7 KB for a wake-up of 500 bytes.
+    if (connection.memory_usage(job.key, samples=0) or 0) > 2 * limits.WAKEUP_BYTES:
+        return "its record is too large"
     try:
-        size = connection.hstrlen(key, "data")
-        data = connection.hget(key, "data") if size <= limits.WAKEUP_BYTES else None
+        record = connection.hgetall(job.key)
     except ResponseError:
-        return "its record is no hash"
-    if not isinstance(data, bytes):
-        return "its record is gone" if not size else f"its content has {size} bytes"
-    with contextlib.suppress(zlib.error):  # RQ packs it, but takes also what is not packed
-        # What unpacks to more than the limit is cut, and no JSON then.
-        data = zlib.decompressobj().decompress(data, limits.WAKEUP_BYTES)
+        return "its record is not a hash"
+    if not record:
+        return "its record is gone"
+    # Measured again: somebody may have replaced it meanwhile.
+    if sum(len(name) + len(value) for name, value in record.items()) > limits.WAKEUP_BYTES:
+        return "its record is too large"
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        return "its content is not JSON"
+        job.restore(record)
+        content = [job.func_name, job.instance, job.args, job.kwargs]
+    except Exception as error:  # RQ raises many kinds for what it cannot read
+        return f"RQ cannot read its record ({type(error).__name__})"
     return "" if content == [_FUNCTION, None, [queue], {}] else "it asks for something else"
 
 
 def _remove_what_is_no_list(connection: Redis, keys: Sequence[bytes]) -> bool:
-    """Something else under a queue's name would stop that queue for good. Whether there was any."""
+    """Remove other types under a queue's name, which would stop that queue for good. True if there was one."""
     wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
     for key in wrong:
-        log.warning("queue_removed", key=key.decode(), reason="it was no list")
+        log.warning("queue_removed", key=key.decode(), reason="it was not a list")
         connection.unlink(key)
     return bool(wrong)
