@@ -269,10 +269,10 @@ class TestWhatIsNotBelieved:
             ({"exp": int(time.time()) - limits.CLOCK_SKEW_SECONDS - 5}, "expired"),
             ({f"{CLAIM}deployment_id": "2:other"}, "deployment"),
             ({f"{CLAIM}version": "1.1"}, "LTI 1.3"),
-            ({f"{CLAIM}message_type": "LtiSubmissionReviewRequest"}, "nothing that this site does"),
-            ({"sub": ""}, "who comes"),
-            ({"sub": "x" * 300}, "who comes"),
-            ({f"{CLAIM}resource_link": {}}, "which link"),
+            ({f"{CLAIM}message_type": "LtiSubmissionReviewRequest"}, "does not support launches of type"),
+            ({"sub": ""}, "did not send a user id"),
+            ({"sub": "x" * 300}, "did not send a user id"),
+            ({f"{CLAIM}resource_link": {}}, "the id of the link"),
         ],
     )
     def test_a_token(self, school: School, spoilt: dict[str, Any], said: str) -> None:
