@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from grader.service.accounts import links
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail, notices
 from grader.service.operation import chores
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform
 from grader.settings import Settings
 
@@ -249,20 +249,15 @@ def _read(platform: Platform, key: str) -> tuple[int, Unsubscribed]:
     return int(user), Unsubscribed(user=name, kind=None if kind == _ALL else NoticeKind(kind))
 
 
-class DigestSender:
-    """Sends now and then, in a thread of a serving process."""
+class DigestSender(Periodic):
+    """Runs in a process that serves the web."""
 
     def __init__(self, platform: Platform) -> None:
+        super().__init__("digests", _LOOK_SECONDS)
         self._platform = platform
-        self._thread = threading.Thread(target=self._run, name="digests", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def _run(self) -> None:
-        never = threading.Event()
-        while not never.wait(_LOOK_SECONDS):
-            try:
-                send_now_and_then(self._platform)
-            except Exception as error:  # the database may be away: it is tried again
-                log.warning("digests_failed", error=f"{type(error).__name__}: {error}")
+    def turn(self) -> None:
+        try:
+            send_now_and_then(self._platform)
+        except Exception as error:  # the database was away, say: the next turn tries again
+            log.warning("digests_failed", error=f"{type(error).__name__}: {error}")
