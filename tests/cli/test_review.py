@@ -194,7 +194,7 @@ def test_inbox(site: Site) -> None:
     decided = site.run(teacher, "inbox", "decide", outside, "--outcome", "fine")
     assert (decided.code, "Changed 1; 1 are open." in decided.err) == (0, True)
     decide = ("inbox", "decide", kernel, "--outcome", "void")
-    refused(site.run(teacher, *decide), 2, "A reason is needed")
+    refused(site.run(teacher, *decide), 2, "Give a reason")
     assert site.json(teacher, *decide, "--reason", "It calls cuBLAS.")["open"] == 0
     assert "It calls cuBLAS." in site.run(teacher, "inbox", "list", "--outcome", "void").out
     for who, args, code, words in (

@@ -27,7 +27,7 @@ def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: Us
     assert 'class="count">2<' in page
     form = {"csrf_token": csrf(staff, "/inbox"), "key": [f"{id_}:library_kernel"], "action": "void"}
     refused = staff.post("/inbox", data=form)
-    assert (refused.status_code, "A reason is needed" in refused.text) == (400, True)
+    assert (refused.status_code, "Give a reason" in refused.text) == (400, True)
     assert staff.post("/inbox", data=form | {"reason": "It calls cuBLAS."}).status_code == 303
     page = staff.get("/inbox").text
     assert f"{id_}:library_kernel" not in page

@@ -289,7 +289,7 @@ class TestWhatIsNotBelieved:
         school.site.signs_with = RSAKey.generate_key(2048)
         answer = school.launch(school.app.test_client(), "ada")
         assert answer.status_code == 403
-        assert "signed by none of its keys" in answer.text
+        assert "not signed by any of its keys" in answer.text
 
     def test_a_token_works_once_and_in_its_browser(self, school: School) -> None:
         school.link()

@@ -1,4 +1,4 @@
-"""Badges: each is computed from records when a profile is shown, so that nothing can be given by mistake and stay."""
+"""Badges, computed from records whenever a profile is shown, so none can be given by mistake."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
 from grader.schemas.progress import ChallengeProgress, Mark, Progress
 
-# Of these the largest that was reached is shown.
+# Only the largest that was reached is shown.
 _ROUND = (100, 50, 25, 10)
 
 
 @dataclass(frozen=True)
 class BadgeCase:
-    """All that badges are decided by. ``firsts``: the challenges that nobody solved before."""
+    """The facts that decide badges. ``firsts``: challenges that this person solved before anyone else."""
 
     session: Session
     firsts: Collection[str]
@@ -39,7 +39,7 @@ class BadgeCase:
 
 
 def award(case: BadgeCase) -> list[Badge]:
-    """In the order of how rare they are."""
+    """The rarest first."""
     return [*_first(case), *_lead(case), *_compile(case), *_tracks(case), *_both(case), *_count(case)]
 
 
@@ -52,7 +52,7 @@ def _first(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _lead(case: BadgeCase) -> Iterator[Badge]:
-    """For one who leads boards of GPUs: the interpreter's times say too little."""
+    """For leading boards of GPUs: the interpreter's times mean too little."""
     led = [it for it in case.ranks if it.rank == 1 and it.representative]
     if led:
         about = led[0].title if len(led) == 1 else f"{len(led)} boards"
@@ -60,7 +60,7 @@ def _lead(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _compile(case: BadgeCase) -> Iterator[Badge]:
-    """The fastest few entries are looked at."""
+    """Looks at the fastest few entries."""
     titles = {line.slug: line.title for line in case.solved}
     candidates = [
         it for it in case.entries if representative(it.device) and it.speedup and it.challenge in titles
@@ -78,7 +78,7 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
 
 
 def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
-    """Over the ranked ``workloads`` of a report, by the geometric mean, as boards rank."""
+    """By the geometric mean over the ranked ``workloads`` of a report, as boards rank."""
     ratios = [
         it["baselines_us"]["compile"] / it["time_us"]
         for it in workloads

@@ -1,4 +1,4 @@
-"""A person as others see them: what they do, where they stand, what they are good at."""
+"""A person's public profile: activity, ranks and skills."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from grader.service.submissions.progress import sum_up
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """One's own is always shown.
+    """Everyone can see their own.
 
-    Raises as ``check_profile_reader`` does, NotFound where there is no such person, and just so where that person, or
-    the platform, keeps it from the viewer.
+    Raises as ``check_profile_reader`` does, and NotFound if there is no such person, or that person or the platform
+    hides it from the viewer: both read the same.
     """
     if viewer is None or name_key(name) != name_key(viewer.name):
         check_profile_reader(platform, viewer)
@@ -38,14 +38,14 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
         reader = ProfileReader(platform, session, viewer, row.id) if row is not None else None
         if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
-            raise NotFound("There is no such profile.", "See how the name is spelt.")
+            raise NotFound("There is no such profile.", "Check the spelling of the name.")
         accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
         student = viewer is not None and row.id in board_access.students_of(session, viewer, [row.id])
         open_to = own or (viewer is not None and viewer.staff)
         frozen = competitions.with_frozen_boards(session)
         hidden = [] if open_to else frozen
         tried = attempts.of_user(session, row.id, hidden)
-        # A speedup stands on the board, where it may be under a made-up name.
+        # The board shows the speedup, perhaps under a pseudonym.
         tried = [
             it if own or accesses.of(it.challenge).tells_rank_of(own, student) else replace(it, speedup=None)
             for it in tried
@@ -87,7 +87,7 @@ def _titles(done: Progress) -> dict[str, str]:
 def _ranks(
     session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
 ) -> list[BestRank]:
-    """On the boards that are shown, the best first; a GPU's before the interpreter's. ``staff`` (ids) have no rank."""
+    """On shown boards, best first, GPUs before the interpreter. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
     boards = [
         it for it in mine if it.challenge in titles and shown.get(it.challenge, it.version) == it.version
@@ -112,7 +112,7 @@ def _ranks(
 
 
 def _languages(deeds: Sequence[SubmissionEvent]) -> list[LanguageShare]:
-    """Those that were used, by what was solved in them."""
+    """Used languages, by the number of challenges solved."""
     found = []
     for language in Language:
         used = [it for it in deeds if it.language is language]

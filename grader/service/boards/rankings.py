@@ -1,7 +1,7 @@
-"""Rankings, kept by the process that worked them out for as long as nothing on their boards has changed.
+"""Rankings, cached in the process while nothing on their boards changes.
 
-Every request asks the database whether it has, by a few numbers from the board's index: so every process shows
-what is true, and only the first request after a change ranks again; where submissions were added, it reads only these.
+Every request asks the database for a few numbers from the board's index, so every process shows the truth. Only the
+first request after a change ranks again; if submissions were only added, it reads just these.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
-# Entries of all boards together. Some 500 bytes each: 150 MiB, where a process has read that many.
+# Entries of all boards together, some 500 bytes each: 150 MiB if a process has read that many.
 _KEPT_ENTRIES = 300_000
-# What is worked out of several rankings.
+# Results derived from several rankings.
 _KEPT_DERIVED = 64
 
 
 @dataclass(frozen=True)
 class Told:
-    """What reports tell of a board: what its entries are compared with, and cases without which they were judged."""
+    """Facts from reports: what a board's entries are compared with, and the cases that were left out."""
 
     references: list[Reference]
     left_out: list[str]
@@ -43,19 +43,19 @@ class Told:
 
 @dataclass
 class Ranking:
-    """One board at one moment. What is needed of it beyond the places is read_snapshot when it is first asked for."""
+    """One board at one moment. Anything beyond the places is read on first use."""
 
     board: Board
     standing: BoardSnapshot
     staff: list[int]
-    """ids of those who are not ranked"""
+    """ids of users without a rank"""
     _details: dict[int, Detail] = field(default_factory=dict)
     _steps: list[Place] | None = None
     _told: Told | None = None
 
     @property
     def stamp(self) -> Stamp:
-        """Two of one board that have the same are the same."""
+        """Equal for equal rankings of a board."""
         return (*self.standing.stamp, *self.staff)
 
     @cached_property
@@ -64,7 +64,7 @@ class Ranking:
 
     @cached_property
     def of_user(self) -> dict[int, int]:
-        """How many entries stand before each user's."""
+        """The number of entries before each user's."""
         return {place.user: number for number, place in enumerate(self.places)}
 
     def details(self, session: Session, shown: Sequence[Place]) -> dict[int, Detail]:
@@ -74,7 +74,7 @@ class Ranking:
         return self._details
 
     def steps(self, session: Session) -> list[Place]:
-        """Records, the oldest first."""
+        """Records, oldest first."""
         if self._steps is None:
             self._steps = record_steps(session, self.board, self.staff)
         return self._steps
@@ -83,7 +83,7 @@ class Ranking:
         return self._of_reports(session).references
 
     def left_out(self, session: Session) -> list[str]:
-        """Cases without which the best entry was judged."""
+        """Cases that were left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
     def _of_reports(self, session: Session) -> Told:
@@ -93,7 +93,7 @@ class Ranking:
         return self._told
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
-        """The ranking after these came, with what they leave as it was."""
+        """The ranking after more submissions, keeping everything that they do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
         ranked = [it for it in came if it.user not in self.staff]
         if not self._lower_records(ranked):
@@ -103,18 +103,18 @@ class Ranking:
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
-        """Whether one of them may be a record: the best entry is none of a later time that is as good."""
+        """True if one of them may be a record, so the records must be computed again."""
         best = min(self.standing.entries.values(), key=lambda it: it.time_us, default=None)
         return best is None or any(it.time_us < best.time_us or it.at <= best.at for it in came)
 
     @property
     def _asked(self) -> list[int]:
-        """The submissions whose reports hold what the board is compared with."""
+        """Submissions whose reports hold the board's references."""
         return [it.submission for it in self.places[:ASKED]]
 
 
 class Rankings:
-    """Those of one process, the ones that were looked at last."""
+    """The process's rankings, least recently used dropped first."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Board, Ranking] = OrderedDict()
@@ -123,11 +123,11 @@ class Rankings:
 
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
-        # Before the places: what changes in between is found by the next request, which ranks once more.
+        # Read before the places: the next request finds any change in between, and ranks again.
         return self._at(session, board, ranks.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
-        """Of several boards of one device, for all languages."""
+        """Several boards of one device, for all languages."""
         staff, stamps = unranked(session), ranks.stamps(session, device)
         return [
             self.of(session, it)
@@ -161,7 +161,7 @@ class Rankings:
             entries -= len(gone.standing.entries)
 
     def derived(self, rankings: Sequence[Ranking], make: Callable[[Sequence[Ranking]], T]) -> T:
-        """What ``make`` works out of several rankings, for as long as none of them changes."""
+        """The result of ``make`` on several rankings, cached while none changes."""
         key = (make.__qualname__, *(it.board for it in rankings))
         stamps = [it.stamp for it in rankings]
         with self._lock:
@@ -177,21 +177,20 @@ class Rankings:
 
 
 def unranked(session: Session) -> list[int]:
-    """Ids of staff: theirs are what others measure themselves against."""
+    """Ids of staff: others compare themselves with theirs."""
     return names.with_roles(session, STAFF_ROLES)
 
 
-# Reports of the best: where the first says nothing (it was pruned, or is of an old release), the next one may.
+# Reports of the best entries: if the first holds nothing (pruned, or from an old release), the next may.
 ASKED = 5
-# What speedups are over.
+# The baselines of speedups.
 _EAGER = "eager"
 
 
 def told(session: Session, places: Sequence[Place], staff: Place | None) -> Told:
-    """References are the fastest first. Baselines are frozen, and ceilings and memory belong to the device, so that any
-    report of the board tells them; the best one's is asked. As an entry's time is, each reference is a geometric mean
-    over the ranked workloads.
-    """
+    """References, fastest first. Baselines are fixed, and ceilings and memory belong to the device, so any report of
+    the board has them; the best entry's is used. Each reference is a geometric mean over the ranked workloads, like an
+    entry's time."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
     said: dict[str, Any] = next((it for it in reports if _ranked_workloads(it)), {})
@@ -224,7 +223,7 @@ def _reference(
 
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
-    """The report that counts, as it is stored, for few fields of it are needed; empty if it is gone."""
+    """The report that counts, as stored, since only few fields are needed; empty if it is gone."""
     row = ReportRow
     body = session.scalar(
         select(row.body).where(row.submission_id == submission).order_by(row.attempt.desc()).limit(1)
@@ -238,7 +237,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Of those that every workload has."""
+    """Baselines that every workload has."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)
@@ -248,7 +247,7 @@ def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Geometric; none where one is missing."""
+    """Geometric mean; None if a value is missing."""
     given = list(values)
     known = [value for value in given if value is not None and value > 0]
     return geometric_mean(known) if known and len(known) == len(given) else None

@@ -1,4 +1,4 @@
-"""The board of a whole track, and who leads on the boards of all challenges."""
+"""The board of a whole track, and the leaders of all challenges' boards."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
-# Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
+# Smaller differences of relative times are ties: a geometric mean is not exact to the last digit.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class TrackStanding:
-    """One user's in a track; ``relative`` is explained by TrackEntry."""
+    """One user in a track; TrackEntry explains ``relative``."""
 
     user: int
     solved: int
@@ -48,7 +48,7 @@ class TrackStanding:
 
 @dataclass(frozen=True)
 class _Member:
-    """A challenge with a board; ``version`` is shown where no other was published."""
+    """A challenge with a board. ``version``: the folder's, shown if no other was published."""
 
     slug: str
     title: str
@@ -64,19 +64,19 @@ def track_board(
     offset: int = 0,
     viewer: User | None = None,
 ) -> TrackBoard:
-    """Of the shown versions of a track's challenges, on the platform's first device by default.
+    """Of the shown versions of a track's challenges, by default on the platform's first device.
 
-    Raises as ``check_reader`` does, NotFound where there is no such track, UnknownDevice.
+    Raises as ``check_reader`` does, NotFound if there is no such track, UnknownDevice.
     """
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
         members = [it for it in _members(platform, session, viewer) if it.track == track]
         if not members:
-            raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
+            raise NotFound(f"There is no track '{track[:64]}'.", "The page Leaderboards lists the tracks.")
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
-        # One name for both would say who is who on the board of made-up names.
+        # One name for both would reveal people on the board with pseudonyms.
         disguised = [accesses.of(it.slug) for it in members if accesses.of(it.slug).made_up]
         members = [it for it in members if accesses.of(it.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
@@ -106,7 +106,7 @@ def track_board(
 
 
 def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
-    """The best first: by what is solved, then by the geometric mean of best time / own time over that."""
+    """Best first: by the number solved, then by the geometric mean of best time / own time."""
     logs: dict[int, list[float]] = defaultdict(list)
     for ranking in rankings:
         best = min((place.time_us for place in ranking.places), default=0.0)
@@ -120,7 +120,7 @@ def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
 
 
 def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
-    """Who has the same of both shares a rank."""
+    """Ties in both share a rank."""
     places: list[int] = []
     for number, it in enumerate(standings):
         before = standings[number - 1] if number else None
@@ -144,7 +144,7 @@ def _entry(it: TrackStanding, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with the first entry of its board.
+    """Every challenge by its track, with its board's first entry.
 
     Raises as ``check_reader`` does, UnknownDevice.
     """
@@ -177,7 +177,7 @@ def leaderboards(
 
 
 def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
-    """Every challenge that ``viewer`` sees, by its track. One whose folder is broken now keeps its boards, behind the
+    """Every challenge that ``viewer`` sees, by track. A challenge with a broken folder keeps its boards, after the
     others of its track."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
@@ -232,15 +232,18 @@ def _rankings(
 def _device(
     session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
 ) -> tuple[str, list[str]]:
-    """The one that is meant, and all there are. Of old entries only those of one's own devices are looked for, so that
-    this costs nothing; any other device that was asked for is looked up by its boards."""
+    """The chosen device and all available ones. Old entries are searched only for known devices, which is free; another
+    requested device is looked up by its boards."""
     devices = list(served)
     if device is not None and device not in devices:
         shown = versions.shown_versions(session)
         old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.version) for it in challenges]
         devices = with_old(served, set().union(*old))
         if device not in devices:
-            raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+            raise UnknownDevice(
+                f"There is no board for the device '{device}'.",
+                f"There are boards for: {', '.join(devices)}.",
+            )
     return device or devices[0], devices
 
 

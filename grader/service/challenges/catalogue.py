@@ -1,4 +1,4 @@
-"""The challenges of a platform, as they are shown."""
+"""The platform's challenges for display."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ log = get_logger(__name__)
 def list_challenges(
     platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
 ) -> ChallengeList:
-    """Every valid challenge that ``user`` sees, by its track's place in the curriculum and its own in the track.
-    ``found``: what ``seen_challenges`` said already.
-    """
+    """Every valid challenge that ``user`` sees, ordered by track and by its place in the track. ``found``: the result
+    of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
     known = {it.slug for it in found}
@@ -43,7 +42,7 @@ def list_challenges(
 
 
 def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
-    """The valid ones that ``user`` sees, in the curriculum's order."""
+    """Valid challenges that ``user`` sees, in the curriculum's order."""
     seen = publication.visible(platform, user)
     found = valid_challenges(platform.catalogue)
     for problem in platform.catalogue.prerequisite_problems(found):
@@ -52,7 +51,7 @@ def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
 
 
 def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
-    """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
+    """In the curriculum's order. Invalid ones are left out and logged, so they do not hide others."""
     found, wrong = catalogue.valid()
     for it in wrong:
         log.warning("challenge_invalid", error=it.error.message)
@@ -61,7 +60,7 @@ def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
 
 @dataclass(frozen=True)
 class Heading:
-    """What a page about a challenge's results is headed by."""
+    """The heading of a page about a challenge's results."""
 
     slug: str
     title: str
@@ -70,7 +69,7 @@ class Heading:
 
 
 def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
-    """Also of a challenge whose folder is broken: what was judged by it stays. Raises UnknownChallenge."""
+    """Works for broken folders too: results judged by them stay. Raises UnknownChallenge."""
     publication.check_visible(platform, user, slug)
     try:
         manifest = platform.catalogue.load(slug).manifest
@@ -99,7 +98,7 @@ def get_challenge(platform: Platform, slug: str, user: User | None = None) -> Ch
 
 
 def titles(platform: Platform, slugs: Sequence[str], user: User | None = None) -> dict[str, str]:
-    """Slug -> title of those that ``user`` sees."""
+    """Slug -> title of the challenges that ``user`` sees."""
     found = {}
     for slug in slugs:
         with suppress(UnknownChallenge):

@@ -1,8 +1,8 @@
-"""Which challenges somebody sees. A folder that is new is a draft until the platform's staff publish it.
+"""Who sees which challenge. A new folder is a draft until the platform's staff publish it.
 
-Who is in an assignment or a competition sees its challenges from its beginning on, published or not, and submits for
-them within its window. For everybody else a challenge that is not published is not there: under no address, in no
-list and on no board. One's own submissions for it stay.
+People in an assignment or a competition see its challenges once it begins, published or not, and submit for them within
+its window. For everyone else an unpublished challenge does not exist: at no address, in no list and on no board. Their
+own submissions for it stay.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """The challenges that somebody sees, by slug: these, and where it is ``everything`` all but ``kept_back``."""
+    """The challenges that somebody sees: ``slugs``, or with ``everything`` all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
@@ -65,7 +65,7 @@ class Visible:
 
 
 def visible_to(session: Session, user: User | None, now: datetime | None = None) -> Visible:
-    """``user`` None: who is not signed in."""
+    """``user`` None: not signed in."""
     reads_drafts = user is not None and permissions.may(
         permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT
     )
@@ -75,13 +75,13 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found = publications.published(session, moment)
     if user is not None:
         found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)
-    # Who teaches a course may take part in a competition, too.
+    # Teachers of a course may take part in a competition, too.
     kept = competitions.to_be_asked(session, moment) if reads_drafts else frozenset()
     return Visible(reads_drafts, found, kept)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Students see those of an assignment once it is open, also after its end; its course's staff at any time."""
+    """Students see those of an assignment once it opens, also after its end; its course's staff always do."""
     part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
     seen = row.published_at.is_not(None) & (row.open_at <= now)
     if Scope.STAFF in user.scopes:
@@ -97,7 +97,7 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Participants see those of a competition once it has begun."""
+    """Participants see those of a competition once it begins."""
     chosen, row, mine = CompetitionChallengeRow, CompetitionRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
@@ -111,20 +111,20 @@ def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[s
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
-    """As ``visible_to``, in a look of its own."""
+    """The same as ``visible_to``, in a transaction of its own."""
     with platform.sessions() as session:
         return visible_to(session, user)
 
 
 def check_visible(platform: Platform, user: User | None, slug: str) -> None:
-    """Raises UnknownChallenge, in the words in which it is said of one that does not exist."""
+    """Raises UnknownChallenge with the same text as for one that does not exist."""
     seen = visible(platform, user)
     if slug not in seen:
         raise _unknown(platform, seen, slug)
 
 
 def load(platform: Platform, user: User | None, slug: str) -> Challenge:
-    """The challenge, if ``user`` sees it. Raises UnknownChallenge, ChallengeInvalid."""
+    """Raises UnknownChallenge if ``user`` does not see it, ChallengeInvalid."""
     seen = visible(platform, user)
     if slug in seen:
         try:
@@ -140,8 +140,8 @@ def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
 
 
 def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
-    """Whether what ``user``, who sees the challenge, submits for it at ``at`` is taken. ``within``: it is submitted
-    within a competition, whose window is asked elsewhere. Raises NotAllowed."""
+    """Checks that a submission by ``user``, who sees the challenge, is accepted at ``at``. ``within``: it belongs to a
+    competition, which checks its own window. Raises NotAllowed."""
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
@@ -151,17 +151,17 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
         return
     if (course := _waits_for(session, user, slug)) is not None:
         raise NotAllowed(
-            f"{slug} is an assignment of the course {course}, in which you do not take part yet.",
-            f"Take part first: open the course's page, or `grader course show {course}`.",
+            f"{slug} is an assignment of course {course}, which you have not joined yet.",
+            f"Join it first: open the course's page, or run `grader course show {course}`.",
         )
     raise NotAllowed(
         f"{slug} takes no submissions now.",
-        "It is open within its assignment or competition alone; what you submitted stays yours.",
+        "It is open only during its assignment or competition. Your submissions stay.",
     )
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
-    """The course that assigns the challenge to ``user`` who is on its roster and did not accept."""
+    """The course that assigns the challenge to ``user``, who is on its roster and has not joined."""
     part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
@@ -189,12 +189,12 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
     return found is not None
 
 
-# ------------------------------------------------------------------------------------------- what staff do
+# ------------------------------------------------------------------------------------------- for staff
 
 
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Show a challenge to everybody from now on. Doing so twice is no error. Raises NotAllowed, UnknownChallenge,
-    ChallengeInvalid (it is broken)."""
+    """Show a challenge to everyone. Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid
+    (it is broken)."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
@@ -204,15 +204,15 @@ def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) ->
 
 
 def hide(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Put it away. Raises NotAllowed, UnknownChallenge."""
+    """Raises NotAllowed, UnknownChallenge."""
     return change(platform, user, slug, PublicationBody(state="hidden"))
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Say whether students see a challenge.
+    """Change whether students see a challenge.
 
-    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past, or of no use), ChallengeInvalid where
-    a broken one should be shown, and Conflict where what students submitted for would become a draft again.
+    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past or useless), ChallengeInvalid if a
+    broken one would be shown, and Conflict if one with students' submissions would become a draft.
     """
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
@@ -236,7 +236,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
             session.flush()
         except IntegrityError as error:
             raise Conflict(
-                f"Somebody else changed {slug} at the same moment.", "Load it again and repeat your change."
+                f"Somebody else has just changed {slug}.", "Reload it and repeat your change."
             ) from error
         path = f"/challenges/{slug}/state"
         audit.note(session, user, Action.CHALLENGE_PUBLISH, path, before=known, after=_facts(row, state))
@@ -244,16 +244,16 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
-    """For staff: there is a folder of that name, or was. Raises UnknownChallenge."""
+    """For staff: raises UnknownChallenge unless a folder of that name exists or existed."""
     if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
         raise _unknown(platform, Visible(True, frozenset()), slug)
 
 
 def _check_time(body: PublicationBody, now: datetime) -> None:
     if (body.state == "scheduled") != (body.publish_at is not None):
-        raise BadRequest("`publish_at` goes with the state scheduled, and with no other.")
+        raise BadRequest("Give `publish_at` with the state scheduled, and only with that.")
     if body.publish_at is not None and body.publish_at <= now:
-        raise BadRequest("That time is past.", "Publish it now, or name a later time.")
+        raise BadRequest("The publication time is in the past.", "Publish it now, or give a later time.")
 
 
 def _check_unused(session: Session, slug: str) -> None:
@@ -265,7 +265,7 @@ def _check_unused(session: Session, slug: str) -> None:
         .limit(1)
     )
     if used is not None:
-        raise Conflict(f"Students submitted for {slug} already.", "Hide it instead.")
+        raise Conflict(f"Students have already submitted for {slug}.", "Hide it instead.")
 
 
 def _facts(row: ChallengeStateRow | None, state: PublicationState) -> dict[str, str | None]:
@@ -282,8 +282,8 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """Every folder there is, in the curriculum's order; broken ones last. For who teaches a course without those of
-    competitions that have not begun. Raises NotAllowed."""
+    """All folders in the curriculum's order, broken ones last. Teachers do not see those of competitions that have not
+    begun. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
@@ -293,12 +293,12 @@ def list_states(platform: Platform, user: User) -> PublicationList:
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
-    """The state of a challenge that students do not see, for who sees it all the same by teaching; else None."""
+    """The state of a challenge that students do not see, for a viewer who sees it as a teacher; else None."""
     return unpublished(platform, user).get(slug) if user is not None else None
 
 
 def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
-    """Of the challenges that students do not see; nothing for who may not know of them."""
+    """Challenges that students do not see; empty for viewers who may not know of them."""
     with platform.sessions() as session:
         standing = permissions.standings_anywhere(session, user)
         if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):

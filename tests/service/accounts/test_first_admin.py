@@ -32,7 +32,7 @@ def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None
         with pytest.raises(LinkUseless, match="does not work"):
             first_admin.make(platform, key, "second", PASSWORD)
     assert not first_admin.needed(platform)
-    with pytest.raises(Conflict, match="staff already"):
+    with pytest.raises(Conflict, match="already has staff"):
         first_admin.make_link(platform)
 
 

@@ -100,7 +100,7 @@ def test_staff_try_a_draft_and_students_do_not(
         submit(platform, ada, world.body(challenge=draft))
     publication.publish(platform, staff, draft)
     assert submit(platform, ada, world.body(challenge=draft)).challenge == draft
-    with pytest.raises(Conflict, match="Students submitted"):
+    with pytest.raises(Conflict, match="Students have already submitted"):
         publication.change(platform, staff, draft, PublicationBody(state="draft"))
     publication.hide(platform, staff, draft)
     assert draft not in seen(platform, ada)

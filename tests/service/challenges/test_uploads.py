@@ -159,7 +159,7 @@ def test_the_spec_is_edited_and_nothing_of_two_is_lost(
     assert two.examined, "its Python is the same, so it need not run again to be shown"
     assert uploads.get_spec(platform, staff, "scale") == ("# Two\n", 2)
     found = uploads.get_upload(platform, staff, "scale", 2)
-    assert found.means == ["Nothing changes that judging depends on: verdicts, times and ranks stay."]
+    assert found.means == ["Judging stays the same: verdicts, times and ranks stay."]
     assert found.spec[-2:] == ["-# What to do", "+# Two"]
 
 

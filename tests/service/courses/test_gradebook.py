@@ -227,7 +227,7 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
     assert part(platform, staff).points == 120
     with pytest.raises(BadRequest, match="Assignment week1 has no challenge 'only_cuda'"):
         override(platform, staff, 1, challenge="only_cuda")
-    with pytest.raises(BadRequest, match="A reason is needed"):
+    with pytest.raises(BadRequest, match="Give a reason"):
         override(platform, staff, 1, reason="  ")
     with pytest.raises(NotFound):
         override(platform, staff, 1, student="teacher")

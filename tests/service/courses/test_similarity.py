@@ -70,7 +70,7 @@ def test_a_copy_is_found_shown_and_decided(
     # Staff see it at once, the students once it is confirmed, and nobody once it is dismissed.
     assert marked(platform, ids["first"], staff=True)
     assert not marked(platform, ids["first"], staff=False)
-    with pytest.raises(BadRequest, match="A reason is needed"):
+    with pytest.raises(BadRequest, match="Give a reason"):
         decide(platform, staff, Decision.CONFIRMED)
     kept = decide(platform, staff, Decision.CONFIRMED, "They told me so.").pairs[0]
     assert (kept.decision, kept.decided_by) == (Decision.CONFIRMED, staff.name)

@@ -72,7 +72,7 @@ def test_what_changes_is_compared_before_anyone_sees_it(
     judged(platform, student, 10.0)
     judged(platform, student, None)
     judged(platform, other, 20.0)
-    with pytest.raises(Conflict, match="nothing to compare"):
+    with pytest.raises(Conflict, match="no other version of"):
         compare(platform, staff, SLUG)
     raise_version(platform)
     before = compare(platform, staff, SLUG)

@@ -35,7 +35,7 @@ def test_a_folder_that_changed_under_its_number_is_refused(
     with pytest.raises(ChallengeChanged, match=r"version 1: cases seven changed") as caught:
         submit(platform, student, body())
     assert "version = 2" in caught.value.hint
-    assert "put the files back" in caught.value.hint
+    assert "restore the files" in caught.value.hint
     for refused in (versions.publish, rejudge):
         with pytest.raises(ChallengeChanged):
             refused(platform, staff, SLUG)
