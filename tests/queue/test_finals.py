@@ -143,7 +143,7 @@ def test_a_final_from_finalists_to_results(
     entries_outside = [it.submission for it in leaderboard(platform, "scale").entries]
     assert entries_outside == [waiting], "a final changes no board of the challenge"
     assert finals.get_code(platform, student, "cup", "user2", "scale").source == "x = 300.0\n"
-    with pytest.raises(Conflict, match="results are out"):
+    with pytest.raises(Conflict, match="results are already published"):
         _start(platform, staff)
     _check_certificate(platform, student, seed)
 
@@ -160,7 +160,7 @@ def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
     assert challenge["source_sha256"] == hashlib.sha256(b"x = 300.0\n").hexdigest()
     assert [it["time_us"] for it in challenge["repeats"]] == [80.0] * 3
     assert (platform.settings.data_dir / "secrets" / "signing_key").stat().st_mode & 0o777 == 0o600
-    with pytest.raises(NotFound, match="no finalist"):
+    with pytest.raises(NotFound, match="not a finalist"):
         certificates.get_certificate(platform, viewer, "cup", "user3")
 
 

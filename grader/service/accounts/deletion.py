@@ -190,7 +190,8 @@ def _stays(session: Session, row: UserRow) -> list[str]:
         )
     if sent:
         found.append(
-            "The fact that a learning platform has a grade, with a hash of its id for the person: a new account of theirs "
+            "The fact that a learning platform has a grade, with a hash of its id for the person: a "
+            "new account of theirs "
             "then does not overwrite the grade with a zero."
         )
     if acts:

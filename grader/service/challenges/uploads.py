@@ -389,7 +389,8 @@ def _means(
     if judged.get(shown or present):
         yield (
             f"The board of version {shown} and its ranks are shown until version {version} is "
-            f"published. Before that, {judged[shown or present]} submissions can be judged again under it, which shows whose "
+            f"published. Before that, {judged[shown or present]} submissions can be judged again "
+            "under it, which shows whose "
             "rank changes."
         )
     else:

@@ -1,4 +1,4 @@
-"""Boards of competitions: as it stands, as it stood when it froze, and the results."""
+"""Boards of competitions: live, frozen, and the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class Count:
-    """What a team did for one challenge: how often, and how much of it is not shown."""
+    """A team's submissions for one challenge: their number, and how many of them are not shown."""
 
     tries: int = 0
     pending: int = 0
@@ -46,7 +46,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Teams in order, what they tried, and (by ids of rows) what is counted."""
+    """Teams in order, their submissions, and (by row ids) those that count."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]
@@ -64,10 +64,9 @@ def board(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> CompetitionBoard:
-    """The board that ``viewer`` may see, unless ``kind`` asks for another: while it is frozen, the live one and the
-    results are for staff alone. ``mode``: with ``virtual``, the others as they stood as far into their time as the
-    viewer's team is into its own; with ``practice``, those who practise. ``public``: what the public sees, whoever
-    looks.
+    """The board for ``viewer``, or the requested ``kind``: while it is frozen, the live one and the results are for
+    staff only. ``mode``: with ``virtual``, the others as they stood equally far into their time as the viewer's team is
+    into its own; with ``practice``, those who practise. ``public``: as the public sees it, whoever the viewer is.
 
     Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``competitions.reading``.
     """
@@ -83,7 +82,7 @@ def board(
             teams = _teams(found.session, row, mode)
             if own is not None:
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
-            # Also for who meets the others as they stood then, a frozen board moves again with the results.
+            # A frozen board moves again with the results, also for a viewer who meets the others as they stood then.
             closed = freeze_at(row) if found.phase is Phase.ENDED and not found.staff else None
             ranked = _rank(platform, found, chosen, teams, closed, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
@@ -98,8 +97,8 @@ def facts(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> str:
-    """What the board of the same words depends on: while it is the same, so is the board. A hall full of people asks
-    for it, so it may be ``limits.BOARD_SECONDS`` old. Raises as ``board``."""
+    """Values that the same board depends on: while they stay, it does. May be ``limits.BOARD_SECONDS`` old, since a
+    whole audience asks for it. Raises as ``board``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -125,17 +124,17 @@ def kind_for(found: OpenCompetition, wanted: BoardKind | None) -> BoardKind:
             return BoardKind.FINAL
         return BoardKind.FROZEN if closed and not found.staff else BoardKind.LIVE
     if wanted is BoardKind.LIVE and closed and not found.staff:
-        raise NotAllowed("The board is frozen.", "It moves again when the results are out.")
+        raise NotAllowed("The board is frozen.", "It continues once the results are published.")
     if wanted is BoardKind.FINAL and phase is not Phase.RESULTS:
         if not found.staff:
-            raise NotAllowed("The results are not out yet.")
+            raise NotAllowed("The results are not published yet.")
         if phase is not Phase.ENDED:
-            raise Conflict("There are no results before the end.")
+            raise Conflict("There are no results before the competition ends.")
     return wanted
 
 
 def of_kind(platform: Platform, found: OpenCompetition, device: str, kind: BoardKind) -> Ranked:
-    """The official one, kept until something changes."""
+    """The official one, cached until something changes."""
     row = found.row
 
     def make() -> Ranked:
@@ -158,8 +157,8 @@ def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
 def regraded(
     platform: Platform, found: OpenCompetition, device: str, regrade: int, again: Mapping[int, int]
 ) -> tuple[list[Standing], list[Standing]]:
-    """The live official board without and with what an open regrade has judged. ``again``: id of what was handed in ->
-    the judgement that the regrade made of it, judged or not."""
+    """The live official board without and with the judgements of an open regrade. ``again``: submission id -> the
+    regrade's judgement of it, judged or not."""
     row, session = found.row, found.session
     rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
     voided = set(voids.of(session, [it.first for it in rows if it.first in again]))
@@ -179,13 +178,14 @@ def regraded(
 def _device(row: CompetitionRow, device: str | None) -> str:
     if device is not None and device not in row.devices:
         raise UnknownDevice(
-            f"{row.title} has no board for '{device[:32]}'.", f"It has: {', '.join(row.devices)}."
+            f"{row.title} has no board for the device '{device[:32]}'.",
+            f"It has boards for: {', '.join(row.devices)}.",
         )
     return device or row.devices[0]
 
 
 def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
-    """How far the viewer's own virtual participation is. Raises Conflict."""
+    """How far the viewer's virtual participation is. Raises Conflict."""
     own = (
         record.team_of(found.session, found.row.id, found.user.id, Mode.VIRTUAL)
         if found.user is not None
@@ -193,7 +193,8 @@ def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
     )
     if own is None or own.starts_at is None:
         raise Conflict(
-            "You take no virtual part in it.", "`grader competition register --mode virtual` begins one."
+            "You do not take part virtually in this competition.",
+            "To begin: `grader competition register --mode virtual`.",
         )
     return min(found.now - own.starts_at, found.row.ends_at - found.row.starts_at), own
 
@@ -212,8 +213,8 @@ def _rank(
     elapsed: timedelta | None = None,
     received: Sequence[Received] | None = None,
 ) -> Ranked:
-    """``cutoff``: what an official team handed in from then on is pending. ``elapsed``: what was handed in later in a
-    team's own time is not there yet. ``received``: what was handed in on the device, if that is not what counts now."""
+    """``cutoff``: an official team's later submissions are pending. ``elapsed``: submissions later in a team's own time
+    are left out. ``received``: submissions on the device, if not those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
     by_id = {it.id: it for it in teams}
@@ -232,7 +233,7 @@ def _rank(
         late = cutoff is not None and team.mode is Mode.OFFICIAL and it.at >= cutoff
         key = (it.team, it.challenge)
         count = counts.get(key, Count())
-        # What was cancelled has no result that the freeze could hide.
+        # A cancelled submission has no result for the freeze to hide.
         cancelled = it.state is State.CANCELLED
         hidden = not cancelled and (late or not it.state.final)
         counts[key] = Count(count.tries + (not cancelled), count.pending + hidden)
@@ -248,9 +249,9 @@ def _rank(
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, by its last judgement under the version that its challenge has in this competition now:
-    what was judged under an earlier one, and not again, cannot be compared. A new version is the one once all that
-    staff ordered under it is judged, and a judgement stands until the next one is there."""
+    """Each submission once, by its latest judgement under the version that its challenge has in this competition now;
+    judgements under earlier versions are not comparable. A new version counts once everything that staff ordered under
+    it is judged, and a judgement counts until the next one is there."""
     rows = list(received)
     judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
     versions: dict[str, int] = {}
@@ -268,7 +269,7 @@ def _latest(received: Iterable[Received]) -> list[Received]:
 
 
 def _stands(it: Received, row: CompetitionRow) -> bool:
-    """What staff had judged again after the results changes nothing of them."""
+    """Regrades after the results do not change them."""
     return (
         not it.again
         or row.results_at is None
@@ -277,13 +278,13 @@ def _stands(it: Received, row: CompetitionRow) -> bool:
 
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
-    """Finalists by what the final found, then the others as they stood, then who has no rank."""
+    """Finalists by the final, then the others in their order, then teams without a rank."""
     finalists = {it.team for it in results.standings}
     placed = sum(it.rank is not None for it in results.standings)
     others = standings.among([it for it in before.standings if it.team not in finalists], scoring, resolution)
     below = [replace(it, rank=None if it.rank is None else placed + it.rank) for it in others]
     known = {it.team: it.rank for it in before.standings}
-    # A final knows what was handed in, not which judgement of it counted.
+    # A final records the submission, not which of its judgements counted.
     received = {**before.received, **{it.first: it for it in before.received.values()}}
     ordered = sorted([*results.standings, *below], key=lambda it: it.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)
@@ -309,7 +310,7 @@ def _board(
         [it.user for each in members.values() for it in each],
     )
     own = {it.id for it in record.teams_of(session, row.id, found.user.id)} if found.user else set()
-    # What is asked is known when it starts.
+    # Its challenges become known when it starts.
     begun = found.staff or found.phase is not Phase.UPCOMING
     challenges = [it.challenge for it in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown

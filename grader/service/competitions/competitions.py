@@ -1,4 +1,4 @@
-"""Competitions: made, found, changed, shown to everyone, and their results published."""
+"""Competitions: created, found, edited, published, and their results published."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _CODE_CHARS = 10
 
 
 def new_code() -> str:
-    """50 random bits that can be read out and typed in."""
+    """50 random bits in a form that can be read aloud and typed."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(_CODE_CHARS))
 
 
 @dataclass(frozen=True)
 class OpenCompetition:
-    """A competition that ``user`` may do something in, within one transaction, at ``now`` by the database's clock."""
+    """A competition within one transaction of ``user``, at ``now`` by the database's clock."""
 
     session: Session
     row: CompetitionRow
@@ -80,15 +80,15 @@ class OpenCompetition:
         return phase_of(self.row, self.now)
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
-        """Write down what staff do. As ``audit.note``."""
+        """Log a staff action. As ``audit.note``."""
         assert self.user is not None
         audit.note(self.session, self.user, action, f"/competitions/{self.row.slug}{subject}", **values)
 
 
 @contextmanager
 def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[OpenCompetition]:
-    """A competition to read from. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also for
-    a draft that the viewer may not know of."""
+    """Opens a competition for reading. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also
+    for a draft that the viewer may not know of."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         yield _open(session, viewer, slug)
@@ -96,7 +96,7 @@ def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[Open
 
 @contextmanager
 def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCompetition]:
-    """A competition to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed."""
+    """Opens a competition for a change and locks it. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         found = _open(session, user, slug, lock=True)
         permissions.check(user, permissions.standings(session, user), action)
@@ -104,7 +104,7 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
 
 
 def check(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """Whether ``user`` may do that in the competition. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         _open(session, user, slug)
         permissions.check(user, permissions.standings(session, user), action)
@@ -117,7 +117,7 @@ def _open(session: Session, user: User | None, slug: str, lock: bool = False) ->
         if row.published_at is not None or found.staff:
             return found
     raise NotFound(
-        f"There is no competition '{slug[:64]}'.", "`grader competition list` lists those that there are."
+        f"There is no competition '{slug[:64]}'.", "`grader competition list` lists the competitions."
     )
 
 
@@ -134,12 +134,12 @@ def phase_of(row: CompetitionRow, now: datetime) -> Phase:
 
 
 def freeze_at(row: CompetitionRow) -> datetime | None:
-    """None where its board never stops."""
+    """None if its board does not freeze."""
     return row.ends_at - timedelta(minutes=row.freeze_minutes) if row.freeze_minutes else None
 
 
 def list_competitions(platform: Platform, viewer: User | None) -> CompetitionList:
-    """The newest first; drafts for staff alone. Raises NotSignedIn, NotAllowed by who may read boards here."""
+    """Newest first; drafts only for staff. Raises NotSignedIn, NotAllowed by who may read boards here."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         now = clock(session)
@@ -158,7 +158,7 @@ def get_competition(platform: Platform, viewer: User | None, slug: str) -> Compe
 
 
 def create_competition(platform: Platform, user: User, body: CompetitionBody) -> CompetitionView:
-    """A draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict where the slug is taken."""
+    """Creates a draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict if the slug is taken."""
     checked = _check(platform, body)
     row = CompetitionRow(slug=body.slug, invite_code=new_code(), revision=1)
     _fill(row, body, checked)
@@ -173,23 +173,28 @@ def create_competition(platform: Platform, user: User, body: CompetitionBody) ->
             session.flush()
             return _view(platform, found)
     except IntegrityError as error:
-        raise Conflict(f"There is a competition '{body.slug}' already.", "Choose another slug.") from error
+        raise Conflict(
+            f"The slug '{body.slug}' is taken by another competition.", "Choose another slug."
+        ) from error
 
 
 def edit_competition(platform: Platform, user: User, slug: str, body: CompetitionBody) -> CompetitionView:
-    """All of it at once. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict where somebody changed
-    it since, its results are out, or what would go was submitted to."""
+    """Replaces all its fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict if somebody
+    changed it since, its results are published, or something with submissions would be removed."""
     checked = _check(platform, body)
     if body.slug != slug:
-        raise BadRequest("The slug stands in addresses that people keep, so it cannot change.")
+        raise BadRequest("A competition's slug cannot change, because it is part of its addresses.")
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         row = found.row
         if body.revision is not None and body.revision != row.revision:
             raise Conflict(
-                "Somebody changed this competition since you opened it.", "Open it again, and edit that."
+                "Somebody changed this competition after you opened it.",
+                "Open it again and repeat your change.",
             )
         if row.results_at is not None:
-            raise Conflict("Its results are out: nothing of it can change.", "Make another competition.")
+            raise Conflict(
+                "Its results are published, so it can no longer change.", "Create another competition."
+            )
         before = _as_body(found).model_dump(mode="json", exclude={"rules", "revision"})
         _check_gone(found, body, checked)
         _fill(row, body, checked)
@@ -205,7 +210,7 @@ def edit_competition(platform: Platform, user: User, slug: str, body: Competitio
 
 
 def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
-    """What staff would send to leave it as it is. Raises NotAllowed, NotFound."""
+    """The body that would leave it unchanged. Raises NotAllowed, NotFound."""
     with platform.sessions() as session:
         found = _open(session, user, slug)
         permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)
@@ -213,7 +218,7 @@ def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
 
 
 def publish_competition(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Show it to everyone. Doing so twice is no error. Raises NotAllowed, NotFound."""
+    """Show it to everyone. Repeating it is not an error. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         if found.row.published_at is None:
             found.row.published_at = found.now
@@ -222,17 +227,20 @@ def publish_competition(platform: Platform, user: User, slug: str) -> Competitio
 
 
 def delete_competition(platform: Platform, user: User, slug: str) -> None:
-    """Raises NotAllowed, NotFound, and Conflict where something was submitted in it."""
+    """Raises NotAllowed, NotFound, and Conflict if it has submissions."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         row = SubmissionRow
         if found.session.scalar(select(row.id).where(row.competition_id == found.row.id).limit(1)):
-            raise Conflict("Something was submitted in it, so it stays.", "Its title and rules can change.")
+            raise Conflict(
+                "This competition has submissions, so it cannot be deleted.",
+                "You can change its title and rules.",
+            )
         found.note(Action.COMPETITION_EDIT, "/delete")
         found.session.delete(found.row)
 
 
 def renew_invite_code(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """The old one lets nobody in any more. Raises NotAllowed, NotFound."""
+    """The old code stops working. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         found.row.invite_code = new_code()
         found.note(Action.COMPETITION_EDIT, "/invite-code")
@@ -247,19 +255,19 @@ class _Checked:
 
 def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     if body.slug == "new":
-        raise BadRequest("'new' is an address of its own.", "Choose another slug.")
+        raise BadRequest("The slug 'new' is reserved.", "Choose another slug.")
     _check_times(body)
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
     if odd := [it for it in devices if it not in served]:
-        raise BadRequest(f"There is no device '{odd[0][:32]}' here.", f"Devices: {', '.join(served)}.")
+        raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     try:
         languages = [Language.named(it) for it in dict.fromkeys(body.languages)] or list(Language)
     except ValueError as error:
         raise BadRequest(str(error), f"Languages: {names()}.") from error
     languages = [it for it in languages if any(serves(device, it) for device in devices)]
     if not languages:
-        raise BadRequest("None of its devices runs any of its languages.")
+        raise BadRequest("None of the chosen devices runs any of the chosen languages.")
     for it in body.challenges:
         manifest = platform.catalogue.load(it.challenge).manifest
         if not set(manifest.languages) & set(languages):
@@ -275,7 +283,8 @@ def _check_times(body: CompetitionBody) -> None:
             at.astimezone(UTC).astimezone(zone)
         except OverflowError as error:
             raise BadRequest(
-                f"{name}: {at.isoformat()} is too far away.", "Write it like 2027-03-01T09:00:00+01:00."
+                f"{name}: {at.isoformat()} is too far from today.",
+                "Write it like this: 2027-03-01T09:00:00+01:00.",
             ) from error
 
 
@@ -288,11 +297,11 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
         except ValueError as error:
             raise BadRequest(str(error)) from error
         if it.name in seen:
-            raise BadRequest(f"{body.challenge}: the sizes {it.name} stand there twice.")
+            raise BadRequest(f"{body.challenge}: the sizes {it.name} appear twice.")
         seen.add(it.name)
-        # A baseline is frozen under the name.
+        # A baseline is stored under that name.
         if named.get(record.workload_name(it.sizes), it.sizes) != it.sizes:
-            raise BadRequest(f"{body.challenge}: a workload of other sizes is named {it.name}.")
+            raise BadRequest(f"{body.challenge}: {it.name} is the name of a workload with other sizes.")
 
 
 def _fill(row: CompetitionRow, body: CompetitionBody, checked: _Checked) -> None:
@@ -322,7 +331,7 @@ def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[Chal
 
 
 def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked) -> None:
-    """Raises Conflict where a challenge, device or language would go that teams have submitted for, or a final runs."""
+    """Raises Conflict if a challenge, device or language would be removed that has submissions or that a final uses."""
     row = SubmissionRow
     used = found.session.execute(
         select(row.challenge, row.device, row.language).where(row.competition_id == found.row.id).distinct()
@@ -335,9 +344,7 @@ def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked
     if gone := sorted({it.language.value for it in used} - set(checked.languages)):
         raise Conflict(f"Teams have submitted in {gone[0]}, so it stays in the competition.")
     if record.final(found.session, found.row.id) is not None:
-        raise Conflict(
-            "Its final has begun.", "Cancel the final first; what it judged is then worth nothing."
-        )
+        raise Conflict("Its final has begun.", "Cancel the final first; its judgements then do not count.")
 
 
 def _as_body(found: OpenCompetition) -> CompetitionBody:
@@ -372,7 +379,7 @@ def _as_body(found: OpenCompetition) -> CompetitionBody:
 
 
 def view(platform: Platform, found: OpenCompetition) -> CompetitionView:
-    """As whoever opened it may see it."""
+    """As the user who opened it may see it."""
     return _view(platform, found)
 
 
@@ -382,7 +389,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
     teams = session.scalar(
         select(func.count()).where(TeamRow.competition_id == row.id, TeamRow.mode == Mode.OFFICIAL)
     )
-    # What is asked is known when it starts.
+    # Its challenges become known when it starts.
     shown = staff or found.now >= row.starts_at
     chosen = record.challenges(session, row.id) if shown else []
     own = record.teams_of(session, row.id, found.user.id) if found.user is not None else []
@@ -437,7 +444,7 @@ def team_view(
     challenges: Sequence[str],
     members: Sequence[record.Member] | None = None,
 ) -> TeamView:
-    """As its members and staff see it; ``members`` where they are read already."""
+    """For its members and staff; ``members`` if already read."""
     session, row = found.session, found.row
     if members is None:
         members = record.members(session, [team.id])[team.id]
@@ -457,19 +464,19 @@ def team_view(
 
 
 def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | None]:
-    """When what a team submits counts: from the first until before the second; None in practice, which has no end."""
+    """A team's submissions count from the first moment until before the second; None in practice, which has no end."""
     if team.mode is Mode.OFFICIAL:
         return row.starts_at, row.ends_at
     return team.starts_at or row.ends_at, team.ends_at
 
 
 def day_of(now: datetime) -> datetime:
-    """The beginning of the day, of UTC."""
+    """The beginning of the day in UTC."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
-    """What a team has used for one challenge, at ``now``. In practice nothing is capped."""
+    """A team's use of its limit for one challenge at ``now``. Practice has no limit."""
     free = team.mode is Mode.PRACTICE
     return Cap(
         challenge=challenge,

@@ -1,4 +1,4 @@
-"""Which submissions an assignment takes: open now, in an allowed language, on an allowed device, within its limits."""
+"""Which submissions an assignment accepts: while it is open, in its languages, on its devices, within its limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.service.courses.windows import Windows
 
 @dataclass(frozen=True)
 class Running:
-    """An assignment for which what a student submits at ``at`` for a challenge counts."""
+    """An assignment that counts a student's submission at ``at``."""
 
     row: AssignmentRow
     course: CourseRow
@@ -37,7 +37,7 @@ class Running:
 
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
-    """Published assignments, open for that student at that time, that have the challenge."""
+    """Published assignments with the challenge that are open for the student at that time."""
     member, part, row = MemberRow, AssignmentPartRow, AssignmentRow
     found = session.execute(
         select(row, CourseRow, member.section)
@@ -62,10 +62,10 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
 
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """Whether an assignment lets ``user`` submit ``row`` now; how many more it takes for the challenge, none where
-    none limits it. Call it in the transaction that stores the submission, in which those of one user take turns.
+    """Check that the user's assignments accept ``row`` now. Returns how many more they accept for the challenge, None
+    without a limit. Call it in the transaction that stores the submission; one user's transactions take turns.
 
-    Raises TooMany, NotAllowed (a language or device that the assignment does not take).
+    Raises TooMany, NotAllowed (a language or device that an assignment does not take).
     """
     remaining: list[int] = []
     for it in running(session, user.id, row.challenge, row.created_at):
@@ -86,7 +86,7 @@ def _check_means(it: Running, row: SubmissionRow) -> None:
         )
     if it.row.devices and row.device not in it.row.devices:
         raise NotAllowed(
-            f"The assignment {it.name} does not take results of the device '{row.device}'.",
+            f"The assignment {it.name} does not take submissions for the device '{row.device}'.",
             f"It takes: {', '.join(it.row.devices)}.",
         )
 
@@ -94,25 +94,25 @@ def _check_means(it: Running, row: SubmissionRow) -> None:
 def _refusal(it: Running, kind: str) -> tuple[str, str]:
     if kind == "pending":
         return (
-            f"{it.row.attempts_pending} of your submissions for {it.name} wait or run; more are not taken at once.",
-            "Wait for one to end, or cancel one.",
+            f"{it.row.attempts_pending} of your submissions for {it.name} are waiting or running, which is the limit.",
+            "Wait until one ends, or cancel one.",
         )
     if kind == "day":
         midnight = it.course.time_zone
         return (
-            f"You have used today's {it.row.attempts_day} attempts for this challenge of {it.name}.",
-            f"The next day begins at midnight in {midnight}. Runs are not counted.",
+            f"You have used all {it.row.attempts_day} attempts of today for this challenge of {it.name}.",
+            f"The next day begins at midnight ({midnight}). Runs do not count.",
         )
     return (
         f"You have used all {it.row.attempts_total} attempts for this challenge of {it.name}.",
-        "Runs are not counted. Your teacher can change the limit.",
+        "Runs do not count. Your teacher can change the limit.",
     )
 
 
 def attempts_left(
     session: Session, user: int, challenge: str, at: datetime
 ) -> list[tuple[Running, AttemptsLeft]]:
-    """What is left for a student of each running assignment that has the challenge."""
+    """A student's remaining attempts in each open assignment with the challenge."""
     return [
         (it, left_of(session, it.row, it.course, challenge, user, at))
         for it in running(session, user, challenge, at)
@@ -122,8 +122,8 @@ def attempts_left(
 def left_of(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Attempts are what was handed in for it, without failures of ours, what was cancelled unjudged, and
-    what is in a language that it does not take."""
+    """Counts submissions for the assignment in its languages, without the platform's failures and those cancelled
+    before judging."""
     done = SubmissionRow
     own = [done.user_id == user, done.challenge == challenge, done.created_at >= row.open_at]
     own += [done.rejudge_of.is_(None), done.state != State.FAILED, taught.belongs(AssignmentRow.id == row.id)]

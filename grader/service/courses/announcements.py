@@ -1,6 +1,6 @@
-"""Announcements, and questions with their answers: of a course or of a competition.
+"""Announcements, questions and answers of a course or a competition.
 
-In a competition whoever takes part asks, and the platform's staff answer; in a course its students and its staff.
+In a competition participants ask and the platform's staff answer; in a course its students and its staff.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is announced or asked."""
+    """A course or a competition."""
 
     kind: Kind
     slug: str
 
     @property
     def path(self) -> str:
-        """Its page of announcements and questions."""
+        """The page of its announcements and questions."""
         return f"/{self.kind.value}s/{self.slug}/announcements"
 
 
 @dataclass(frozen=True)
 class _Open:
-    """A place within one transaction, and what ``user`` may do there."""
+    """A place within one transaction, with the rights of ``user``."""
 
     session: Session
     place: Place
@@ -105,7 +105,7 @@ class _Open:
         return table.competition_id == self.competition.id
 
     def members(self) -> set[int]:
-        """Everybody who is told (ids)."""
+        """Ids of everyone who is notified."""
         if self.course is not None:
             row = MemberRow
             query = select(row.user_id).where(row.course_id == self.course.row.id, row.left_at.is_(None))
@@ -118,7 +118,7 @@ class _Open:
         return set(self.session.scalars(query))
 
     def staff(self) -> set[int]:
-        """Who answers (ids)."""
+        """Ids of those who answer."""
         if self.course is not None:
             return regrade_requests.staff_of(self.session, self.course.row.id)
         roles = [it.value for it in STAFF_ROLES]
@@ -159,7 +159,7 @@ def _changing(platform: Platform, user: User, place: Place, action: Action) -> I
 
 
 def check(platform: Platform, user: User, place: Place, action: Action) -> None:
-    """Whether ``user`` may do that there. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     if place.kind is Kind.COURSE:
         courses.check(platform, user, place.slug, action)
         return
@@ -167,7 +167,9 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
         if not found.may(action):
             asks = action is Action.QUESTION_ASK
             raise NotAllowed(
-                "Whoever takes part may ask." if asks else f"'{action.value}' is for the platform's staff.",
+                "Only participants may ask."
+                if asks
+                else f"Only the platform's staff may do this ({action.value}).",
                 "Register first." if asks else "",
             )
 
@@ -176,13 +178,13 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
 
 
 def list_announcements(platform: Platform, user: User, place: Place) -> AnnouncementList:
-    """The newest first. Raises NotFound, NotAllowed."""
+    """Newest first. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _announcements(found)
 
 
 def announce(platform: Platform, user: User, place: Place, body: AnnouncementBody) -> AnnouncementList:
-    """Tell everybody of the course or competition. Raises NotFound, NotAllowed, Conflict (the assignment is a
+    """Notify everyone in the course or competition. Raises NotFound, NotAllowed, Conflict (the assignment is a
     draft)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = AnnouncementRow(
@@ -208,23 +210,23 @@ def _assignment(found: _Open, slug: str | None) -> int | None:
     if slug is None:
         return None
     if found.course is None:
-        raise BadRequest("A competition has no assignments.", "Leave `assignment` out.")
+        raise BadRequest("A competition has no assignments.", "Leave out `assignment`.")
     row = assignments.find(found.course, slug)
     if row.published_at is None:
-        raise Conflict(f"{slug} is a draft: students do not know of it.", "Publish it first.")
+        raise Conflict(f"{slug} is a draft, which students cannot see.", "Publish it first.")
     return row.id
 
 
 def change_announcement(
     platform: Platform, user: User, place: Place, number: int, body: AnnouncementBody
 ) -> AnnouncementList:
-    """Say it otherwise; nobody is told again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
+    """Change the text; nobody is notified again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
     somebody else changed it since it was read)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = _announcement(found, number)
         if "seen" in body.model_fields_set and body.seen != row.edited_at:
             raise Conflict(
-                "Somebody else changed this announcement meanwhile.", "Load it again and repeat your change."
+                "Somebody else has just changed this announcement.", "Reload it and repeat your change."
             )
         before = {"title": row.title}
         row.title, row.text, row.edited_at = body.title.strip(), body.text.strip(), utcnow()
@@ -281,20 +283,23 @@ def _announcements(found: _Open) -> AnnouncementList:
 
 
 def list_questions(platform: Platform, user: User, place: Place) -> QuestionList:
-    """All for staff; for others their own, and what was answered to all. Raises NotFound, NotAllowed."""
+    """All for staff; for others their own, and those answered to all. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _questions(found)
 
 
 def ask(platform: Platform, user: User, place: Place, body: QuestionBody) -> QuestionList:
-    """Ask the staff, who are told. Raises NotFound, NotAllowed, BadRequest, TooMany."""
+    """Ask the staff, who are notified. Raises NotFound, NotAllowed, BadRequest, TooMany."""
     with _changing(platform, user, place, Action.QUESTION_ASK) as found:
         row = QuestionRow
         waiting = (found.of_it(row), row.user_id == user.id, row.answered_at.is_(None))
         if (found.session.scalar(select(func.count()).select_from(row).where(*waiting)) or 0) >= (
             limits.QUESTIONS_OPEN
         ):
-            raise TooMany(f"{limits.QUESTIONS_OPEN} of your questions wait here.", "Wait for an answer.")
+            raise TooMany(
+                f"{limits.QUESTIONS_OPEN} of your questions here are waiting for an answer, which is the limit.",
+                "Wait until one is answered.",
+            )
         text = body.text.strip()
         if not text:
             raise BadRequest("The question is empty.", "Ask something.")
@@ -319,14 +324,16 @@ def _check_about(found: _Open, about: str | None) -> None:
     of_it = (row.competition_id == found.ids["competition_id"], row.challenge == about)
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # Nobody is to learn by asking which challenges it will have.
-        raise BadRequest("What it asks is not known before it begins.", "Leave `about` out.")
+        # Asking must not reveal which challenges it will have.
+        raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
     if found.session.scalar(select(row.challenge).where(*of_it)) is None:
-        raise BadRequest(f"'{about[:64]}' is no challenge of it.", "Leave `about` out.")
+        raise BadRequest(
+            f"It has no challenge '{about[:64]}'.", "Leave out `about`, or name one of its challenges."
+        )
 
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
-    """Answer a question, or answer it anew: to who asked, or to all, who do not learn who asked. Raises NotFound,
+    """Answer a question, or replace the answer: to the asker, or to all without naming the asker. Raises NotFound,
     NotAllowed, BadRequest, Conflict (somebody else answered since it was read)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
@@ -337,7 +344,7 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
             raise BadRequest("The answer is empty.", "Say something.")
         if "seen" in body.model_fields_set and body.seen != row.answered_at:
             raise Conflict(
-                f"Somebody else answered question {number} meanwhile.", "Load it again to change the answer."
+                f"Somebody else has just answered question {number}.", "Reload it to change the answer."
             )
         before = {"answered": row.answered_at is not None, "to_all": row.to_all}
         row.answer, row.to_all = text, body.to_all
@@ -353,7 +360,7 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
         notices.tell(found.session, {row.user_id} - {user.id}, NoticeKind.QUESTION, text, path)
         if body.to_all:
             others = found.members() - {user.id, row.user_id}
-            text = f"A question in {found.title} was answered for all"
+            text = f"A question in {found.title} was answered to everyone"
             notices.tell(found.session, others, NoticeKind.QUESTION, text, path)
         found.session.flush()
         return _questions(found)
@@ -390,7 +397,7 @@ def _questions(found: _Open) -> QuestionList:
 
 
 def may(platform: Platform, user: User, place: Place) -> dict[str, bool]:
-    """Whether ``user`` may announce, ask and answer there. Raises NotFound, NotAllowed."""
+    """True if ``user`` has that right there. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         wanted = (Action.ANNOUNCE, Action.QUESTION_ASK, Action.QUESTION_ANSWER)
         return {it.name.lower(): found.may(it) for it in wanted}

@@ -40,13 +40,13 @@ from grader.service.platform import Platform
 def put_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, body: AssignmentBody
 ) -> AssignmentView:
-    """Make or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges,
-    devices), Conflict (somebody else changed it meanwhile)."""
+    """Create or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges,
+    devices), Conflict (somebody else changed it since)."""
     served = served_devices(platform)
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         row = _find(course, slug)
-        # What is wrong with them names challenges that are no student's to know.
+        # Only now: errors about challenges may name some that the caller must not know.
         challenges = _challenges(platform, course, row, body.parts)
         times = _times(course, body)
         before = _facts(session, row) if row is not None else None
@@ -84,11 +84,13 @@ def put_assignment(
 def _challenges(
     platform: Platform, course: OpenCourse, row: AssignmentRow | None, parts: Sequence[PartBody]
 ) -> list[Challenge]:
-    """Raises BadRequest for one that is not there, is named twice, or is new to ``row`` and kept for a competition that
-    has not begun: who teaches a course may take part in that."""
+    """Raises BadRequest for a challenge that does not exist, appears twice, or is new to ``row`` and reserved for a
+    competition that has not begun, in which teachers may take part."""
     slugs = [part.challenge for part in parts]
     if twins := sorted({it for it in slugs if slugs.count(it) > 1}):
-        raise BadRequest(f"The challenge {twins[0]} stands there twice.", "Name each once, with its weight.")
+        raise BadRequest(
+            f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
+        )
     if not course.user.staff:
         now = clock(course.session)
         kept = competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
@@ -107,15 +109,16 @@ def _languages(challenges: Sequence[Challenge], chosen: Sequence[Language]) -> l
         if chosen and not set(chosen) & set(challenge.manifest.languages):
             taken = ", ".join(challenge.manifest.languages)
             raise BadRequest(
-                f"{challenge.slug} takes {taken} alone.", "Allow one of them, or leave languages out."
+                f"{challenge.slug} takes only {taken}.",
+                "Allow one of these languages, or leave out languages.",
             )
     return sorted({language.value for language in chosen})
 
 
 def _devices(served: Sequence[str], present: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """``present`` may stay, also where no worker serves them any more. Raises BadRequest."""
+    """Devices in ``present`` may stay without a worker. Raises BadRequest."""
     if odd := sorted({*chosen} - {*served, *present}):
-        raise BadRequest(f"There is no device '{odd[0][:32]}' here.", f"Devices: {', '.join(served)}.")
+        raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     return sorted(set(chosen))
 
 
@@ -124,19 +127,21 @@ def _times(course: OpenCourse, body: AssignmentBody) -> tuple[datetime, datetime
     open_at = parse_moment(body.open_at, zone, end=False)
     due_at = parse_moment(body.due_at, zone, end=True)
     if open_at >= due_at:
-        raise BadRequest("It would be due before it opens.", "`open_at` comes before `due_at`.")
+        raise BadRequest("The assignment would be due before it opens.", "Set `open_at` before `due_at`.")
     return open_at, due_at, late_until_of(body.late_until, due_at, zone)
 
 
 def publish_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, published: bool = True
 ) -> AssignmentView:
-    """Show it to students, or hide it again. Doing so twice is no error. Raises NotFound, NotAllowed, Conflict (it is
-    hidden once somebody submitted for it)."""
+    """Show it to students, or hide it again. Repeating it is not an error. Raises NotFound, NotAllowed, Conflict (it
+    has submissions, so it cannot be hidden)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if not published and row.published_at is not None and _was_used(course.session, row):
-            raise Conflict("Students submitted for it already.", "Move its times instead.")
+            raise Conflict(
+                "Students have already submitted for this assignment.", "Change its times instead."
+            )
         before = {"published": row.published_at is not None}
         row.published_at = (row.published_at or utcnow()) if published else None
         if published:
@@ -151,8 +156,8 @@ def publish_assignment(
 
 
 def _ask(session: Session, row: AssignmentRow) -> None:
-    """Note since when a published assignment asks for its challenges: what was handed in before is not for it, whatever
-    its opening is moved to."""
+    """Record since when a published assignment asks for each challenge: earlier submissions do not count for it, even
+    if its opening moves."""
     asked = AskedRow
     known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
     now = clock(session)
@@ -169,7 +174,7 @@ def delete_assignment(platform: Platform, user: User, course_slug: str, slug: st
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if row.published_at is not None:
-            raise Conflict(f"{slug} is published.", "Only drafts can be removed: hide it first.")
+            raise Conflict(f"{slug} is published.", "Only drafts can be deleted: hide it first.")
         course.note(
             Action.ASSIGNMENT_EDIT, f"/assignments/{slug}", before=_facts(course.session, row), after={}
         )
@@ -177,7 +182,7 @@ def delete_assignment(platform: Platform, user: User, course_slug: str, slug: st
 
 
 def _was_used(session: Session, row: AssignmentRow) -> bool:
-    """Whether something was handed in for it."""
+    """True if it has submissions."""
     query = (
         select(SubmissionRow.id)
         .where(SubmissionRow.challenge.in_(_slugs(session, row)), SubmissionRow.created_at >= row.open_at)
@@ -191,7 +196,7 @@ def _slugs(session: Session, row: AssignmentRow) -> list[str]:
 
 
 def list_assignments(platform: Platform, user: User, course_slug: str) -> AssignmentList:
-    """By their deadlines; drafts for staff alone. Raises NotFound, NotAllowed."""
+    """By deadline; drafts only for staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.ASSIGNMENT_READ) as course:
         query = select(AssignmentRow).where(AssignmentRow.course_id == course.row.id)
         if not course.may(Action.ASSIGNMENT_READ_DRAFT):
@@ -207,8 +212,8 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
 
 
 def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_READ) -> list[str]:
-    """The courses in which ``user`` may do that, read submissions if nothing else is said, each followed by its
-    assignments as ``COURSE/ASSIGNMENT``; the newest course first."""
+    """The courses in which ``user`` may do ``action``, newest first, each followed by its assignments as
+    ``COURSE/ASSIGNMENT``."""
     with platform.sessions() as session:
         found = session.execute(
             select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
@@ -230,12 +235,12 @@ def exists(course: OpenCourse, slug: str) -> bool:
 
 
 def find(course: OpenCourse, slug: str) -> AssignmentRow:
-    """The assignment of that slug that the caller may see. Raises NotFound."""
+    """Raises NotFound, also if the caller may not see it."""
     row = _find(course, slug)
     if row is None or (row.published_at is None and not course.may(Action.ASSIGNMENT_READ_DRAFT)):
         raise NotFound(
             f"There is no assignment '{slug[:64]}' in {course.row.slug}.",
-            "`grader assignment list` lists them.",
+            "`grader assignment list` lists its assignments.",
         )
     return row
 
@@ -247,7 +252,7 @@ def _find(course: OpenCourse, slug: str) -> AssignmentRow | None:
 
 
 def challenges_of(course: OpenCourse) -> set[str]:
-    """What the course assigns: a draft assigns nothing."""
+    """Challenges of the course's published assignments."""
     query = (
         select(AssignmentPartRow.challenge)
         .join(AssignmentRow, AssignmentRow.id == AssignmentPartRow.assignment_id)
@@ -257,12 +262,12 @@ def challenges_of(course: OpenCourse) -> set[str]:
 
 
 def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
-    """The challenges that an assignment has students hand something in for: none, while it is a draft."""
+    """The assignment's challenges, none while it is a draft."""
     return _slugs(session, row) if row.published_at is not None else []
 
 
 def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[AssignmentPartRow]]:
-    """The parts of each assignment, in their order."""
+    """The parts of each assignment, in order."""
     row = AssignmentPartRow
     query = select(row).where(row.assignment_id.in_(assignments)).order_by(row.assignment_id, row.place)
     found: dict[int, list[AssignmentPartRow]] = {}
@@ -272,7 +277,7 @@ def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[Ass
 
 
 def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[AssignmentPartRow]:
-    """Those that students know of: before it opens, drafts are not among them."""
+    """Those that students may know: before the assignment opens, no drafts."""
     parts = parts_of(session, [row.id]).get(row.id, [])
     if now >= row.open_at:
         return parts
@@ -281,7 +286,7 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
-    """What the audit log keeps of it."""
+    """For the audit log."""
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
     times = ("open_at", "due_at", "late_until")
     parts = parts_of(session, [row.id]).get(row.id, [])

@@ -23,27 +23,29 @@ from grader.service.platform import Platform
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Later times for a student or a section, in place of any that they had; also after the deadline. Without
-    ``late_until`` lateness is allowed for as long after the new deadline as after the old one.
+    """Give a student or a section later times, replacing earlier ones; also after the deadline. Without ``late_until``,
+    the late period is as long as the assignment's.
 
     Raises NotFound, NotAllowed, BadRequest.
     """
     if (body.student is None) == (body.section is None):
-        raise BadRequest("An extension is for one student or one section.", "Name one of them.")
+        raise BadRequest(
+            "An extension is for one student or one section.", "Give either a student or a section."
+        )
     reason = audit.tidy_reason(body.reason)
     with courses.changing(platform, user, course_slug, Action.EXTENSION_GRANT) as course:
         session, row = course.session, assignments.find(course, slug)
         zone = ZoneInfo(course.row.time_zone)
         due_at = parse_moment(body.due_at, zone, end=True)
         if due_at <= row.open_at:
-            raise BadRequest("It would be due before it opens.", "Extend it to a later time.")
+            raise BadRequest("The new deadline is before the assignment opens.", "Give a later deadline.")
         late_until = late_until_of(body.late_until, due_at, zone)
         if body.late_until is None and row.late_until is not None:
             late_until = due_at + (row.late_until - row.due_at)
         if due_at <= row.due_at and (late_until or due_at) <= (row.late_until or row.due_at):
             raise BadRequest(
-                "That is no later than everyone's deadline.",
-                "Extend to a later time, or change the assignment's.",
+                "The new deadline is not later than everyone's.",
+                "Give a later deadline, or change the assignment's.",
             )
         whom = members.student_of(course, body.student) if body.student is not None else None
         if body.section is not None and body.section not in (known := members.sections_of(course)):
@@ -77,7 +79,7 @@ def _extension_facts(row: ExtensionRow) -> dict[str, Any]:
 
 
 def list_extensions(platform: Platform, user: User, course_slug: str, slug: str) -> ExtensionList:
-    """The newest first. Raises NotFound, NotAllowed."""
+    """Newest first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.EXTENSION_GRANT) as course:
         return _extensions(course, assignments.find(course, slug))
 
@@ -85,13 +87,13 @@ def list_extensions(platform: Platform, user: User, course_slug: str, slug: str)
 def take_back_extension(
     platform: Platform, user: User, course_slug: str, slug: str, number: int
 ) -> ExtensionList:
-    """The assignment's own times hold again. Raises NotFound, NotAllowed."""
+    """The assignment's own times apply again. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, course_slug, Action.EXTENSION_GRANT) as course:
         row = assignments.find(course, slug)
         given = course.session.get(ExtensionRow, number) if number < 2**31 else None
         if given is None or given.assignment_id != row.id:
             raise NotFound(
-                f"There is no extension {number} of {slug}.", "`grader assignment extensions` lists them."
+                f"{slug} has no extension {number}.", "`grader assignment extensions` lists its extensions."
             )
         subject = f"/assignments/{slug}/extensions/{number}"
         course.note(Action.EXTENSION_GRANT, subject, before=_extension_facts(given), after={})

@@ -12,7 +12,7 @@ from grader.service.courses.courses import OpenCourse
 
 
 def sections_of(course: OpenCourse) -> list[str]:
-    """In which sections members are, and who is invited will be."""
+    """Sections of members and of invited people."""
     found: set[str] = set()
     for row in (MemberRow, CourseInvitationRow):
         found |= set(course.session.scalars(select(row.section).where(row.course_id == course.row.id)))
@@ -26,6 +26,7 @@ def student_of(course: OpenCourse, name: str) -> int:
     of_both = (row.course_id == course.row.id, row.user_id == person.id, row.left_at.is_(None))
     if course.session.scalar(select(row.id).where(*of_both, row.role == CourseRole.STUDENT.value)) is None:
         raise NotFound(
-            f"'{person.name}' is no student of {course.row.slug}.", "`grader roster show` lists them."
+            f"{person.name} is not a student in course {course.row.slug}.",
+            "`grader roster show` lists its students.",
         )
     return person.id

@@ -22,15 +22,15 @@ from grader.service.courses.windows import Windows
 
 
 def feedback_held(session: Session, row: SubmissionRow) -> bool:
-    """Whether an assignment that the submission counts for keeps its feedback back until it is released: whoever left
-    the course, and whether it is archived or not."""
+    """True if an assignment that the submission counts for holds its feedback until the release: also after the author
+    left or the course was archived."""
     query = select(AssignmentRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
     within = session.scalars(query.distinct()).all()
     return bool(within) and bool(unreleased(session, within))
 
 
 def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
-    """Those of the assignments (ids) whose feedback students do not read yet."""
+    """Those of the assignments (ids) with feedback that students cannot read yet."""
     settings = FeedbackRow
     query = select(settings.assignment_id).where(
         settings.assignment_id.in_(assignments),
@@ -41,8 +41,8 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
-    """Whether a student may read the hidden cases of a challenge: an assignment of theirs says so once it has ended for
-    everyone, and no other assignment and no competition has the challenge that has not."""
+    """True if a student may read a challenge's hidden cases: one of their assignments reveals them, and every
+    assignment and competition with the challenge has ended for everyone."""
     part, row = AssignmentPartRow, AssignmentRow
     found = session.execute(
         select(row, CourseRow)

@@ -20,12 +20,14 @@ def late_until_of(text: str | None, due_at: datetime, zone: ZoneInfo) -> datetim
         return None
     late_until = parse_moment(text, zone, end=True)
     if late_until < due_at:
-        raise BadRequest("Late submissions would end before it is due.", "`late_until` comes after `due_at`.")
+        raise BadRequest(
+            "The late period would end before the assignment is due.", "Set `late_until` after `due_at`."
+        )
     return late_until
 
 
 def window_of(session: Session, course: CourseRow, row: AssignmentRow, user: int) -> tuple[Window, bool]:
-    """The times that hold for a user, and whether they are extended."""
+    """A user's times, and whether they are extended."""
     windows = Windows.read(session, course, [row])
     return windows.of(row, user, section_of(session, course.id, user))
 
@@ -39,7 +41,7 @@ def section_of(session: Session, course: int, user: int) -> str:
 
 @dataclass(frozen=True)
 class Windows:
-    """The times of several assignments of a course, for everyone in it."""
+    """The times of several assignments of a course for everyone in it."""
 
     zone: ZoneInfo
     of_users: Mapping[tuple[int, int], ExtensionRow]
@@ -56,8 +58,8 @@ class Windows:
         )
 
     def of(self, row: AssignmentRow, user: int, section: str) -> tuple[Window, bool]:
-        """The latest of everyone's times, their section's and their own: nobody loses time by an extension, also
-        where everyone's deadline was moved since."""
+        """The latest of everyone's times, the section's and the student's own: an extension never shortens time, even
+        if everyone's deadline moved since."""
         everyone = self.of_everyone(row)
         found = self.of_users.get((row.id, user)), self.of_sections.get((row.id, section))
         given = [it for it in found if it is not None]
@@ -68,13 +70,12 @@ class Windows:
         return Window(row.open_at, due_at, closes_at if closes_at > due_at else None, self.zone), True
 
     def of_everyone(self, row: AssignmentRow) -> Window:
-        """The assignment's own times."""
         return Window(row.open_at, row.due_at, row.late_until, self.zone)
 
     def is_extended(self, row: AssignmentRow, user: int, section: str) -> bool:
         return (row.id, user) in self.of_users or (row.id, section) in self.of_sections
 
     def last_end(self, row: AssignmentRow) -> datetime:
-        """When nobody can submit for points any more."""
+        """When the last student's time ends."""
         given = [it for key, it in [*self.of_users.items(), *self.of_sections.items()] if key[0] == row.id]
         return max([row.late_until or row.due_at, *(it.late_until or it.due_at for it in given)])

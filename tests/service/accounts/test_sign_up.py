@@ -50,7 +50,7 @@ def test_open_takes_everyone_as_a_student_but_no_name_that_misleads(opened: Open
     assert sign_up.sign_up(platform, body()).role is Role.STUDENT
     with pytest.raises(BadRequest, match="is reserved"):
         sign_up.sign_up(platform, body("Admin"))
-    with pytest.raises(Conflict, match="already"):
+    with pytest.raises(Conflict, match="is taken"):
         sign_up.sign_up(platform, body("EVE"))
 
 

@@ -101,7 +101,7 @@ def test_virtual_participation_meets_the_others_as_they_were_then(
     hand_in(platform, bob, 300.0)
     elapse(platform, hours=2)
     enter(platform, student, mode=Mode.VIRTUAL)
-    with pytest.raises(Conflict, match="no virtual part"):
+    with pytest.raises(Conflict, match="do not take part virtually"):
         board(platform, ada, "cup", mode=Mode.VIRTUAL)
     assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0][1] is None
     # An hour and a half into it: the first two submissions were made after 60 and 90 minutes.
@@ -188,7 +188,7 @@ def test_code_is_shown_after_the_results_where_the_rules_say_so(
         enter(platform, user)
     hand_in(platform, student, 10.0)
     elapse(platform, hours=2)
-    with pytest.raises(NotAllowed, match="not out yet" if code_shown else "do not show code"):
+    with pytest.raises(NotAllowed, match="not published yet" if code_shown else "do not show code"):
         finals.get_code(platform, other, "cup", "ada", "scale")
     finals.publish_results(platform, staff, "cup")
     if code_shown:

@@ -173,7 +173,7 @@ def test_a_regrade_counts_once_it_is_published_and_before_the_results(
     assert seen(platform, student) == after, "received before the freeze"
     finals.publish_results(platform, staff, "cup")
     assert seen(platform, student) == after
-    with pytest.raises(Conflict, match="results are out"):
+    with pytest.raises(Conflict, match="results are published"):
         order(platform, staff, submission=cup)
 
 

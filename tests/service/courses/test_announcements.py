@@ -58,7 +58,7 @@ def test_what_is_announced_is_told_changed_and_taken_back(
     changed = AnnouncementBody(title="Rooms")
     (edited,) = announcements.change_announcement(platform, staff, place, 1, changed).announcements
     assert edited.edited_at is not None
-    with pytest.raises(Conflict, match="Somebody else changed"):
+    with pytest.raises(Conflict, match="Somebody else has just changed"):
         announcements.change_announcement(
             platform, staff, place, 1, AnnouncementBody(title="Room 4", seen=made.edited_at)
         )

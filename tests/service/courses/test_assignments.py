@@ -60,7 +60,7 @@ def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
     [
         ({"due_at": "2026-03-29 02:30"}, "does not exist in Europe/Berlin"),
         ({"due_at": timedelta(days=-8)}, "due before it opens"),
-        ({"late_until": timedelta(hours=1)}, "Late submissions would end before"),
+        ({"late_until": timedelta(hours=1)}, "The late period would end before"),
         ({"parts": [PartBody(challenge="nothing")]}, "no challenge 'nothing'"),
         ({"parts": [PartBody(challenge="scale")] * 2}, "stands there twice"),
         (
@@ -77,7 +77,7 @@ def test_what_cannot_be_assigned(platform: Platform, staff: User, values: dict[s
 def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
     first = assign(platform, staff)
     assign(platform, staff, title="Mine", revision=first.revision)
-    with pytest.raises(Conflict, match="Somebody else changed this"):
+    with pytest.raises(Conflict, match="Somebody else has just changed this"):
         assign(platform, staff, title="Yours", revision=first.revision)
 
 
@@ -97,7 +97,7 @@ def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User,
     with pytest.raises(Conflict, match="is published"):
         assignments.delete_assignment(platform, staff, "gpu", "week1")
     judged(platform, student, -HOUR)
-    with pytest.raises(Conflict, match="Students submitted"):
+    with pytest.raises(Conflict, match="Students have already submitted"):
         assignments.publish_assignment(platform, staff, "gpu", "week1", published=False)
 
 
@@ -128,7 +128,7 @@ def test_extensions_of_a_section_and_of_a_student(
     for words, body_of in (
         ("one student or one section", ExtensionBody(due_at=later)),
         ("Nobody is in a section 'C'", ExtensionBody(section="C", due_at=later)),
-        ("no later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
+        ("not later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
     ):
         with pytest.raises(BadRequest, match=words):
             extensions.extend(platform, staff, "gpu", "week1", body_of)
@@ -180,7 +180,7 @@ class TestAttempts:
     def test_that_wait(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(pending=1))
         first = submit(platform, student, body())
-        with pytest.raises(TooMany, match="wait or run"):
+        with pytest.raises(TooMany, match="are waiting or running"):
             submit(platform, student, body(source="a = 2\n"))
         cancel(platform, student, first.id)
         submit(platform, student, body(source="a = 2\n"))

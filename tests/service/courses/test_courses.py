@@ -48,7 +48,7 @@ def test_of_two_who_edit_at_once_the_second_is_told(
     platform: Platform, staff: User, course: CourseView
 ) -> None:
     courses.change_course(platform, staff, "gpu", CourseChange(name="One", revision=course.revision))
-    with pytest.raises(Conflict, match="Somebody else changed this meanwhile"):
+    with pytest.raises(Conflict, match="Somebody else has just changed this"):
         courses.change_course(platform, staff, "gpu", CourseChange(name="Two", revision=course.revision))
     assert courses.get_course(platform, staff, "gpu").name == "One"
 

@@ -103,7 +103,7 @@ def test_rubric_points_are_read_on_release(platform: Platform, staff: User, stud
     feedback.release(platform, staff, *WEEK)
     assert part(platform, student).points == 9.0
     assert [it.text for it in notices.list_notices(platform, student).notices] == [
-        "The feedback on Week 1 is out"
+        "The feedback on Week 1 is available"
     ]
     rubric(platform, staff, *made_again(made))
     with pytest.raises(Conflict):
@@ -168,7 +168,7 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
     read = rubric(platform, staff)
     clear, report = (it.id for it in read.rubric["scale"])
     rubric(platform, staff, *read_as_bodies(read), regrade_limit=5)
-    with pytest.raises(Conflict, match="Somebody else changed settings or rubric"):
+    with pytest.raises(Conflict, match="Somebody else has just changed the settings"):
         rubric(platform, staff, *read_as_bodies(read), revision=read.revision)
 
     def score(criterion: int, points: float | None, seen: float | None) -> None:
@@ -187,7 +187,7 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
         overrides.override(platform, staff, *WEEK, body)
 
     override(8, None)
-    with pytest.raises(Conflict, match="Somebody else changed"):
+    with pytest.raises(Conflict, match="Somebody else has just graded"):
         override(9, None)
     override(9, 8)
 

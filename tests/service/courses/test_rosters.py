@@ -105,7 +105,7 @@ def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform,
     # Who is found by the number has another address: whoever has the old link is not them.
     moved = "email,full_name,student_number\nann@home.org,Ann A,2\n"
     (change,) = take(platform, staff, moved).changes
-    assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link ends"]
+    assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link stops working"]
     with pytest.raises(LinkUseless):
         joining.offer(platform, link.link.partition("key=")[2])
 
@@ -204,9 +204,9 @@ def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Plat
     text = TABLE + "ada@uni.edu,Ada,3,A\nnot an address,Eve,4,A\nkim@uni.edu,Kim,2,A\n,Teach,,A\n"
     found = take(platform, staff, text, drop_missing=True)
     assert [(it.line, it.column, it.text) for it in found.problems] == [
-        (4, "email", "the same person stands in line 2"),
+        (4, "email", "line 2 names the same person"),
         (5, "email", "'not an address': that is no e-mail address"),
-        (6, "student_number", "the same person stands in line 3"),
+        (6, "student_number", "line 3 names the same person"),
         (7, "", "the row has no e-mail address, student number or account"),
     ]
     assert not found.applied
@@ -222,7 +222,7 @@ def test_accounts_are_named_and_must_be_there(
     text = "account,email\nADA,\nnobody,\nada,bob@uni.edu\nteacher,\n"
     assert [(it.line, it.column, it.text) for it in take(platform, staff, text).problems] == [
         (3, "account", "there is no account 'nobody'"),
-        (4, "email", "this address is of the account 'bob'"),
+        (4, "email", "this address belongs to the account 'bob'"),
         (5, "", "'teacher' teaches this course"),
     ]
     assert take(platform, staff, text, skip_bad=True).counts == {"add": 1}

@@ -195,7 +195,7 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     assert said["challenges"][0]["repeats"][0]["environment"] == {"gpu": "none"}
     retention.forget(platform, "bob")
     retention.prune(platform, None, dry_run=False)
-    with pytest.raises(NotFound, match="nothing is left to certify"):
+    with pytest.raises(NotFound, match="there is nothing to certify"):
         certificates.get_certificate(platform, None, "cup", "Two")
 
 
