@@ -142,7 +142,7 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (ordered.code, f"Regrade 1 of submission {done}: 0 unchanged" in ordered.err) == (0, True)
     same = site.json(teacher, "regrade", "submission", done, "--reason", "A card was slow.")
     assert (same["number"], same["summary"]["waiting"]) == (1, 1)
-    refused(site.run(teacher, "regrade", "publish", "1"), 2, "still to be judged")
+    refused(site.run(teacher, "regrade", "publish", "1"), 2, "not judged yet")
     refused(
         site.run(teacher, "regrade", "assignment", "gpu", "week1", "--reason", "x"), 2, "Regrade 1 is open"
     )
@@ -253,13 +253,13 @@ def test_regrade_requests(site: Site) -> None:
     ask = ("feedback", "ask", "gpu", "week1", builders.SLUG, "The baseline was slow.", "--submission", done)
     for most in (0, 1):
         if most:
-            refused(site.run(site.ada, *ask), 3, "no more regrade requests")
+            refused(site.run(site.ada, *ask), 3, "You have used all")
         wanted = ("feedback", "set", "gpu", "week1", "--regrades", str(most))
         assert site.json(site.teacher, *wanted)["regrade_limit"] == most
     (request,) = site.json(site.ada, *ask)["requests"]
     assert (request["state"], request["submission"]) == ("open", done)
     number = str(request["number"])
-    refused(site.run(site.ada, *ask), 3, "no more regrade requests")
+    refused(site.run(site.ada, *ask), 3, "You have used all")
     answer = ("feedback", "requests", "gpu", "--grant", number)
     refused(site.run(site.ada, *answer, "--reason", "x"), 3, "regrades.answer")
     refused(site.run(site.teacher, *answer), 2, "reason")

@@ -343,7 +343,7 @@ def test_it_begins_when_all_that_counts_is_judged(
         row = session.query(SubmissionRow).first()
         assert row is not None
         row.state, row.verdict, row.finished_at = State.QUEUED, None, None
-    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+    with pytest.raises(Conflict, match="1 submissions received before the end"):
         _start(platform, staff)
     with pytest.raises(NotAllowed):
         finals.start_final(platform, finalists[0], "cup", FinalBody(machine=HERE))

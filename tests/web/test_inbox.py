@@ -86,7 +86,7 @@ def test_a_regrade_is_ordered_compared_and_published(
     assert "It can be published when all are judged" in page
     assert 'http-equiv="refresh"' in page
     early = staff.post("/regrades/1", data=form | {"action": "publish"})
-    assert (early.status_code, "still to be judged" in early.text) == (409, True)
+    assert (early.status_code, "not judged yet" in early.text) == (409, True)
     builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
     page = staff.get("/regrades/1").text
     assert "Ready to publish" in page

@@ -1,8 +1,9 @@
-"""Grades that learning platforms are sent: which they should have, which they have, and sending what differs.
+"""Grades for learning platforms: compares those that they should have with those that they have, and sends the
+differences.
 
-What a platform should have is compared with the gradebook, so every change is sent, whatever made it: a submission, an
-override, an extension, a late day, a regrade. Staff release a link's grades once; from then on it goes by itself.
-Sending is safe to repeat: a platform keeps the latest grade of a student in a column, by its timestamp.
+The comparison uses the gradebook, so every change is sent, whatever made it: a submission, an override, an extension, a
+late day, a regrade. Staff release a link's grades once; afterwards they are sent automatically. Sending is safe to
+repeat: a platform keeps a student's latest grade in a column, by its timestamp.
 """
 
 from __future__ import annotations
@@ -59,20 +60,20 @@ _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
 # A token is not used in its last seconds.
 _TOKEN_MARGIN_SECONDS = 30
-# Answers that another try may change. 409: the platform has a later timestamp, as after a clock was put right.
+# Answers that another try may change. 409: the platform has a later timestamp, as after a clock was corrected.
 _AGAIN = frozenset({408, 409, 425, 429})
 _GONE = frozenset({404, 410})
 _DIGITS = 6
 
 
 def compare_now_and_then(platform: Platform) -> int:
-    """Compare, if it is this process's turn; how many grades are to be sent of it."""
+    """Compare if it is this process's turn. Returns the number of changed grades."""
     every = timedelta(seconds=limits.SCORES_COMPARED_SECONDS)
     return compare(platform) if chores.may_begin(platform, _CHORE, every, utcnow()) else 0
 
 
 def compare(platform: Platform) -> int:
-    """Note what platforms should have of the links that are released; how many differ from what was noted."""
+    """Record the grades that platforms should have for released links. Returns how many changed."""
     with platform.sessions() as session:
         found = session.scalars(
             select(LtiContextRow.course_id)
@@ -107,7 +108,7 @@ def _compare_course(platform: Platform, course: int) -> int:
         }
     counted = 0
     for link, slug, learning in links:
-        if slug in unknown:  # a folder that is broken for an hour takes nobody's points there
+        if slug in unknown:  # a folder that is broken for an hour must not lower grades there
             continue
         wanted = {
             student.id: given
@@ -121,14 +122,14 @@ def _compare_course(platform: Platform, course: int) -> int:
 
 
 def _subjects(session: Session, known: LtiPlatformRow) -> dict[int, str]:
-    """What the platform calls its people, by their accounts here."""
+    """The platform's ids for its people, by their accounts here."""
     authority = lti_platforms.authority(known)
     rows = select(IdentityRow.user_id, IdentityRow.subject).where(IdentityRow.authority == authority)
     return dict(session.execute(rows.order_by(IdentityRow.id.desc())).all())
 
 
 def subject_digest(known: LtiPlatformRow, subject: str) -> str:
-    """What is kept of whom a platform was sent a grade for."""
+    """The stored hash of a person for whom a platform got a grade."""
     return hashlib.sha256(f"{lti_platforms.authority(known)}\n{subject}".encode()).hexdigest()
 
 
@@ -139,8 +140,8 @@ def _note(
     digests: dict[int, str],
     now: datetime,
 ) -> int:
-    """Who has not begun gets no zero before the deadline, unless they had points before; nor afterwards over a grade
-    that was sent for another account of theirs."""
+    """A student who has not begun gets no zero before the deadline, unless they had points before; and later none over
+    a grade that was sent for another account of theirs."""
     counted = 0
     with platform.sessions() as session:
         rows = session.scalars(select(LtiScoreRow).where(LtiScoreRow.link_id == link)).all()
@@ -158,7 +159,7 @@ def _note(
     if not changes:
         return 0
     with writing(platform.sessions) as session:
-        # Locked against a second comparison, and against a worker that notes what it sent.
+        # Locked against a second comparison, and against a worker that records what it sent.
         fresh = {
             row.user_id: row
             for row in session.scalars(
@@ -185,7 +186,7 @@ def _again(row: LtiScoreRow, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class _Score:
-    """One that this process holds, and may send."""
+    """A grade that this process holds and may send."""
 
     id: int
     user: int
@@ -199,8 +200,8 @@ class _Score:
 
 
 def deliver(platform: Platform) -> int:
-    """Send what is due; how many were taken. Any number of processes may do so at once. Once a platform does not
-    answer, its others wait for the next time."""
+    """Send grades that are due. Returns how many were taken. Any number of processes may do so at once. If a platform
+    does not answer, its other grades wait for the next turn."""
     taken, away = 0, set()
     for number, learning in _due(platform):
         if learning in away:
@@ -242,7 +243,7 @@ def _due(platform: Platform) -> Sequence[tuple[int, int]]:
 
 
 def _hold(platform: Platform, number: int) -> _Score | None:
-    """None where another process holds it."""
+    """None if another process holds it."""
     now, row = utcnow(), LtiScoreRow
     free = (
         row.id == number,
@@ -278,18 +279,23 @@ def _timestamp(score: _Score) -> datetime:
 
 
 class _Hopeless(Refused):
-    """What no other try would change."""
+    """Another try would not help."""
 
 
 def _send(platform: Platform, score: _Score, at: datetime) -> None:
     """Raises Unreachable, Refused."""
     name = score.learning.name
     if score.subject is None:
-        raise _Hopeless(f"{name} does not know this student: they follow its link here once.", 0)
+        raise _Hopeless(
+            f"{name} does not know this student. They have to follow its link to this course once.", 0
+        )
     if score.most <= 0:
-        raise _Hopeless("The assignment has no points, and a platform takes no grade of none.", 0)
+        raise _Hopeless("The assignment has no points, so no grade can be sent.", 0)
     if not lti_platforms.is_its_own(score.learning, score.line_item):
-        raise _Hopeless(f"Admins no longer name {urlsplit(score.line_item).netloc} as a host of {name}.", 0)
+        raise _Hopeless(
+            f"{urlsplit(score.line_item).netloc} is no longer among the hosts that admins named for {name}.",
+            0,
+        )
     body = {
         "userId": score.subject,
         "scoreGiven": score.points,
@@ -311,13 +317,13 @@ def _send(platform: Platform, score: _Score, at: datetime) -> None:
 
 
 def _scores_url(line_item: str) -> str:
-    """Moodle's line items end in a query, which stays behind."""
+    """Moodle's line items end in a query, which stays at the end."""
     parts = urlsplit(line_item)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/scores"))
 
 
 class _Tokens:
-    """Access tokens of platforms, kept as long as they say."""
+    """Access tokens of platforms, cached for their lifetime."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -334,7 +340,7 @@ class _Tokens:
         token = answer.get("access_token")
         lives = answer.get("expires_in", 0)
         if not isinstance(token, str) or not isinstance(lives, int | float):
-            raise Unreachable(f"{known.name} gives no token.")
+            raise Unreachable(f"{known.name} did not issue an access token.")
         with self._lock:
             self._kept[at] = (time.monotonic() + lives - _TOKEN_MARGIN_SECONDS, token)
         return token
@@ -362,12 +368,12 @@ def _asked(platform: Platform, known: LtiPlatformRow) -> dict[str, str]:
     }
 
 
-# Of this process.
+# Shared by the process.
 TOKENS = _Tokens()
 
 
 def _settle(platform: Platform, score: _Score, sent_at: datetime, error: Unreachable | None) -> None:
-    """Note what came of it. A grade that changed meanwhile stays to be sent."""
+    """Record the outcome. A grade that changed meanwhile is sent again."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(select(LtiScoreRow).where(LtiScoreRow.id == score.id).with_for_update())
@@ -400,8 +406,11 @@ def _hopeless(error: Unreachable) -> bool:
 def _explained(score: _Score, error: Unreachable) -> str:
     if isinstance(error, Refused) and not isinstance(error, _Hopeless) and error.answered in _GONE:
         name = score.learning.name
-        return f"The column is gone in {name} ({error.answered}). Follow the link there, or make a new one."
-    said = f" It says: {error.text}" if isinstance(error, Refused) and error.text.strip() else ""
+        return (
+            f"The gradebook column no longer exists in {name} ({error.answered}). Follow the "
+            "link there, or make a new one."
+        )
+    said = f" Its answer: {error.text}" if isinstance(error, Refused) and error.text.strip() else ""
     return f"{error.message}{said}"[:500]
 
 
@@ -418,7 +427,7 @@ def read(platform: Platform, user: User, slug: str) -> LtiCourse:
 
 @dataclass(frozen=True)
 class Counted:
-    """How many grades of a link were sent, are to be, or failed."""
+    """The number of a link's grades that were sent, wait, or failed."""
 
     assignment: str
     platform: str
@@ -430,7 +439,7 @@ class Counted:
 
 
 def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
-    """Of each link, for the gradebook. Raises NotFound, NotAllowed."""
+    """By link, for the gradebook. Raises NotFound, NotAllowed."""
     row = LtiScoreRow
 
     def many(state: LtiScoreState) -> ColumnElement[int]:
@@ -470,14 +479,16 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
 
 
 def release(platform: Platform, user: User, slug: str, number: int, released: bool) -> LtiCourse:
-    """From now on each change of the link's grades is sent, or none any more; what was sent stays there.
+    """Start or stop sending the link's grades; sent ones stay at the platform.
 
-    Raises NotFound, NotAllowed, Conflict (the platform has no column for it)."""
+    Raises NotFound, NotAllowed, Conflict (the platform has no column for it).
+    """
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
         if released and not link.line_item:
             raise Conflict(
-                "The platform has no column for this link.", link.why_not or "Follow the link there once."
+                "The platform has no gradebook column for this link.",
+                link.why_not or "Follow the link there once, then release again.",
             )
         before = {"released": link.released_at is not None}
         link.released_at = (link.released_at or utcnow()) if released else None
@@ -492,7 +503,7 @@ def release(platform: Platform, user: User, slug: str, number: int, released: bo
 def send_again(
     platform: Platform, user: User, slug: str, number: int, student: str | None = None
 ) -> LtiCourse:
-    """What failed, or waits, is due now: of one student, or of all. Raises NotFound, NotAllowed."""
+    """Send failed and waiting grades now: one student's, or all. Raises NotFound, NotAllowed."""
     now = utcnow()
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
@@ -505,7 +516,7 @@ def send_again(
         rows = course.session.scalars(query).all()
         if student is not None and not rows:
             raise NotFound(
-                f"No grade of '{student}' is known there.", "The course's page lists those that are."
+                f"There is no grade of '{student}' for this link.", "The course's page lists the grades."
             )
         for row in rows:
             _again(row, now)
@@ -515,12 +526,14 @@ def send_again(
 
 
 def unlink(platform: Platform, user: User, slug: str, number: int) -> LtiCourse:
-    """The platform's course is no longer this one; who came by it stays, and so do grades there. Raises NotFound,
-    NotAllowed."""
+    """End the link between the courses; members and sent grades stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.LTI_LINK) as course:
         row = course.session.get(LtiContextRow, number) if number < 2**31 else None
         if row is None or row.course_id != course.row.id:
-            raise NotFound(f"There is no linked course {number} in {slug}.", "The course's page lists them.")
+            raise NotFound(
+                f"There is no linked course {number} in {slug}.",
+                "The course's page lists its linked courses.",
+            )
         course.note(Action.LTI_LINK, f"/lti/{number}", before={"context": row.title}, after={"context": None})
         course.session.delete(row)
         course.session.flush()
@@ -531,7 +544,9 @@ def _link(course: OpenCourse, number: int) -> LtiLinkRow:
     row = course.session.get(LtiLinkRow, number) if number < 2**31 else None
     context = course.session.get(LtiContextRow, row.context_id) if row is not None else None
     if row is None or context is None or context.course_id != course.row.id:
-        raise NotFound(f"There is no link {number} in {course.row.slug}.", "The course's page lists them.")
+        raise NotFound(
+            f"There is no link {number} in {course.row.slug}.", "The course's page lists its links."
+        )
     return row
 
 

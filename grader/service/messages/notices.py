@@ -1,4 +1,4 @@
-"""Notices: who is told what on the site, and what waits to be mailed (``grader.service.messages.digests``)."""
+"""Notices on the site, and which of them wait to be mailed (``grader.service.messages.digests``)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _TEXT_CHARS = 300
 
 
 def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
-    """Tell each of ``users`` (ids), in the way that they chose for the kind. ``path`` is the page that shows it. What
-    they have not read yet of the same page is counted up: ten comments are one notice."""
+    """Notify each of ``users`` (ids) as they chose for the kind. ``path``: the page that shows the event. An unread
+    notice of the same page is counted up: ten comments are one notice."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
     whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
@@ -44,7 +44,7 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
             select(row)
             .where(row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None))
             .order_by(row.id)
-            # A mail that has begun meanwhile does not tell of this.
+            # A mail that began meanwhile does not include this.
             .with_for_update()
         )
     }
@@ -55,7 +55,7 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
         if (present := unread.get(user)) is not None:
             present.text, present.created_at, present.count = text, now, present.count + 1
             present.on_site, present.mail_due = choice.site, choice.mail
-            # A mail that is being sent tells what it was before.
+            # A mail that is being sent has the previous text.
             present.mail_id = present.mail_begun_at = None
             present.mail_tries = 0
             continue
@@ -83,7 +83,7 @@ def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[
 def list_notices(
     platform: Platform, user: User, limit: int = 50, older_than: int | None = None
 ) -> NoticeList:
-    """One's own, the newest first, at most ``limit`` (up to 200); ``older_than`` is the id of one to begin behind."""
+    """The user's own, newest first, at most ``limit`` (up to 200); ``older_than``: begin after this id."""
     row = NoticeRow
     query = select(row).where(row.user_id == user.id, row.on_site).order_by(row.id.desc())
     if older_than is not None:
@@ -106,7 +106,7 @@ def _view(row: NoticeRow) -> NoticeView:
 
 
 def unread(platform: Platform, user: User) -> int:
-    """How many notices one has not read."""
+    """The number of the user's unread notices."""
     with platform.sessions() as session:
         return _unread(session, user.id)
 
@@ -118,7 +118,7 @@ def _unread(session: Session, user: int) -> int:
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
-    """Of one's own alone; what is not there is passed over. What was read is not mailed any more."""
+    """Only the user's own; unknown ones are ignored. Read notices are no longer mailed."""
     row = NoticeRow
     own = update(row).where(row.user_id == user.id, row.read_at.is_(None))
     if body.ids is not None:
@@ -129,7 +129,7 @@ def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
 
 
 def choices(platform: Platform, user: User) -> NoticeChoices:
-    """What one is told of, and how."""
+    """The user's choices by kind."""
     with platform.sessions() as session:
         row = NoticeChoiceRow
         stored = {it.kind: it for it in session.scalars(select(row).where(row.user_id == user.id))}
@@ -148,7 +148,7 @@ def choices(platform: Platform, user: User) -> NoticeChoices:
 
 
 def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeChoices:
-    """Turn kinds on and off. Of one that is turned off nothing is mailed, also nothing that waits."""
+    """Turn kinds on and off. A kind that is off is not mailed, not even its waiting notices."""
     with writing(platform.sessions) as session:
         for choice in body.choices:
             put_choice(session, user.id, choice)

@@ -1,4 +1,4 @@
-"""How the platform is, on one page for its staff, and the ways to set it right that need no shell."""
+"""The state of the platform on one page for its staff, and repairs that need no shell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ERROR_CHARS = 300
 
 
 def overview(platform: Platform, user: User) -> Operations:
-    """Everything at one moment. Raises NotAllowed."""
+    """All of the same moment. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.OPERATIONS_READ)
         now = clock(session)
@@ -94,7 +94,7 @@ def _hour(hour: datetime, ended: dict[datetime, list[tuple[State, float | None]]
 
 
 def _part(values: Sequence[float], share: float) -> float | None:
-    """The value below which that share of ``values``, which are in order, lies."""
+    """The quantile of sorted ``values``."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
@@ -113,8 +113,8 @@ def _failures(session: Session) -> list[OurFailure]:
 
 
 def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> Requeued:
-    """Queue again what failed by our fault; none named: all of it. ``user`` is None for a command on the server's
-    machine. Raises NotAllowed, NotFound, Conflict."""
+    """Queue again submissions that failed through the platform's fault; without names all of them. ``user`` None: a
+    command on the server. Raises NotAllowed, NotFound, Conflict."""
     if user is not None:
         with platform.sessions() as session:
             permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)

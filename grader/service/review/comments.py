@@ -1,7 +1,7 @@
 """Comments on submissions: staff write them on lines or on the whole source, the student replies.
 
-Staff are those of a course that it was handed in for; of what belongs to no course, the platform's. A draft is for
-them alone, and so is every comment of theirs while an assignment's feedback waits to be released.
+Staff are those of a course that it was handed in for, or the platform's if there is none. Drafts are visible to staff
+only, and so are all of their comments while an assignment's feedback is unreleased.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from grader.service.submissions import submissions
 
 @dataclass(frozen=True)
 class _Discussion:
-    """The comments of a submission, and what ``user`` may do with them."""
+    """A submission's comments, and the rights of ``user``."""
 
     session: Session
     row: SubmissionRow
@@ -67,11 +67,12 @@ class _Discussion:
         return self.session.scalars(query).all()
 
     def find(self, number: int) -> CommentRow:
-        """One that ``user`` may see. Raises NotFound."""
+        """A comment that ``user`` may see. Raises NotFound."""
         found = self.session.get(CommentRow, number) if number < 2**31 else None
         if found is None or found.submission_id != self.row.id or not self.sees(found):
             raise NotFound(
-                f"There is no comment {number} on {self.row.public_id}.", "`grader comments` lists them."
+                f"Submission {self.row.public_id} has no comment {number}.",
+                "`grader comments` lists its comments.",
             )
         return found
 
@@ -93,13 +94,13 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_taught(session: Session, row: SubmissionRow) -> bool:
-    """Whether it was handed in for a course."""
+    """True if it was handed in for a course."""
     query = select(SubmissionRow.id).where(SubmissionRow.id == row.id, taught.belongs())
     return session.scalar(query) is not None
 
 
 def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
-    """What ``user`` may read, by lines. Raises NotFound."""
+    """The comments that ``user`` may read, by line. Raises NotFound."""
     with platform.sessions() as session:
         return _view(_open(session, user, submission))
 
@@ -112,12 +113,12 @@ def add(platform: Platform, user: User, submission: str, body: CommentBody) -> C
         thread = _thread(talk, body.thread) if body.thread is not None else None
         if not talk.writes and not (talk.own and thread is not None):
             raise NotAllowed(
-                "Comments are for the staff of the author's course.",
-                "Reply to one of theirs." if talk.own else "",
+                "Only the staff of the author's course can begin a comment.",
+                "You can reply to their comments." if talk.own else "",
             )
         last = body.last_line or body.first_line
         if last is not None and last > _lines(talk.row):
-            raise BadRequest(f"The source has {_lines(talk.row)} lines.", "Comment on lines that are there.")
+            raise BadRequest(f"The source has only {_lines(talk.row)} lines.", "Comment on existing lines.")
         comment = CommentRow(
             submission_id=talk.row.id,
             thread_id=thread.id if thread is not None else None,
@@ -139,13 +140,17 @@ def add(platform: Platform, user: User, submission: str, body: CommentBody) -> C
 def _check_room(talk: _Discussion) -> None:
     query = select(func.count()).select_from(CommentRow).where(CommentRow.submission_id == talk.row.id)
     if (talk.session.scalar(query) or 0) >= limits.COMMENTS:
-        raise TooMany(f"{talk.row.public_id} has {limits.COMMENTS} comments.", "Talk about it in person.")
+        raise TooMany(
+            f"Submission {talk.row.public_id} already has {limits.COMMENTS} comments.", "Continue in person."
+        )
 
 
 def _thread(talk: _Discussion, number: int) -> CommentRow:
     found = talk.find(number)
     if found.thread_id is not None:
-        raise BadRequest(f"{number} is a reply.", f"Reply to the thread {found.thread_id}.")
+        raise BadRequest(
+            f"Comment {number} is a reply, so nobody can reply to it.", f"Reply to thread {found.thread_id}."
+        )
     return found
 
 
@@ -161,13 +166,13 @@ def _lines(row: SubmissionRow) -> int:
 
 
 def change(platform: Platform, user: User, submission: str, number: int, body: CommentChange) -> CommentList:
-    """Say something else, send a draft, or resolve a thread and open it again. What it said before is kept for staff.
-    Raises NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
+    """Edit the text, send a draft, resolve a thread or open it again. Earlier texts are kept for staff. Raises
+    NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
         if comment.deleted_at is not None:
-            raise Conflict(f"Comment {number} was deleted.", "Write another one.")
+            raise Conflict(f"Comment {number} is deleted.", "Write a new one.")
         if body.text is not None or body.send:
             _check_own(talk, comment)
         if body.text is not None and (text := _text(body.text)) != comment.text:
@@ -188,27 +193,27 @@ def change(platform: Platform, user: User, submission: str, number: int, body: C
 
 def _check_own(talk: _Discussion, comment: CommentRow) -> None:
     if comment.author_id != talk.user.id:
-        raise NotAllowed("A comment is changed by its author.", "Write a reply.")
+        raise NotAllowed("Only its author can change a comment.", "Write a reply.")
 
 
 def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
     if comment.thread_id is not None:
-        raise BadRequest("A whole thread is resolved.", f"Its number is {comment.thread_id}.")
+        raise BadRequest("Only whole threads can be resolved.", f"Resolve thread {comment.thread_id}.")
     if not (talk.writes or talk.own):
-        raise NotAllowed("A thread is resolved by its student or the course's staff.")
+        raise NotAllowed("Only its student or the course's staff can resolve a thread.")
     if resolved != (comment.resolved_at is not None):
         comment.resolved_at = utcnow() if resolved else None
         comment.resolved_by = talk.user.id if resolved else None
 
 
 def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
-    """Delete a comment of one's own, or as staff anyone's: that it was there stays visible, what it said is kept for
-    staff. A draft that nobody replied to goes without a trace. Raises NotFound, NotAllowed."""
+    """Delete one's own comment, or as staff any. That it existed stays visible, and its text is kept for staff. A draft
+    without replies is removed entirely. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
         if not (comment.author_id == user.id or talk.writes):
-            raise NotAllowed("A comment is deleted by its author or the course's staff.")
+            raise NotAllowed("Only its author or the course's staff can delete a comment.")
         replied = session.scalar(select(CommentRow.id).where(CommentRow.thread_id == comment.id).limit(1))
         if comment.draft and replied is None:
             session.delete(comment)
@@ -221,14 +226,14 @@ def remove(platform: Platform, user: User, submission: str, number: int) -> Comm
 
 
 def _keep(talk: _Discussion, comment: CommentRow) -> None:
-    """What it says now, before it says something else."""
+    """Store the current text before it changes."""
     talk.session.add(
         CommentEditRow(comment_id=comment.id, by_id=talk.user.id, text=comment.text, until=utcnow())
     )
 
 
 def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> None:
-    """What staff do is in the log; what they say is not."""
+    """The log records staff actions, not their texts."""
     if not talk.writes:
         return
     course = submissions.course_of(talk.session, talk.user, talk.row)
@@ -237,7 +242,7 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
-    """The student of what staff say, staff of what the student says."""
+    """Notify the student of staff's comments, and staff of the student's."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row
@@ -265,12 +270,12 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
 
 
 def path_of(submission: str) -> str:
-    """The page that shows a submission's comments."""
+    """The page with a submission's comments."""
     return f"/submissions/{submission}#comments"
 
 
 def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
-    """Tell the ``students`` (ids) who have comments on what counts for an assignment, now that they are released."""
+    """Notify ``students`` (ids) who have comments on submissions for an assignment, now that they are released."""
     comment, it = CommentRow, SubmissionRow
     found = session.execute(
         select(it.user_id, it.public_id, it.challenge)

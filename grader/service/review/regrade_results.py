@@ -1,4 +1,4 @@
-"""What a regrade changes: of each submission, and of the grades that are computed from them."""
+"""Effects of a regrade: on each submission, and on the grades computed from them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ENDED = (State.FAILED, State.CANCELLED)
 
 
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
-    """With each submission, and the grades and ranks that it changes, of those that ``user`` may read."""
+    """With each submission, and the changed grades and ranks that ``user`` may read."""
     found = regrades.items(session, row.id)
     schemes = _schemes(platform, {it.first.challenge for it in found})
     pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
@@ -111,7 +111,7 @@ def _points(side: Side, scheme: Scheme | None, resolution: float) -> float | Non
 def _change(
     state: State, before: Side, after: Side, points: Sequence[float | None], resolution: float
 ) -> Change:
-    """``state`` of the judgement ``after``; ``points`` of both."""
+    """``state``: of the judgement ``after``; ``points`` of both."""
     if state is not State.DONE:
         return Change.FAILED if state in _ENDED else Change.WAITING
     first, second = (before.accepted, points[0] or 0.0), (after.accepted, points[1] or 0.0)
@@ -129,13 +129,13 @@ _ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGE
 
 
 def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
-    """What staff should look at first."""
+    """Sorts what staff should look at first."""
     ratio = pair.time_ratio or 1.0
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """Those that differ between what counts now and what would if all that is judged were published."""
+    """Grades that would change if everything judged so far were published."""
     judged = frozenset(it.after.id for it in found if it.after.state is State.DONE)
     students = {it.first.user_id for it in found if it.after.state is State.DONE}
     challenges = {it.first.challenge for it in found}
@@ -155,7 +155,7 @@ def _grades(platform: Platform, session: Session, user: User, found: Sequence[It
 def _boards(
     platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
 ) -> list[RegradedBoard]:
-    """The live boards of competitions that staff may read, unless a final or the results settled them."""
+    """Live boards of competitions that staff may read, unless a final or the results settled them."""
     places = {
         (it.first.competition_id, it.first.device) for it in found if it.first.competition_id is not None
     }
@@ -243,12 +243,12 @@ def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> 
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
-    """Seconds that so many on each device take one worker of it; None where nothing is known of one."""
+    """Seconds that the judgements on each device take one worker of it; None if a device's times are unknown."""
     return _takes_s(devices, _seconds(session, set(devices)))
 
 
 def _seconds(session: Session, devices: set[str]) -> dict[str, float | None]:
-    """Of one judgement on each device."""
+    """Of one judgement, by device."""
     return {device: mean_seconds(session, device) for device in devices}
 
 

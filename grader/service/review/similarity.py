@@ -1,9 +1,9 @@
-"""Which submissions of an assignment resemble each other: compared when staff ask, kept, and decided by a person.
+"""Similar submissions of an assignment: compared when staff ask, stored, and decided by a person.
 
-What counts of each student is compared: with the others', with what was accepted before the assignment opened and is no
-classmate's, and with the staff's solution; the starter weighs nothing. Of what was handed in elsewhere staff are told
-that it resembles, but neither whose it is nor what it says, unless they may read it anyway. A pair marks the reports of
-the course for staff, and for the students once staff confirmed it.
+Each student's counted submission is compared with the others', with submissions accepted before the assignment opened
+by people outside the course, and with the staff's solution; the starter has no weight. Staff learn that a submission
+from elsewhere is similar, but neither its author nor its text, unless they may read it anyway. A pair marks the reports
+of the course for staff, and for the students once staff confirmed it.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ from grader.service.platform import Platform
 from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
-# Ids of what was not submitted.
+# Ids of sources that are not submissions.
 _SOLUTION = ""
 # The newest of earlier submissions, one of each author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
-# Of this process, whose requests would wait behind them.
+# In a process, so its other requests would wait.
 _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them or one of the
-    two was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
+    """Compare the submissions that count now. Pairs that are no longer similar go, unless staff decided about them or
+    one side was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -107,7 +107,7 @@ def _asked(
             sources = [
                 Source(it.public_id, str(it.user_id), it.source, language)
                 for it in own
-                # Of a deleted account's nothing is left to compare.
+                # A deleted account has no source to compare.
                 if it.language is language and it.source
             ]
             if not sources:
@@ -127,8 +127,8 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """What others had accepted before the assignment opened: earlier years, and whoever solved it for themselves. What
-    was handed in within a competition is that one's to show."""
+    """Others' submissions accepted before the assignment opened: of earlier years and of people who solved it for
+    themselves. Submissions within a competition are left out."""
     it = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -151,7 +151,7 @@ def _earlier(
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None where its folder is broken or gone: what was submitted can be compared all the same."""
+    """None if its folder is broken or gone: submissions can still be compared."""
     try:
         return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
@@ -164,7 +164,7 @@ def _solution(challenge: Challenge, language: Language) -> str | None:
 
 
 def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """All pairs, or the lines alike of two. In a process of its own: see ``grader/similarity/__main__.py``."""
+    """All pairs, or the similar lines of two, in a process of its own: see ``grader/similarity/__main__.py``."""
     given = {
         "language": asked.language.value,
         "starter": asked.starter,
@@ -176,7 +176,7 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
     }
     command = [sys.executable, "-m", "grader.similarity"]
     if not _ROOM.acquire(blocking=False):
-        raise TooMany("Others' sources are being compared.", "Try again in a minute.")
+        raise TooMany("Another comparison is running.", "Try again in a minute.")
     try:
         ran = subprocess.run(
             command,
@@ -188,8 +188,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
         )
     except subprocess.TimeoutExpired as error:
         raise Unreachable(
-            f"{len(asked.sources)} sources were not compared within {_PATIENCE_SECONDS:.0f} s.",
-            "Try again when the server has less to do.",
+            f"Comparing {len(asked.sources)} sources took longer than {_PATIENCE_SECONDS:.0f} s.",
+            "Try again when the server is less busy.",
         ) from error
     finally:
         _ROOM.release()
@@ -207,7 +207,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # First the assignment's own, by who was earlier in the alphabet of ids.
+        # First the assignment's own, by id.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -222,7 +222,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
                 assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
             )
         )
-    # What was deleted with an account cannot be compared again: what was found of it stays.
+    # Sources deleted with an account cannot be compared again, so their pairs stay.
     incomparable = {
         it.public_id for it in _names(session, [id_ for key in kept for id_ in key]).values() if not it.source
     }
@@ -247,7 +247,7 @@ def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
 
 
 def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """What the last comparison found, most alike first. Raises NotFound, NotAllowed."""
+    """The last comparison, most similar first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         run = opened.session.get(SimilarityRunRow, row.id)
@@ -316,8 +316,8 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and which lines say the same. Of what the reader may not read there are the numbers of
-    these lines alone. Raises NotFound, NotAllowed, TooMany."""
+    """Both sources of a pair and their similar lines. Of a source that the reader may not read, only these lines'
+    numbers. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
@@ -332,13 +332,13 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         ]
     left = found.get(kept.submission)
     if left is None or view.left.submission is None:
-        raise NotFound("The submission of this pair was deleted, or is not this course's any more.")
+        raise NotFound("A submission of this pair was deleted, or no longer belongs to this course.")
     challenge = _challenge(platform, kept.challenge)
     if kept.other == _SOLUTION:
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Weights are of what is compared now; what counts of the two may have changed since.
+    # Weights are of the submissions compared now; other submissions may count since.
     of_language = next((it for it in asked if it.language is left.language), None)
     now = {it.id: it for it in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
@@ -361,15 +361,15 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
 def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow:
     kept = opened.session.get(SimilarPairRow, number)
     if kept is None or kept.assignment_id != row.id:
-        raise NotFound(f"There is no pair {number} of {row.slug}.", "Compare again: it may be gone.")
+        raise NotFound(f"{row.slug} has no pair {number}.", "Compare again: the pair may be gone.")
     return kept
 
 
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest where a pair is
-    confirmed without a reason."""
+    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest if a pair is confirmed
+    without a reason."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

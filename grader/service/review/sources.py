@@ -1,7 +1,7 @@
-"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, made while it is read.
+"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, produced while it is read.
 
-Names in it are made of what never changes, so an archive that is made again has the same files. Its manifest, which
-comes first, says whose each one is and what became of it.
+File names are made of permanent data, so a repeated archive has the same files. Its manifest comes first, with each
+file's author and verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grader.service.courses import assignments, courses, gradebook, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Sources in memory at once: 256 KiB each at most.
+# Sources in memory at once, at most 256 KiB each.
 _BATCH = 50
 _CHUNK_BYTES = 64 * 1024
 _FILE_MODE = 0o644 << 16
@@ -38,7 +38,7 @@ _FILE_MODE = 0o644 << 16
 
 @dataclass(frozen=True)
 class Archive:
-    """``name`` is the file's; ``chunks`` are made as they are read."""
+    """``name``: of the file; ``chunks`` are produced as they are read."""
 
     name: str
     files: int
@@ -46,8 +46,8 @@ class Archive:
 
 
 def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
-    """What its students handed in for it; with ``counted`` only what their points come of. Raises
-    NotFound, NotAllowed."""
+    """Submissions of the assignment's students; with ``counted`` only those behind their points. Raises NotFound,
+    NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
         members = {
@@ -61,7 +61,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
         parts = assignments.assigned_by(session, row)
         found = _read(
             session,
-            # The rule says as much, but an index finds these.
+            # The rule implies this, but an index finds these.
             SubmissionRow.challenge.in_(parts),
             SubmissionRow.created_at >= row.open_at,
             taught.belongs(AssignmentRow.id == row.id),
@@ -87,7 +87,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
 
 
 def of_competition(platform: Platform, user: User, slug: str) -> Archive:
-    """What was handed in within a competition. Raises NotFound, NotAllowed."""
+    """Submissions within a competition. Raises NotFound, NotAllowed."""
     competitions.check(platform, user, slug, Action.SOURCES_ANY)
     with competitions.reading(platform, user, slug) as opened:
         session = opened.session
@@ -116,7 +116,7 @@ def of_competition(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
-    """Whatever was handed in for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
+    """All submissions for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.SOURCES_ANY)
         platform.catalogue.load(slug)
@@ -126,7 +126,7 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
-    """Ids of rows and what the manifest says of each, the oldest first. Sources stay where they are."""
+    """Row ids and manifest entries, oldest first. Sources are not read yet."""
     row = SubmissionRow
     found = session.execute(
         select(
@@ -165,7 +165,7 @@ def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int,
 
 
 def _path(it: Any) -> str:
-    """Of letters, digits, ``.``, ``_`` and ``-`` alone, as are names of users and challenges."""
+    """Only letters, digits, ``.``, ``_`` and ``-``, like names of users and challenges."""
     return f"{it.challenge}/{it.name}/{it.created_at:%Y%m%dT%H%M%SZ}-{it.public_id}{it.language.suffix}"
 
 
@@ -181,7 +181,7 @@ def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSo
 
 
 class _Sink:
-    """A file that is only written, and forgets what was taken from it."""
+    """A write-only file that forgets what was taken from it."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -1,5 +1,5 @@
-"""Voiding a result: it stays where it is, with a reason that its author reads, and does not count until staff take that
-back. The platform's staff void it everywhere, those of a course in that course alone."""
+"""Voiding a result: it stays, with a reason that its author reads, and does not count until staff restore it. The
+platform's staff void it everywhere, a course's staff in that course only."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Take a result off boards, grades and standings, or off the grades of a course; or give another reason. The
-    attempt stays used.
+    """Take a result off boards, grades and standings, or off a course's grades; or change the reason. The attempt stays
+    used.
 
-    Raises NotFound, NotAllowed, BadRequest, and Conflict where there is no result.
+    Raises NotFound, NotAllowed, BadRequest, and Conflict if there is no result.
     """
     with writing(platform.sessions) as session:
         void_in(platform, session, user, submission, body.reason, body.course)
@@ -47,12 +47,12 @@ def void(platform: Platform, user: User, submission: str, body: VoidBody) -> Sub
 def void_in(
     platform: Platform, session: Session, user: User, submission: str, reason: str, course: str | None = None
 ) -> None:
-    """The same within a transaction of the caller's."""
+    """The same within the caller's transaction."""
     row = _locked(session, user, submission)
     where = _where(session, user, row, course)
     if row.kind is JudgingReason.RUN or row.state is not State.DONE:
         raise Conflict(
-            f"There is no result of {row.public_id} to void.", "Only a submission that is done has one."
+            f"Submission {row.public_id} has no result to void.", "Only finished submissions have one."
         )
     reason = audit.tidy_reason(reason, needed=True)
     if where is None:
@@ -85,7 +85,7 @@ def _void_everywhere(
 
 
 def restore(platform: Platform, user: User, submission: str, course: str | None = None) -> SubmissionView:
-    """The result counts again. Raises NotFound (also where it is not void), NotAllowed."""
+    """The result counts again. Raises NotFound (also if it is not void), NotAllowed."""
     with writing(platform.sessions) as session:
         row = _locked(session, user, submission)
         where = _where(session, user, row, course)
@@ -100,7 +100,7 @@ def _restore_everywhere(platform: Platform, session: Session, user: User, row: S
     known = session.get(VoidRow, row.id)
     if known is None:
         slugs = [slug for slug, _ in voids.of_courses(session, [row.id]).get(row.id, [])]
-        hint = f"It is in the course {slugs[0]} alone: name it." if slugs else ""
+        hint = f"It is void in course {slugs[0]} only: name the course." if slugs else ""
         raise NotFound(f"The result of {row.public_id} is not void.", hint)
     _note(session, user, row, known.reason, None)
     session.delete(known)
@@ -114,8 +114,8 @@ def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequenc
     present = [(it, found) for it, found in known if found is not None]
     if not present:
         everywhere = session.get(VoidRow, row.id) is not None
-        hint = "The platform's staff voided it everywhere: ask them." if everywhere else ""
-        raise NotFound(f"The result of {row.public_id} is not void in {where[0].slug}.", hint)
+        hint = "The platform's staff voided it everywhere. Ask them." if everywhere else ""
+        raise NotFound(f"The result of {row.public_id} is not void in course {where[0].slug}.", hint)
     for it, found in present:
         _note(session, user, row, found.reason, None, it)
         session.delete(found)
@@ -125,12 +125,12 @@ def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequenc
 def _where(
     session: Session, user: User, row: SubmissionRow, course: str | None
 ) -> Sequence[CourseRow] | None:
-    """The courses in which ``user`` decides of the result; None is everywhere. Raises NotFound, NotAllowed."""
+    """Courses in which ``user`` may decide about the result; None is everywhere. Raises NotFound, NotAllowed."""
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
         if opened.row.id not in {it.id for it in found}:
-            raise NotFound(f"{row.public_id} was not handed in for the course {opened.row.slug}.")
+            raise NotFound(f"{row.public_id} was not handed in for course {opened.row.slug}.")
         return [opened.row]
     if permissions.may(permissions.standings(session, user), Action.VOID_ANY):
         return None
@@ -146,7 +146,7 @@ def _note(
     after: str | None,
     course: CourseRow | None = None,
 ) -> None:
-    """In the log of every course in which it counts, whichever voids it; else in the platform's."""
+    """In the log of every course in which it counts, wherever it is voided; else in the platform's."""
     only = {"course": course.slug} if course is not None else {}
     numbers: list[int | None] = [it.id for it in authority.courses_of(session, row)]
     for number in numbers or [None]:
@@ -163,7 +163,7 @@ def _note(
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
-    """Its author, and in a competition the team: it is the team's result."""
+    """Notify its author, and in a competition the team, whose result it is."""
     notices.tell(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
         slug = session.get_one(CompetitionRow, row.competition_id).slug
@@ -172,8 +172,8 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """What somebody decides of a result: ``courses`` are those (slugs) in which they may void it, ``everywhere``
-    whether they may on all boards, too. ``void``: what they void unless they name a course is void already."""
+    """A person's rights over a result: ``courses`` (slugs) in which they may void it; ``everywhere``: on all boards,
+    too; ``void``: whether it is void where they would void it without naming a course."""
 
     everywhere: bool
     courses: Sequence[str]
@@ -181,7 +181,7 @@ class Power:
 
 
 def power(platform: Platform, user: User, submission: str) -> Power | None:
-    """None: they decide nothing of it. Raises NotFound."""
+    """None if they have no such right. Raises NotFound."""
     with platform.sessions() as session:
         row = _first(session, user, submission)
         try:
@@ -201,7 +201,7 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """What was handed in, also where one of its judgements is named. Raises NotFound."""
+    """The submission itself, also if one of its judgements is named. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 

@@ -1,4 +1,4 @@
-"""How far a student has come: what the API, the command line and the pages show of it."""
+"""A student's progress, for API, command line and pages."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from grader.service.platform import Platform
 def progress(
     platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
 ) -> Progress:
-    """By track, in the order of the curriculum. Staff may ask for the progress ``of`` anyone. ``challenges``: what
-    ``seen_challenges`` said already.
+    """By track, in the curriculum's order. Staff may ask for the progress ``of`` anyone. ``challenges``: the result of
+    ``seen_challenges``, if known.
 
-    Raises NotAllowed where a student asks for someone else's, NotFound where there is no such user.
+    Raises NotAllowed if a student asks for somebody else's, NotFound if there is no such user.
     """
     if of is not None and of.lower() != user.name.lower() and not user.staff:
-        raise NotAllowed("Only staff may see the progress of others.", "Leave the name out.")
+        raise NotAllowed("Only staff can see other people's progress.", "Leave out the name to see yours.")
     with platform.sessions() as session:
         asked = session.scalar(select(UserRow).where(UserRow.name_key == (of or user.name).lower()))
         if asked is None:
-            raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "See how the name is spelt.")
+            raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "Check the spelling of the name.")
         tried = attempts.of_user(session, asked.id)
     return sum_up(platform, asked.name, tried, user, challenges)
 
@@ -45,7 +45,7 @@ def sum_up(
     viewer: User | None,
     challenges: Sequence[Challenge] | None = None,
 ) -> Progress:
-    """What ``tried`` comes to, over the challenges that ``viewer`` sees."""
+    """The result of ``tried`` over the challenges that ``viewer`` sees."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
@@ -111,12 +111,12 @@ def _mark(tried: Sequence[Attempts]) -> Mark:
 
 
 def _best(found: Iterable[Best]) -> Best | None:
-    """One that was reached on a GPU before any that was not."""
+    """GPUs before other devices."""
     return max(found, key=lambda it: (it.representative, it.speedup), default=None)
 
 
 def _next(lines: Sequence[ChallengeProgress]) -> str | None:
-    """The first that is not solved and builds on nothing unsolved, else the first that is not solved."""
+    """The first unsolved one that builds on nothing unsolved, else the first unsolved one."""
     left = [line for line in lines if line.mark is not Mark.SOLVED]
     ready = [line for line in left if not line.missing]
     return next((line.slug for line in [*ready, *left]), None)

@@ -1,5 +1,4 @@
-"""Search for the operator: any submission, by what it was and what became of it, with the ids to find it by in the
-logs."""
+"""Search for operators: any submission, by its properties and outcome, with the ids that logs use."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """Everything that is None is any. ``since_days``: submitted so lately. ``runs``: these instead of what counts."""
+    """None matches everything. ``since_days``: submitted in these last days. ``runs``: these instead of submissions."""
 
     challenge: str | None = None
     user: str | None = None
@@ -57,7 +56,7 @@ class SearchFilter:
 
 
 def entries(platform: Platform, wanted: SearchFilter, limit: int | None = None) -> Iterator[FoundSubmission]:
-    """The newest first. Sources and reports stay where they are."""
+    """Newest first, without sources and reports."""
     with reading_on(platform.sessions) as session:
         found = _select(*wanted.conditions()).order_by(
             SubmissionRow.created_at.desc(), SubmissionRow.id.desc()
@@ -100,7 +99,7 @@ def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[F
 
 
 def as_csv(found: Iterator[FoundSubmission], bom: bool = False) -> Iterator[str]:
-    """Lines of a table for spreadsheets."""
+    """Rows for spreadsheets."""
     yield (spreadsheet.BOM if bom else "") + spreadsheet.row(_COLUMNS)
     for it in found:
         values = it.model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""Where a submission stands in its queue, how long it may take, and what it waits for, in words."""
+"""A submission's place in its queue, its expected wait, and the reason in words."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
-# In a queue of no more than this nobody is overtaken for long.
+# In a queue no longer than this nobody is overtaken for long.
 _FEW = 4
-# Who waits longer is overtaken by more, who make it wait longer: so often at most, and until it changes no more.
+# A longer wait means more overtaking, which means a longer wait: at most this many rounds, until it stops changing.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Fewer seconds say nothing of how many come.
+# Fewer seconds do not tell how many submissions come.
 _SEEN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class QueueWorkers:
-    """Who serves one queue: the workers that take what waits there, those whose host starts no sandboxes now, those
-    that staff drain, and when the last of all reported, where there is none.
-    """
+    """Workers of one queue: those that serve it, those whose host cannot start sandboxes now, those that are drained,
+    and when the last of all reported if there are none."""
 
     serving: Collection[str]
     faulty: Collection[str] = ()
@@ -64,27 +63,27 @@ class QueueSnapshot:
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Of what waits, by the number of its row; 1 = next."""
+        """Places of waiting submissions by row id; 1 = next."""
         return {it.id: place for place, it in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
-        """1 = next; None where it does not wait (any more)."""
+        """1 = next; None if it is not waiting."""
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
-        """None where it cannot be known: nothing was judged yet, no worker is alive, or staff have to act first."""
+        """None if unknown: nothing was judged yet, no worker is alive, or staff have to act first."""
         if row.id not in self.places or self._obstacle(row) is not None:
             return None
         return self.waits.get(row.id)
 
     @cached_property
     def waits(self) -> dict[int, float]:
-        """Seconds until each begins: what is ahead now, shared among the workers, and who is expected to overtake it
-        meanwhile. Empty where that cannot be known."""
+        """Seconds until each begins: the work ahead shared among the workers, and the expected overtaking meanwhile.
+        Empty if unknown."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        # When each worker is free, the first one first; and when each author's running ones have ended.
+        # When each worker is free, soonest first; and when each author's running submissions end.
         free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
         ends: dict[int, float] = defaultdict(float)
         for held in self.running.values():
@@ -119,7 +118,7 @@ class QueueSnapshot:
 
     @property
     def overdue(self) -> bool:
-        """Whether every worker is held up by a submission that takes longer than usual."""
+        """True if every worker is held up by a submission that takes longer than usual."""
         known = self.durations
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
@@ -134,15 +133,15 @@ class QueueSnapshot:
         if obstacle := self._obstacle(row):
             return obstacle
         since = row.created_at if row.rejudge_of is None else None
-        slow = " What is judged now takes longer than usual." if self.overdue else ""
+        slow = " The current one takes longer than usual." if self.overdue else ""
         if place > 1:
             ahead = "One submission is" if place == 2 else f"{place - 1} submissions are"
             return WaitsFor(reason=WaitReason.AHEAD, text=f"{ahead} ahead of it.{slow}", since=since)
-        text = f"It is next: the first worker that is free takes it.{slow}"
+        text = f"It is next: the first free worker takes it.{slow}"
         if len(self.waiting) > 1 and row.kind is not JudgingReason.FINAL and self._busy(row.user_id):
             text = (
-                "It is next once its author's submission that is judged now has ended; until then a free worker "
-                f"takes others' first.{slow}"
+                "It is next once its author's running submission ends; until then a free worker "
+                f"takes other people's first.{slow}"
             )
         return WaitsFor(reason=WaitReason.NEXT, text=text, since=since)
 
@@ -162,15 +161,15 @@ class QueueSnapshot:
 
 
 class _Line:
-    """Those of one priority that wait, in the order in which workers take them."""
+    """Waiting submissions of one priority, in the order in which workers take them."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
         self._passed: list[Waiting] = []
 
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
-        """Who a worker takes that is free in ``at`` seconds: the first of whose author's none is judged then, else the
-        first. ``ends``: when an author's last one has ended."""
+        """The next submission for a worker that is free in ``at`` seconds: the first whose author has none running
+        then, else the first. ``ends``: when an author's last one ends."""
         for index, it in enumerate(self._passed):
             if ends.get(it.user, 0.0) <= at:
                 return self._passed.pop(index)
@@ -182,9 +181,9 @@ class _Line:
 
 
 def _done(free: Sequence[float], seconds: float, each: float) -> float:
-    """When one can begin that lets others of ``seconds`` together go first, about ``each`` seconds each: the workers
-    take these as they are ``free``."""
-    # One that is free within the time that one takes has as large a part in them as the first.
+    """When a submission can begin that lets others of ``seconds`` in total go first, about ``each`` seconds each: the
+    workers take these as they become ``free``."""
+    # A worker that is free before one of them would end has as large a share in them as the first.
     begins = [max(free[0], it - each) for it in free]
     begins.append(math.inf)
     for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
@@ -197,8 +196,8 @@ def _done(free: Sequence[float], seconds: float, each: float) -> float:
 
 @dataclass(frozen=True)
 class Expected:
-    """Who else will come, as far as those tell who came lately: so much that each second of it is ``load`` seconds of
-    a worker, until ``closes`` (the deadline of what they are for), each put back by ``back`` seconds."""
+    """Submissions that are expected to come, judging by recent ones: each second brings ``load`` seconds of one worker,
+    until ``closes`` (the deadline that they are for), each put back by ``back`` seconds."""
 
     priority: int
     back: float
@@ -206,7 +205,7 @@ class Expected:
     closes: datetime | None
 
     def before(self, it: Waiting, now: float, wait: float) -> float:
-        """Seconds of a worker that those take who overtake ``it`` while it waits for ``wait`` seconds."""
+        """Worker seconds of those that overtake ``it`` while it waits for ``wait`` seconds."""
         if self.priority < it.priority:
             return 0.0
         seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
@@ -218,7 +217,8 @@ class Expected:
 def expected(
     arrivals: Iterable[Arrival], closing: Closing, known: Durations, now: datetime
 ) -> list[Expected]:
-    """As ``arrivals`` came until ``now``, others come. Who came before a deadline tells nothing of who comes after."""
+    """Others come at the rate of ``arrivals`` until ``now``. Arrivals before a deadline tell nothing about those after
+    it."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
     for it in arrivals:
         closes, seen = closing.of(it.work.challenge, it.competition), order.ARRIVALS
@@ -231,8 +231,8 @@ def expected(
 
 
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
-    """The queue of ``device`` as it is now."""
-    # The workers' clock: what runs has run since a time of theirs.
+    """The current queue of ``device``."""
+    # The workers' clock: running times count from it.
     now = clock(session)
     compilers = compilers_of(session, now, silent_s)
     compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
@@ -256,14 +256,14 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
 
 
 def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> QueueWorkers:
-    """Who judges on ``device``."""
+    """Workers that judge on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
     return _queue_workers(there, seen)
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
-    """Who compiles, beside a device or alone."""
+    """Workers that compile, alone or next to a device."""
     there = workers.compiling(session, now, silent_s)
     if not there:
         there = workers.compiling(session, now, silent_s, drained=True)
@@ -293,15 +293,15 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
         return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)
     if those.draining:
         since = max(row.drained_at for row in those.draining if row.drained_at is not None)
-        text = f"Staff are taking out of work every worker that {does}; it is kept until one is back."
+        text = f"Staff are draining every worker that {does}; it stays queued until one is back."
         return WaitsFor(reason=WaitReason.DRAINING, text=text, since=since)
-    text = f"No worker that {does} is running; it is kept until one is back."
+    text = f"No worker that {does} is running; it stays queued until one is back."
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# A queue this short is read for each request: it costs little, and its numbers are watched one by one.
+# A queue this short is read for each request: it costs little, and people watch its numbers closely.
 _SHORT = 50
-# Of a longer one, a place is at most this old, and a newcomer has none at first.
+# In a longer one, places are at most this old, and a new submission has none at first.
 _KEPT_SECONDS = 1.0
 _MISSING_SECONDS = 0.25
 
@@ -313,17 +313,17 @@ class _Kept:
 
 
 class QueueSnapshots:
-    """Of one process; devices are few."""
+    """Of one process; there are few devices."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
-        # One at a time: who comes while a line is worked out gets that one.
+        # One at a time: requests that come meanwhile get the same result.
         self._lock = threading.Lock()
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
-        """The line that ``row`` waits in. ``silent_s``: see ``line_of``."""
-        # Who holds the lock must not wait for a connection: those who have them may all be waiting for the lock.
+        """The queue of ``row``. ``silent_s``: see ``line_of``."""
+        # The lock's holder must not wait for a connection: those who have one may all be waiting for the lock.
         session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
@@ -335,7 +335,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """How old this snapshot may be for that row; below zero where it may not be used at all."""
+    """The greatest allowed age of this snapshot for that row; below zero if it cannot be used at all."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

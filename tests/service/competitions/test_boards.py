@@ -52,7 +52,7 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     assert (live.kind, _ranks(live)[0]) == (BoardKind.LIVE, ("bob", 1, 100.0))
     elapse(platform, hours=1)
     assert board(platform, student, "cup").kind is BoardKind.FROZEN
-    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+    with pytest.raises(Conflict, match="1 submissions received before the end"):
         finals.publish_results(platform, staff, "cup")
     # Judged after the end, received before it.
     judge(platform, late, 50.0)

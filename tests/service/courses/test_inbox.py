@@ -214,7 +214,7 @@ def test_what_is_not_there(platform: Platform, staff: User, assistant: User, stu
     for key in (f"{first}:above_roofline", f"{first}:nonsense", "pair:9", "pair:x", "0000000000:similar"):
         with pytest.raises(NotFound):
             decide(platform, staff, Outcome.FINE, key)
-    with pytest.raises(BadRequest, match="answered where"):
+    with pytest.raises(BadRequest, match="cannot be decided in the inbox"):
         decide(platform, staff, Outcome.FINE, "request:1")
     with pytest.raises(BadRequest, match="course"):
         inbox.list_items(platform, staff, InboxFilter(assignment="week1"))

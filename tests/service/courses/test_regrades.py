@@ -239,7 +239,7 @@ def test_publishing_waits_for_the_last_and_a_void_result_stays_void(
 ) -> None:
     first = judged(platform, student, -3 * HOUR, **timed(1.0))
     found = start(platform, staff, submission=first, **WHY)
-    with pytest.raises(Conflict, match="still to be judged"):
+    with pytest.raises(Conflict, match="not judged yet"):
         publish(platform, staff, found)
     judge(platform, 3.0)
     voids.void(platform, staff, first, VoidBody(reason="a copy"))

@@ -155,7 +155,7 @@ def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path
     target = builders.make_settings(tmp_path / "two")
     own = target.secret("seeds")
     engine = make_engine(target.sql_url)
-    with pytest.raises(Conflict, match="another one"):
+    with pytest.raises(Conflict, match="differs from the backup's"):
         restore.restore(target, engine, tmp_path / "backup")
     assert target.secret("seeds") == own
     assert list(secrets(target)) == ["seeds"]

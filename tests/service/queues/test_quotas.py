@@ -27,7 +27,7 @@ pytestmark = pytest.mark.both_databases
 class TestQuotas:
     def test_a_challenge_takes_so_many_and_says_when_more(self, small: Platform, student: User) -> None:
         assert [submit(small, student, body()).remaining for _ in range(2)] == [1, 0]
-        with pytest.raises(TooMany, match="2 are the most") as caught:
+        with pytest.raises(TooMany, match="2 of 2 submissions") as caught:
             submit(small, student, body())
         assert "UTC on, in 60 min" in caught.value.hint
         found = get_quotas(small, student, "scale")

@@ -53,7 +53,7 @@ class TestWords:
         submit(small, other, body(source="x = 1\n"))
         seen = get_submission(small, student, third).waits_for
         assert seen is not None
-        assert seen.text.startswith("It is next once its author's submission that is judged now has ended;")
+        assert seen.text.startswith("It is next once its author's running submission ends;")
 
     def test_cuda_waits_for_who_compiles(self, small: Platform, student: User) -> None:
         register(small, "gpu", BOARD)
