@@ -192,7 +192,7 @@ def test_a_worker_with_another_version_does_not_judge_again(
     with platform.sessions() as session:
         (again,) = session.query(SubmissionRow).where(SubmissionRow.rejudge_of.is_not(None))
     assert (again.state, again.version) == (State.QUEUED, 2)
-    assert "Version 2 was to be judged, and scale has version 1 here." in again.error
+    assert "Version 2 of scale was to be judged, but this host has version 1." in again.error
 
 
 def test_a_student_is_judged_by_the_version_that_is_there(

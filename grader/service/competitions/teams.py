@@ -389,6 +389,6 @@ def _counting_team(session: Session, competition: CompetitionRow, user: User, no
             f"{competition.title} begins at {zoned(competition.starts_at, competition.time_zone)}."
         )
     raise Conflict(
-        f"The time to submit to {competition.title} is over.",
+        f"The time to submit to {competition.title} has ended.",
         "To practise: `grader competition register --mode practice`." if competition.open_afterwards else "",
     )

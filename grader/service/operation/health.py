@@ -120,7 +120,7 @@ def _no_sandboxes(row: WorkerRow) -> Alert:
 def _uncompiled(count: int) -> Alert:
     return Alert(
         text=f"{count} CUDA submissions are waiting to be compiled, but no worker has a CUDA compiler.",
-        hint="Install the CUDA toolkit on a worker's host, or run a compile worker elsewhere: grader worker --compile 1",
+        hint="Install the CUDA toolkit on a worker's host, or run this elsewhere: grader worker --compile 1",
     )
 
 

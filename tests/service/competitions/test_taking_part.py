@@ -121,7 +121,7 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
     assert joined.own[0].join_code == "", "it is full"
     with pytest.raises(Conflict, match="2 of 2 members"):
         enter(platform, cay, join_code=code)
-    with pytest.raises(Conflict, match="team 'the warps'"):
+    with pytest.raises(Conflict, match="team name 'the warps'"):
         enter(platform, cay, team="the warps")
     for nobodys in ("nonsense", ""):
         with pytest.raises(NotFound):
