@@ -309,7 +309,7 @@ def _platform_archive() -> bytes:
 
 
 def _below(folder: Path, name: str) -> dict[str, Path]:
-    found = (it for it in folder.rglob("*") if it.is_file() and "__pycache__" not in it.parts)
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     engine = (BUILT.name, PREBUILT.name)  # of the emulated GPU
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path

@@ -120,7 +120,7 @@ class Executor:
         if held is not None and held.language.compiled and held.artefact is None:
             # Its own wake-up is for compiling, and a worker of another device may take it: this one was another's.
             self._platform.wakeups.enqueue(run_queue(device))
-        if held is not None and any(compiled_ahead(device, it) for it in languages_of(device)):
+        if held is not None and any(compiled_ahead(device, language) for language in languages_of(device)):
             # The device is busy now, so submissions behind this one can be compiled meanwhile.
             self._platform.wakeups.hint(KERNELS)
         return held

@@ -116,7 +116,7 @@ def _serve(
     while not stopper.must_end():
         others = () if burst else deferred()
         taken = take(
-            connection, [it for it in handlers if it not in others], None if burst else _WAIT_SECONDS
+            connection, [queue for queue in handlers if queue not in others], None if burst else _WAIT_SECONDS
         )
         if taken is None and others and not stopper.must_end():
             taken = take(connection, list(others), None)

@@ -156,7 +156,11 @@ def run_compile_worker(
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
         entry = _Entry(
-            name or f"{_name(None)}-compile", "", [it for it in Language if it.compiled], None, compiles=True
+            name or f"{_name(None)}-compile",
+            "",
+            [language for language in Language if language.compiled],
+            None,
+            compiles=True,
         )
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
@@ -214,7 +218,7 @@ def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
             asked = time.monotonic()
             with suppress(*AWAY), platform.sessions() as session:
                 there = workers.compiling(session, clock(session), platform.settings.lease_s)
-                alone = [it for it in there if not it.device and not it.sandbox_fault]
+                alone = [worker for worker in there if not worker.device and not worker.sandbox_fault]
                 found = (COMPILE,) if alone else ()
         return found
 

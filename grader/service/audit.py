@@ -40,7 +40,7 @@ def note(
     old, new = dict(before or {}), dict(after or {})
     if before is not None and after is not None:
         same = {key for key in old if key in new and old[key] == new[key]}
-        old, new = ({key: value for key, value in it.items() if key not in same} for it in (old, new))
+        old, new = ({key: value for key, value in state.items() if key not in same} for state in (old, new))
     session.add(
         AuditRow(
             actor_id=actor.id if actor is not None else None,

@@ -21,6 +21,6 @@ def served_devices(platform: Platform) -> list[str]:
 def in_order(named: Sequence[str], alive: Iterable[WorkerRow]) -> list[str]:
     """Devices of the settings, in their order; those that a live worker serves come before the first one that is not
     representative, such as ``cpu``."""
-    others = [it for it in dict.fromkeys(worker.device for worker in alive) if it not in named]
-    place = next((number for number, it in enumerate(named) if not representative(it)), len(named))
+    others = [device for device in dict.fromkeys(worker.device for worker in alive) if device not in named]
+    place = next((number for number, device in enumerate(named) if not representative(device)), len(named))
     return [*named[:place], *others, *named[place:]]

@@ -147,7 +147,7 @@ class KeySets:
             return kept[1]
         answer = get_json(url)
         try:
-            keys = KeySet.import_key_set({"keys": [it for it in answer.get("keys", []) if _signs(it)]})
+            keys = KeySet.import_key_set({"keys": [key for key in answer.get("keys", []) if _signs(key)]})
         except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise Unreachable(f"{urlsplit(url).hostname} publishes keys that cannot be read.") from error
         with self._lock:

@@ -43,7 +43,9 @@ def tidy(email: str) -> str:
 def within(email: str, domains: Sequence[str]) -> bool:
     """True if the address is in one of the domains; one that begins with a dot includes all its subdomains."""
     domain = email.rpartition("@")[2].lower()
-    return any(domain.endswith(it) if it.startswith(".") else domain == it for it in domains)
+    return any(
+        domain.endswith(allowed) if allowed.startswith(".") else domain == allowed for allowed in domains
+    )
 
 
 def owner(platform: Platform, email: str) -> User | None:

@@ -57,7 +57,7 @@ def other_owners(session: Session, course: int, user: int, *, staying: bool = Tr
 def _any(session: Session, people: Select[int], user: int, staying: bool) -> bool:
     # Locked together with that account, so two who leave at once take turns.
     found = session.scalars(people.order_by(UserRow.id).with_for_update(of=UserRow)).all()
-    others = [it for it in found if it != user]
+    others = [user_id for user_id in found if user_id != user]
     if staying and others:
         return session.scalar(select(UserRow.id).where(UserRow.id.in_(others), _STAYING).limit(1)) is not None
     return bool(others)

@@ -196,7 +196,7 @@ def _claims(
     if not isinstance(raw, str):
         raise SignOnFailed("The provider did not send a user id.", _AGAIN)
     known = said.get("id_token_signing_alg_values_supported") or ["RS256"]
-    algorithms = tuple(it for it in outbound.ALGORITHMS if it in known)
+    algorithms = tuple(algorithm for algorithm in outbound.ALGORITHMS if algorithm in known)
     signed = outbound.KEYS.verify(str(said["jwks_uri"]), raw, algorithms or ("RS256",))
     claims = CodeIDToken(
         signed.claims,

@@ -94,13 +94,15 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
         ),
     )
     tables: dict[str, list[dict[str, Any]]] = {}
-    for it in personal.COLUMNS:
-        if it.exported and (own or it.table.name not in _OWN):
-            found = [each for each in personal.rows(session, it, row.id) if _is_told(session, it, each)]
-            tables.setdefault(it.table.name, []).extend(found)
+    for column in personal.COLUMNS:
+        if column.exported and (own or column.table.name not in _OWN):
+            found = [
+                each for each in personal.rows(session, column, row.id) if _is_told(session, column, each)
+            ]
+            tables.setdefault(column.table.name, []).extend(found)
     # One's own comment on one's own submission is found twice.
     for name, found in sorted(tables.items()):
-        unique = list({json.dumps(it, default=str, sort_keys=True): it for it in found}.values())
+        unique = list({json.dumps(record, default=str, sort_keys=True): record for record in found}.values())
         yield f"tables/{name}.json", _json(unique)
     yield from _submissions(session, row)
     kept = select(DraftRow).where(DraftRow.user_id == row.id)

@@ -149,15 +149,16 @@ def _free_name(session: Session, person: Person, email: str | None) -> str:
     local = (email or "").partition("@")[0]
     room = limits.NAME_CHARS - 4
     wished = (
-        _NOT_OF_A_NAME.sub("-", it.partition("@")[0]).strip("._-")[:room] for it in (person.name, local)
+        _NOT_OF_A_NAME.sub("-", name.partition("@")[0]).strip("._-")[:room] for name in (person.name, local)
     )
     base = next(
-        (it for it in wished if it and not it.lower().startswith(DELETED)), f"user-{secrets.token_hex(4)}"
+        (name for name in wished if name and not name.lower().startswith(DELETED)),
+        f"user-{secrets.token_hex(4)}",
     )
     names = [base, *(f"{base}-{number}" for number in range(2, _NUMBERED)), f"user-{secrets.token_hex(4)}"]
-    keys = {it.lower() for it in names}
+    keys = {name.lower() for name in names}
     taken = set(session.scalars(select(UserRow.name_key).where(UserRow.name_key.in_(keys)))) | RESERVED
-    return next(it for it in names if it.lower() not in taken)
+    return next(name for name in names if name.lower() not in taken)
 
 
 def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
@@ -232,13 +233,13 @@ def _views(session: Session, user: int) -> list[IdentityView]:
     found = session.scalars(select(row).where(row.user_id == user).order_by(row.id)).all()
     return [
         IdentityView(
-            id=it.id,
-            label=it.label,
-            authority=it.authority,
-            subject=it.subject,
-            came_by=it.came_by,
-            created_at=it.created_at,
-            used_at=it.used_at,
+            id=identity.id,
+            label=identity.label,
+            authority=identity.authority,
+            subject=identity.subject,
+            came_by=identity.came_by,
+            created_at=identity.created_at,
+            used_at=identity.used_at,
         )
-        for it in found
+        for identity in found
     ]

@@ -53,7 +53,7 @@ def _first(case: BadgeCase) -> Iterator[Badge]:
 
 def _lead(case: BadgeCase) -> Iterator[Badge]:
     """For leading boards of GPUs: the interpreter's times mean too little."""
-    led = [it for it in case.ranks if it.rank == 1 and it.representative]
+    led = [rank for rank in case.ranks if rank.rank == 1 and rank.representative]
     if led:
         about = led[0].title if len(led) == 1 else f"{len(led)} boards"
         yield Badge(kind=BadgeKind.LEAD, title="First rank", about=about, challenge=led[0].challenge)
@@ -63,9 +63,11 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
     """Looks at the fastest few entries."""
     titles = {line.slug: line.title for line in case.solved}
     candidates = [
-        it for it in case.entries if representative(it.device) and it.speedup and it.challenge in titles
+        entry
+        for entry in case.entries
+        if representative(entry.device) and entry.speedup and entry.challenge in titles
     ]
-    candidates.sort(key=lambda it: -(it.speedup or 0.0))
+    candidates.sort(key=lambda deed: -(deed.speedup or 0.0))
     for entry in candidates[: limits.PROFILE_REPORTS]:
         if beats_compile(activity.workloads(case.session, entry.id)):
             yield Badge(
@@ -80,9 +82,11 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
 def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
     """By the geometric mean over the ranked ``workloads`` of a report, as boards rank."""
     ratios = [
-        it["baselines_us"]["compile"] / it["time_us"]
-        for it in workloads
-        if it.get("ranked") and "compile" in it.get("baselines_us", {}) and (it["time_us"] or 0) > 0
+        workload["baselines_us"]["compile"] / workload["time_us"]
+        for workload in workloads
+        if workload.get("ranked")
+        and "compile" in workload.get("baselines_us", {})
+        and (workload["time_us"] or 0) > 0
     ]
     return bool(ratios) and sum(math.log(ratio) for ratio in ratios) > 0
 
@@ -94,7 +98,7 @@ def _tracks(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _both(case: BadgeCase) -> Iterator[Badge]:
-    accepted = {(it.challenge, it.language) for it in case.deeds if it.accepted}
+    accepted = {(deed.challenge, deed.language) for deed in case.deeds if deed.accepted}
     for line in case.solved:
         if all((line.slug, language) in accepted for language in Language):
             yield Badge(kind=BadgeKind.BOTH, title="In both languages", about=line.title, challenge=line.slug)

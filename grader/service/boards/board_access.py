@@ -93,7 +93,7 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
     if (
         viewer is not None
         and not staff
-        and any(it.board is not BoardAudience.PUBLIC or it.frozen_at for it in rows.values())
+        and any(row.board is not BoardAudience.PUBLIC or row.frozen_at for row in rows.values())
     ):
         part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
         found = session.execute(
@@ -102,9 +102,9 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
             .join(member, member.course_id == row.course_id)
             .where(member.user_id == viewer.id, member.left_at.is_(None), row.published_at.is_not(None))
         )
-        for it in found:
-            teaches = Scope.STAFF in viewer.scopes and CourseRole(it.role) in STAFF_OF_COURSE
-            (taught if teaches else member_of).add(it.challenge)
+        for assigned in found:
+            teaches = Scope.STAFF in viewer.scopes and CourseRole(assigned.role) in STAFF_OF_COURSE
+            (taught if teaches else member_of).add(assigned.challenge)
     return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow())
 
 
@@ -117,7 +117,7 @@ def students_of(session: Session, viewer: User, users: Collection[int]) -> froze
         select(theirs.user_id)
         .join(mine, mine.course_id == theirs.course_id)
         .where(mine.user_id == viewer.id, mine.left_at.is_(None))
-        .where(mine.role.in_([it.value for it in STAFF_OF_COURSE]))
+        .where(mine.role.in_([role.value for role in STAFF_OF_COURSE]))
         .where(theirs.role == CourseRole.STUDENT.value, theirs.left_at.is_(None), taught.accepted(theirs))
     )
     return frozenset(session.scalars(query)) & frozenset(users)

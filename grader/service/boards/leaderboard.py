@@ -175,7 +175,7 @@ def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | 
 
 
 def _sol(known: Sequence[Reference]) -> Callable[[float], float | None]:
-    light = next((it.time_us for it in known if it.kind is ReferenceKind.ROOFLINE), None)
+    light = next((reference.time_us for reference in known if reference.kind is ReferenceKind.ROOFLINE), None)
     return lambda time_us: None if light is None else light / time_us
 
 

@@ -95,7 +95,7 @@ class Ranking:
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
         """The ranking after more submissions, keeping everything that they do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
-        ranked = [it for it in came if it.user not in self.staff]
+        ranked = [entry for entry in came if entry.user not in self.staff]
         if not self._lower_records(ranked):
             after._steps = self._steps
         if len(ranked) == len(came) and after._asked == self._asked:
@@ -104,13 +104,13 @@ class Ranking:
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
         """True if one of them may be a record, so the records must be computed again."""
-        best = min(self.standing.entries.values(), key=lambda it: it.time_us, default=None)
-        return best is None or any(it.time_us < best.time_us or it.at <= best.at for it in came)
+        best = min(self.standing.entries.values(), key=lambda entry: entry.time_us, default=None)
+        return best is None or any(entry.time_us < best.time_us or entry.at <= best.at for entry in came)
 
     @property
     def _asked(self) -> list[int]:
         """Submissions whose reports hold the board's references."""
-        return [it.submission for it in self.places[:ASKED]]
+        return [place.submission for place in self.places[:ASKED]]
 
 
 class Rankings:
@@ -130,10 +130,10 @@ class Rankings:
         """Several boards of one device, for all languages."""
         staff, stamps = unranked(session), ranks.stamps(session, device)
         return [
-            self.of(session, it)
-            if it.until is not None
-            else self._at(session, it, stamps.get(it, ranks.EMPTY), staff)
-            for it in boards
+            self.of(session, board)
+            if board.until is not None
+            else self._at(session, board, stamps.get(board, ranks.EMPTY), staff)
+            for board in boards
         ]
 
     def _at(self, session: Session, board: Board, stamp: Stamp, staff: list[int]) -> Ranking:
@@ -155,15 +155,15 @@ class Rankings:
     def _keep(self, ranking: Ranking) -> None:
         self._kept[ranking.board] = ranking
         self._kept.move_to_end(ranking.board)
-        entries = sum(len(it.standing.entries) for it in self._kept.values())
+        entries = sum(len(kept.standing.entries) for kept in self._kept.values())
         while entries > _KEPT_ENTRIES and len(self._kept) > 1:
             _, gone = self._kept.popitem(last=False)
             entries -= len(gone.standing.entries)
 
     def derived(self, rankings: Sequence[Ranking], make: Callable[[Sequence[Ranking]], T]) -> T:
         """The result of ``make`` on several rankings, cached while none changes."""
-        key = (make.__qualname__, *(it.board for it in rankings))
-        stamps = [it.stamp for it in rankings]
+        key = (make.__qualname__, *(ranking.board for ranking in rankings))
+        stamps = [ranking.stamp for ranking in rankings]
         with self._lock:
             kept = self._derived.get(key)
         if kept is not None and kept[0] == stamps:
@@ -193,7 +193,7 @@ def told(session: Session, places: Sequence[Place], staff: Place | None) -> Told
     entry's time."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
-    said: dict[str, Any] = next((it for it in reports if _ranked_workloads(it)), {})
+    said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
     return Told(_references(_ranked_workloads(said), staff), list(said.get("left_out", ())))
 
 
@@ -207,7 +207,7 @@ def _references(workloads: Sequence[dict[str, Any]], staff: Place | None) -> lis
     if staff is not None:
         own = _reference(ReferenceKind.STAFF, "staff solution", staff.time_us, eager, light)
         found.append(own.model_copy(update={"ci_us": (staff.low_us, staff.high_us)}))
-    return sorted(found, key=lambda it: it.time_us)
+    return sorted(found, key=lambda entry: entry.time_us)
 
 
 def _reference(

@@ -98,8 +98,8 @@ def without_source(report: Report) -> Report:
     line with kernels' names."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
-    cases = [_case_without_source(it) for it in report.cases]
-    workloads = [it.model_copy(update={"profile": None}) for it in report.workloads]
+    cases = [_case_without_source(case) for case in report.cases]
+    workloads = [workload.model_copy(update={"profile": None}) for workload in report.workloads]
     return report.model_copy(update=update | {"cases": cases, "workloads": workloads})
 
 

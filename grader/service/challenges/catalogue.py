@@ -30,12 +30,14 @@ def list_challenges(
     of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
-    known = {it.slug for it in found}
+    known = {challenge.slug for challenge in found}
     return listed.model_copy(
         update={
             "challenges": [
-                it.model_copy(update={"prerequisites": [each for each in it.prerequisites if each in known]})
-                for it in listed.challenges
+                challenge.model_copy(
+                    update={"prerequisites": [each for each in challenge.prerequisites if each in known]}
+                )
+                for challenge in listed.challenges
             ]
         }
     )
@@ -47,14 +49,14 @@ def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
     found = valid_challenges(platform.catalogue)
     for problem in platform.catalogue.prerequisite_problems(found):
         log.warning("challenge_invalid", error=problem.message)
-    return [it for it in found if it.slug in seen]
+    return [challenge for challenge in found if challenge.slug in seen]
 
 
 def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
     """In the curriculum's order. Invalid ones are left out and logged, so they do not hide others."""
     found, wrong = catalogue.valid()
-    for it in wrong:
-        log.warning("challenge_invalid", error=it.error.message)
+    for broken in wrong:
+        log.warning("challenge_invalid", error=broken.error.message)
     return found
 
 
@@ -87,12 +89,16 @@ def get_challenge(platform: Platform, slug: str, user: User | None = None) -> Ch
         seen = publication.visible_to(session, user)
         shown = versions.shown(session, slug)
         judged_with = histories.last_versions(session)
-    served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
+    served = [
+        language
+        for language in challenge.manifest.languages
+        if any(serves(device, language) for device in devices)
+    ]
     detail = views.detail(challenge, served, judged_with)
     return detail.model_copy(
         update={
             "board_version": detail.version if shown is None else shown,
-            "prerequisites": [it for it in detail.prerequisites if it in seen],
+            "prerequisites": [slug for slug in detail.prerequisites if slug in seen],
         }
     )
 

@@ -135,7 +135,7 @@ def load(platform: Platform, user: User | None, slug: str) -> Challenge:
 
 
 def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
-    known = [it for it in platform.catalogue.slugs() if it in seen]
+    known = [slug for slug in platform.catalogue.slugs() if slug in seen]
     return UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, known))
 
 
@@ -275,7 +275,7 @@ def _facts(row: ChallengeStateRow | None, state: PublicationState) -> dict[str, 
 
 def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
     """Raises NotAllowed, UnknownChallenge."""
-    found = {it.challenge: it for it in list_states(platform, user).challenges}
+    found = {challenge.challenge: challenge for challenge in list_states(platform, user).challenges}
     if slug not in found:
         raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, list(found)))
     return found[slug]
@@ -289,7 +289,7 @@ def list_states(platform: Platform, user: User) -> PublicationList:
         now = clock(session)
         seen = visible_to(session, user, now)
         found = _views(platform, session, None, now)
-        return PublicationList(challenges=[it for it in found if it.challenge in seen])
+        return PublicationList(challenges=[planned for planned in found if planned.challenge in seen])
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
@@ -317,13 +317,17 @@ def _views(
     titles: dict[str, tuple[str, bool]] = {}
     if wanted is None:
         loaded, broken = platform.catalogue.valid()
-        titles = {it.slug: (it.manifest.title, False) for it in loaded}
-        titles |= {it.slug: (it.title, True) for it in broken if it.slug in platform.catalogue.folders()}
+        titles = {challenge.slug: (challenge.manifest.title, False) for challenge in loaded}
+        titles |= {
+            folder.slug: (folder.title, True)
+            for folder in broken
+            if folder.slug in platform.catalogue.folders()
+        }
     else:
         titles = {slug: _title(platform, slug) for slug in wanted}
     people = {row.changed_by for row in known.values()} - {None}
     named = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
-    names = {it.id: it.name for it in named}
+    names = {person.id: person.name for person in named}
     return [
         _view(slug, title, broken, known.get(slug), now, names.get)
         for slug, (title, broken) in titles.items()

@@ -161,4 +161,7 @@ def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRan
             ComparedRank(device=device, user=name, before=before.get(name), after=after.get(name))
             for name in {**before, **after}
         ]
-    return sorted(found, key=lambda it: (it.before == it.after, it.device, it.after or it.before or 0))
+    return sorted(
+        found,
+        key=lambda change: (change.before == change.after, change.device, change.after or change.before or 0),
+    )

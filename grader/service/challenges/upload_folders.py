@@ -89,7 +89,7 @@ class UploadFolders:
 
     def _sweep(self, slug: str, kept: Path) -> None:
         """Remove folders that are long out of use: the database has them."""
-        there = sorted((it for it in (self._root / slug).glob("[!.]*") if it != kept), key=_changed)
+        there = sorted((path for path in (self._root / slug).glob("[!.]*") if path != kept), key=_changed)
         for folder in there[:-_OLD_KEPT]:
             shutil.rmtree(folder, ignore_errors=True)
 

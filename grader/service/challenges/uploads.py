@@ -399,7 +399,8 @@ def _means(
 
 def _changes(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
     return [
-        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after) for it in found
+        ChangeView(part=item.part, name=item.name, kind=item.kind, before=item.before, after=item.after)
+        for item in found
     ]
 
 
@@ -442,7 +443,7 @@ def _file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
     for path in sorted({*old, *after.files}):
         one, other = old.get(path), after.files.get(path)
         if one != other:
-            sizes = [None if it is None else len(it) for it in (one, other)]
+            sizes = [None if content is None else len(content) for content in (one, other)]
             found.append(
                 ChangeView(
                     part="file",
@@ -464,9 +465,9 @@ def _baselines(session: Session, slug: str, version: int | None) -> list[Baselin
     )
     return [
         BaselineView(
-            workload=it.workload, baseline=it.baseline, device_model=it.device_model, time_us=it.time_us
+            workload=row.workload, baseline=row.baseline, device_model=row.device_model, time_us=row.time_us
         )
-        for it in rows
+        for row in rows
     ]
 
 
@@ -504,7 +505,7 @@ def _facts(row: UploadRow | None) -> dict[str, int]:
 def _names(session: Session, rows: Sequence[UploadRow]) -> dict[int, str]:
     people = {row.uploaded_by for row in rows} - {None}
     found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
-    return {it.id: it.name for it in found}
+    return {item.id: item.name for item in found}
 
 
 def _view(session: Session, row: UploadRow) -> UploadView:

@@ -142,7 +142,7 @@ def _keep(row: VersionRow, parts: Content) -> None:
 
 
 def _changed(slug: str, version: int, known: Content, parts: Content) -> ChallengeChanged:
-    found = [f"{it.part} {it.name}".strip() for it in fingerprint.changes(known, parts)]
+    found = [f"{change.part} {change.name}".strip() for change in fingerprint.changes(known, parts)]
     named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
     return ChallengeChanged(
         f"{slug} differs from what was served as version {version}: {named} changed.",
@@ -196,8 +196,10 @@ def changes_since(platform: Platform, user: User, slug: str, version: int) -> li
     before = get_content(platform, user, slug, version).content
     after = fingerprint.content(platform.catalogue.load(slug))
     return [
-        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
-        for it in fingerprint.changes(before, after)
+        ChangeView(
+            part=change.part, name=change.name, kind=change.kind, before=change.before, after=change.after
+        )
+        for change in fingerprint.changes(before, after)
     ]
 
 

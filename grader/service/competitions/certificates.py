@@ -54,8 +54,8 @@ def get_certificate(platform: Platform, viewer: User | None, slug: str, team: st
             raise Conflict(f"{found.row.title} had no final; certificates are only for results of a final.")
         ranked = competition_boards.of_kind(platform, found, final.device, BoardKind.FINAL)
         runs = record.final_runs(found.session, final.id)
-        entries = {key: it for key, it in by_entry(runs).items() if key[0] == known.id}
-        standing = next((it for it in ranked.standings if it.team == known.id), None)
+        entries = {key: judgements for key, judgements in by_entry(runs).items() if key[0] == known.id}
+        standing = next((standing for standing in ranked.standings if standing.team == known.id), None)
         if standing is None or not entries:
             raise NotFound(f"{known.name} was not a finalist of {found.row.title}.")
         said = _said(platform, found, known, final, standing, entries)
@@ -71,7 +71,7 @@ def _said(
     entries: Mapping[tuple[int, str], Runs],
 ) -> dict[str, Any]:
     row, session = found.row, found.session
-    members = [it.user for it in record.members(session, [team.id])[team.id]]
+    members = [member.user for member in record.members(session, [team.id])[team.id]]
     names = names_for(platform, session, found.user, f"competition:{row.slug}", members)
     finalists = {run.team_id for run, _ in record.final_runs(session, final.id)}
     return {
@@ -85,7 +85,7 @@ def _said(
             "results_at": _time(row.results_at),
             "scoring": row.scoring.value,
         },
-        "team": {"name": team.name, "members": [names.of(it)[0] for it in members]},
+        "team": {"name": team.name, "members": [names.of(member)[0] for member in members]},
         "result": {
             "rank": standing.rank,
             "finalists": len(finalists),
@@ -99,7 +99,9 @@ def _said(
             "seed": row.hidden_seed,
             "started_at": _time(final.started_at),
         },
-        "challenges": [_challenge(session, row.hidden_seed, standing, *it) for it in sorted(entries.items())],
+        "challenges": [
+            _challenge(session, row.hidden_seed, standing, *pair) for pair in sorted(entries.items())
+        ],
     }
 
 
@@ -146,7 +148,7 @@ def _repeat(session: Session, seed_key: str, repeat: int, place: int, row: Submi
         "seed_key": seed_key,
         # As reported by the judge: hardware, driver, versions.
         "environment": report.get("environment", {}),
-        "workloads": [_workload(it) for it in report.get("workloads", [])],
+        "workloads": [_workload(workload) for workload in report.get("workloads", [])],
     }
 
 
@@ -173,5 +175,5 @@ def _time(at: Any) -> str:
 
 def file_name(slug: str, names: Sequence[str]) -> str:
     """The file name for downloading a certificate."""
-    plain = "-".join("".join(char if char.isalnum() else "-" for char in it) for it in names)
+    plain = "-".join("".join(char if char.isalnum() else "-" for char in name) for name in names)
     return f"{slug}-{plain}.certificate.json"

@@ -161,17 +161,20 @@ def regraded(
     regrade's judgement of it, judged or not."""
     row, session = found.row, found.session
     rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
-    voided = set(voids.of(session, [it.first for it in rows if it.first in again]))
-    judged = {it.row: it for it in rows if again.get(it.first) == it.row and it.state is State.DONE}
+    voided = set(voids.of(session, [row.first for row in rows if row.first in again]))
+    judged = {row.row: row for row in rows if again.get(row.first) == row.row and row.state is State.DONE}
 
     def replaced(it: Received) -> bool:
         by = judged.get(again.get(it.first, 0))
         return by is not None and by.row != it.row and by.version == it.version
 
-    before = [it for it in rows if again.get(it.first) != it.row]
-    after = [it._replace(verdict=None) if it.first in voided else it for it in rows if not replaced(it)]
+    before = [row for row in rows if again.get(row.first) != row.row]
+    after = [row._replace(verdict=None) if row.first in voided else row for row in rows if not replaced(row)]
     teams = _teams(session, row, Mode.OFFICIAL)
-    sides = [_rank(platform, found, device, teams, None, received=it).standings for it in (before, after)]
+    sides = [
+        _rank(platform, found, device, teams, None, received=received).standings
+        for received in (before, after)
+    ]
     return sides[0], sides[1]
 
 
@@ -217,35 +220,39 @@ def _rank(
     are left out. ``received``: submissions on the device, if not those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
-    by_id = {it.id: it for it in teams}
+    by_id = {team.id: team for team in teams}
     everything = received
     if everything is None:
         everything = record.received(session, row.id, SubmissionRow.device == device)
-    relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
-    latest = _latest(it for it in relevant if by_id[it.team].mode is not Mode.OFFICIAL or _stands(it, row))
+    relevant = (received for received in everything if received.team in by_id and received.challenge in worth)
+    latest = _latest(
+        received
+        for received in relevant
+        if by_id[received.team].mode is not Mode.OFFICIAL or _stands(received, row)
+    )
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
     counts: dict[tuple[int, str], Count] = {}
-    for it in latest:
-        team = by_id[it.team]
+    for newest in latest:
+        team = by_id[newest.team]
         begins = team.starts_at or row.starts_at
-        if elapsed is not None and it.at - begins > elapsed:
+        if elapsed is not None and newest.at - begins > elapsed:
             continue
-        late = cutoff is not None and team.mode is Mode.OFFICIAL and it.at >= cutoff
-        key = (it.team, it.challenge)
+        late = cutoff is not None and team.mode is Mode.OFFICIAL and newest.at >= cutoff
+        key = (newest.team, newest.challenge)
         count = counts.get(key, Count())
         # A cancelled submission has no result for the freeze to hide.
-        cancelled = it.state is State.CANCELLED
-        hidden = not cancelled and (late or not it.state.final)
+        cancelled = newest.state is State.CANCELLED
+        hidden = not cancelled and (late or not newest.state.final)
         counts[key] = Count(count.tries + (not cancelled), count.pending + hidden)
-        if late or it.verdict is not Verdict.ACCEPTED:
+        if late or newest.verdict is not Verdict.ACCEPTED:
             continue
-        grading, points = worth[it.challenge]
-        earned = standings.points_of(grading, points, it.speedup, resolution)
-        at = it.at if elapsed is None else row.starts_at + (it.at - begins)
-        found_result = Result(at, it.time_us, it.speedup, earned, it.row)
-        results[it.team].setdefault(it.challenge, []).append(found_result)
+        grading, points = worth[newest.challenge]
+        earned = standings.points_of(grading, points, newest.speedup, resolution)
+        at = newest.at if elapsed is None else row.starts_at + (newest.at - begins)
+        found_result = Result(at, newest.time_us, newest.speedup, earned, newest.row)
+        results[newest.team].setdefault(newest.challenge, []).append(found_result)
     ranked = standings.rank(results, row.scoring, resolution)
-    return Ranked(ranked, counts, {it.row: it for it in latest})
+    return Ranked(ranked, counts, {judged.row: judged for judged in latest})
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
@@ -253,19 +260,22 @@ def _latest(received: Iterable[Received]) -> list[Received]:
     judgements under earlier versions are not comparable. A new version counts once everything that staff ordered under
     it is judged, and a judgement counts until the next one is there."""
     rows = list(received)
-    judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
+    judging = {(row.challenge, row.version) for row in rows if row.again and not row.state.final}
     versions: dict[str, int] = {}
-    for it in sorted(rows, key=lambda it: it.version):
-        if it.challenge not in versions or (it.challenge, it.version) not in judging:
-            versions[it.challenge] = it.version
+    for judgement in sorted(rows, key=lambda judged: judged.version):
+        if judgement.challenge not in versions or (judgement.challenge, judgement.version) not in judging:
+            versions[judgement.challenge] = judgement.version
     by_first: dict[int, Received] = {}
-    for it in rows:
-        known = by_first.get(it.first)
-        if it.version != versions[it.challenge]:
+    for rejudged in rows:
+        known = by_first.get(rejudged.first)
+        if rejudged.version != versions[rejudged.challenge]:
             continue
-        if known is None or (it.state is State.DONE, it.row) > (known.state is State.DONE, known.row):
-            by_first[it.first] = it
-    return sorted(by_first.values(), key=lambda it: (it.at, it.row))
+        if known is None or (rejudged.state is State.DONE, rejudged.row) > (
+            known.state is State.DONE,
+            known.row,
+        ):
+            by_first[rejudged.first] = rejudged
+    return sorted(by_first.values(), key=lambda judged: (judged.at, judged.row))
 
 
 def _stands(it: Received, row: CompetitionRow) -> bool:
@@ -279,14 +289,19 @@ def _stands(it: Received, row: CompetitionRow) -> bool:
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
     """Finalists by the final, then the others in their order, then teams without a rank."""
-    finalists = {it.team for it in results.standings}
-    placed = sum(it.rank is not None for it in results.standings)
-    others = standings.among([it for it in before.standings if it.team not in finalists], scoring, resolution)
-    below = [replace(it, rank=None if it.rank is None else placed + it.rank) for it in others]
-    known = {it.team: it.rank for it in before.standings}
+    finalists = {standing.team for standing in results.standings}
+    placed = sum(standing.rank is not None for standing in results.standings)
+    others = standings.among(
+        [standing for standing in before.standings if standing.team not in finalists], scoring, resolution
+    )
+    below = [
+        replace(standing, rank=None if standing.rank is None else placed + standing.rank)
+        for standing in others
+    ]
+    known = {standing.team: standing.rank for standing in before.standings}
     # A final records the submission, not which of its judgements counted.
-    received = {**before.received, **{it.first: it for it in before.received.values()}}
-    ordered = sorted([*results.standings, *below], key=lambda it: it.rank is None)
+    received = {**before.received, **{received.first: received for received in before.received.values()}}
+    ordered = sorted([*results.standings, *below], key=lambda judged: judged.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)
 
 
@@ -299,40 +314,43 @@ def _board(
     elapsed: timedelta | None,
 ) -> CompetitionBoard:
     row, session = found.row, found.session
-    ids = [it.team for it in ranked.standings]
-    teams = {it.id: it for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))}
+    ids = [standing.team for standing in ranked.standings]
+    teams = {
+        found_row.id: found_row
+        for found_row in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))
+    }
     members = record.members(session, ids)
     names = names_for(
         platform,
         session,
         found.user,
         f"competition:{row.slug}",
-        [it.user for each in members.values() for it in each],
+        [member.user for each in members.values() for member in each],
     )
-    own = {it.id for it in record.teams_of(session, row.id, found.user.id)} if found.user else set()
+    own = {team.id for team in record.teams_of(session, row.id, found.user.id)} if found.user else set()
     # Its challenges become known when it starts.
     begun = found.staff or found.phase is not Phase.UPCOMING
-    challenges = [it.challenge for it in record.challenges(session, row.id)] if begun else []
+    challenges = [challenge.challenge for challenge in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown
     rows = []
-    for it in ranked.standings:
-        mine = it.team in own
+    for entry in ranked.standings:
+        mine = entry.team in own
         rows.append(
             BoardRow(
-                rank=it.rank,
-                team=teams[it.team].name,
-                members=_named(members[it.team], names),
+                rank=entry.rank,
+                team=teams[entry.team].name,
+                members=_named(members[entry.team], names),
                 own=mine,
-                mode=teams[it.team].mode,
-                solved=it.solved,
-                score=it.score,
-                at=it.at,
+                mode=teams[entry.team].mode,
+                solved=entry.solved,
+                score=entry.score,
+                at=entry.at,
                 challenges=[
-                    _score(ranked, it, challenge, mine or found.staff or open_code)
+                    _score(ranked, entry, challenge, mine or found.staff or open_code)
                     for challenge in challenges
                 ],
-                provisional_rank=ranked.before.get(it.team),
-                sort=it.sort,
+                provisional_rank=ranked.before.get(entry.team),
+                sort=entry.sort,
             )
         )
     return CompetitionBoard(
@@ -353,7 +371,7 @@ def _board(
 
 
 def _named(members: Sequence[Member], names: Names) -> list[str]:
-    return [names.of(it.user)[0] for it in members if it.left_at is None]
+    return [names.of(member.user)[0] for member in members if member.left_at is None]
 
 
 def _score(ranked: Ranked, standing: Standing, challenge: str, known: bool) -> ChallengeScore:

@@ -147,7 +147,11 @@ def list_competitions(platform: Platform, viewer: User | None) -> CompetitionLis
             select(CompetitionRow).order_by(CompetitionRow.starts_at.desc(), CompetitionRow.id.desc())
         ).all()
         found = [OpenCompetition(session, row, viewer, now) for row in rows]
-        views = [_view(platform, it) for it in found if it.row.published_at is not None or it.staff]
+        views = [
+            _view(platform, competition)
+            for competition in found
+            if competition.row.published_at is not None or competition.staff
+        ]
     return CompetitionList(competitions=views)
 
 
@@ -259,21 +263,21 @@ def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     _check_times(body)
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
-    if odd := [it for it in devices if it not in served]:
+    if odd := [device for device in devices if device not in served]:
         raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     try:
-        languages = [Language.named(it) for it in dict.fromkeys(body.languages)] or list(Language)
+        languages = [Language.named(language) for language in dict.fromkeys(body.languages)] or list(Language)
     except ValueError as error:
         raise BadRequest(str(error), f"Languages: {names()}.") from error
-    languages = [it for it in languages if any(serves(device, it) for device in devices)]
+    languages = [language for language in languages if any(serves(device, language) for device in devices)]
     if not languages:
         raise BadRequest("None of the chosen devices runs any of the chosen languages.")
-    for it in body.challenges:
-        manifest = platform.catalogue.load(it.challenge).manifest
+    for challenge in body.challenges:
+        manifest = platform.catalogue.load(challenge.challenge).manifest
         if not set(manifest.languages) & set(languages):
-            raise BadRequest(f"{it.challenge} takes none of the competition's languages.")
-        _check_workloads(manifest, it)
-    return _Checked(devices, [it.value for it in languages])
+            raise BadRequest(f"{challenge.challenge} takes none of the competition's languages.")
+        _check_workloads(manifest, challenge)
+    return _Checked(devices, [language.value for language in languages])
 
 
 def _check_times(body: CompetitionBody) -> None:
@@ -289,19 +293,19 @@ def _check_times(body: CompetitionBody) -> None:
 
 
 def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
-    named = {it.name: it.sizes for it in manifest.workloads}
+    named = {workload.name: workload.sizes for workload in manifest.workloads}
     seen = set()
-    for it in body.hidden_workloads:
+    for wanted in body.hidden_workloads:
         try:
-            check_sizes(manifest, dict(it.sizes), f"{body.challenge}: hidden workload")
+            check_sizes(manifest, dict(wanted.sizes), f"{body.challenge}: hidden workload")
         except ValueError as error:
             raise BadRequest(str(error)) from error
-        if it.name in seen:
-            raise BadRequest(f"{body.challenge}: the sizes {it.name} appear twice.")
-        seen.add(it.name)
+        if wanted.name in seen:
+            raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
+        seen.add(wanted.name)
         # A baseline is stored under that name.
-        if named.get(record.workload_name(it.sizes), it.sizes) != it.sizes:
-            raise BadRequest(f"{body.challenge}: {it.name} is the name of a workload with other sizes.")
+        if named.get(record.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
+            raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 
 
 def _fill(row: CompetitionRow, body: CompetitionBody, checked: _Checked) -> None:
@@ -321,12 +325,12 @@ def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[Chal
     session.add_all(
         table(
             competition_id=row.id,
-            challenge=it.challenge,
+            challenge=chosen.challenge,
             place=place,
-            points=it.points,
-            hidden_workloads=[each.model_dump() for each in it.hidden_workloads],
+            points=chosen.points,
+            hidden_workloads=[each.model_dump() for each in chosen.hidden_workloads],
         )
-        for place, it in enumerate(wanted)
+        for place, chosen in enumerate(wanted)
     )
 
 
@@ -336,12 +340,12 @@ def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked
     used = found.session.execute(
         select(row.challenge, row.device, row.language).where(row.competition_id == found.row.id).distinct()
     ).all()
-    kept = {it.challenge for it in body.challenges}
-    if gone := sorted({it.challenge for it in used} - kept):
+    kept = {challenge.challenge for challenge in body.challenges}
+    if gone := sorted({submission.challenge for submission in used} - kept):
         raise Conflict(f"Teams have submitted for {gone[0]}, so it stays in the competition.")
-    if body.devices and (gone := sorted({it.device for it in used} - set(body.devices))):
+    if body.devices and (gone := sorted({submission.device for submission in used} - set(body.devices))):
         raise Conflict(f"Teams have submitted on {gone[0]}, so it stays in the competition.")
-    if gone := sorted({it.language.value for it in used} - set(checked.languages)):
+    if gone := sorted({submission.language.value for submission in used} - set(checked.languages)):
         raise Conflict(f"Teams have submitted in {gone[0]}, so it stays in the competition.")
     if record.final(found.session, found.row.id) is not None:
         raise Conflict("Its final has begun.", "Cancel the final first; its judgements then do not count.")
@@ -355,11 +359,11 @@ def _as_body(found: OpenCompetition) -> CompetitionBody:
         rules=row.rules,
         challenges=[
             ChallengeBody(
-                challenge=it.challenge,
-                points=it.points,
-                hidden_workloads=[HiddenWorkload.model_validate(each) for each in it.hidden_workloads],
+                challenge=challenge.challenge,
+                points=challenge.points,
+                hidden_workloads=[HiddenWorkload.model_validate(each) for each in challenge.hidden_workloads],
             )
-            for it in record.challenges(found.session, row.id)
+            for challenge in record.challenges(found.session, row.id)
         ],
         starts_at=row.starts_at,
         ends_at=row.ends_at,
@@ -404,9 +408,9 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
         freeze_at=freeze_at(row),
         results_at=row.results_at,
         rules=row.rules,
-        challenges=[_challenge(platform, it, staff or out) for it in chosen],
+        challenges=[_challenge(platform, challenge, staff or out) for challenge in chosen],
         devices=row.devices,
-        languages=[Language.named(it) for it in row.languages],
+        languages=[Language.named(language) for language in row.languages],
         scoring=row.scoring,
         registration=row.registration,
         team_size=row.team_size,
@@ -420,7 +424,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
         hidden_seed=row.hidden_seed if out else None,
         invite_code=row.invite_code if staff else None,
         revision=row.revision,
-        own=[team_view(found, it, [each.challenge for each in chosen]) for it in own],
+        own=[team_view(found, team, [each.challenge for each in chosen]) for team in own],
     )
 
 
@@ -429,7 +433,7 @@ def _challenge(platform: Platform, row: CompetitionChallengeRow, all_of_it: bool
         title = platform.catalogue.load(row.challenge).manifest.title
     except (ChallengeInvalid, GraderError):
         title = row.challenge
-    hidden = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]
+    hidden = [HiddenWorkload.model_validate(workload) for workload in row.hidden_workloads]
     return ChallengeView(
         challenge=row.challenge,
         title=title,
@@ -448,17 +452,17 @@ def team_view(
     session, row = found.session, found.row
     if members is None:
         members = record.members(session, [team.id])[team.id]
-    inside = sum(it.left_at is None for it in members)
+    inside = sum(member.left_at is None for member in members)
     starts_at, ends_at = window(row, team)
     takes = inside < row.team_size and (ends_at is None or found.now < ends_at)
     return TeamView(
         name=team.name,
         mode=team.mode,
-        members=[MemberView(name=it.name, left_at=it.left_at) for it in members],
+        members=[MemberView(name=member.name, left_at=member.left_at) for member in members],
         join_code=team.join_code if takes else "",
         starts_at=starts_at,
         ends_at=ends_at,
-        caps=[cap(session, row, team, it, found.now) for it in challenges],
+        caps=[cap(session, row, team, challenge, found.now) for challenge in challenges],
         disqualified=team.disqualified,
     )
 

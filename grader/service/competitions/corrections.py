@@ -60,8 +60,8 @@ def _ranks(
     ranks: dict[str, int | None] = {}
     for device in competition.devices:
         on = f" on {device}" if len(competition.devices) > 1 else ""
-        for it in competition_boards.of_kind(platform, found, device, BoardKind.FINAL).standings:
-            ranks[names[it.team] + on] = it.rank
+        for standing in competition_boards.of_kind(platform, found, device, BoardKind.FINAL).standings:
+            ranks[names[standing.team] + on] = standing.rank
     return ranks
 
 
@@ -70,4 +70,4 @@ def team_mates(session: Session, row: SubmissionRow) -> list[int]:
     if row.team_id is None:
         return []
     found = record.members(session, [row.team_id])[row.team_id]
-    return [it.user for it in found if it.left_at is None and it.user != row.user_id]
+    return [member.user for member in found if member.left_at is None and member.user != row.user_id]

@@ -29,12 +29,12 @@ Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]
 def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[str, tuple[Grading, float]]:
     """Challenge -> its ``[grading]`` and its worth in the competition."""
     found = {}
-    for it in record.challenges(session, row.id):
+    for challenge in record.challenges(session, row.id):
         try:
-            grading = platform.catalogue.load(it.challenge).manifest.grading
+            grading = platform.catalogue.load(challenge.challenge).manifest.grading
         except GraderError:
             grading = Grading()  # its folder is broken; the judgements stay
-        found[it.challenge] = (grading, it.points)
+        found[challenge.challenge] = (grading, challenge.points)
     return found
 
 
@@ -56,7 +56,7 @@ def results(platform: Platform, session: Session, row: CompetitionRow, device: s
 
 def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]]:
     found: dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]] = {}
-    for run, row in sorted(runs, key=lambda it: it[0].repeat):
+    for run, row in sorted(runs, key=lambda pair: pair[0].repeat):
         found.setdefault((run.team_id, run.challenge), []).append((run, row))
     return found
 
@@ -104,20 +104,20 @@ def of_runs(
             select(TeamRow.id).where(TeamRow.competition_id == row.id, TeamRow.disqualified != "")
         )
     )
-    entries = {key: it for key, it in entries.items() if key[0] not in out}
+    entries = {key: judgements for key, judgements in entries.items() if key[0] not in out}
     teams: dict[int, dict[str, list[Result]]] = {team: {} for team, _ in entries}
     failed = {}
     for (team, challenge), all_of_it in entries.items():
-        chosen = [it for it in all_of_it if repeat is None or it[0].repeat == repeat]
+        chosen = [pair for pair in all_of_it if repeat is None or pair[0].repeat == repeat]
         if repeat is not None and untimed(chosen) and not why_failed(all_of_it):
             chosen = all_of_it
         if why := why_failed(chosen):
             failed[team, challenge] = why
             continue
-        times = [it.time_us for _, it in chosen if it.time_us is not None]
+        times = [result.time_us for _, result in chosen if result.time_us is not None]
         speedup = None
         if (baseline := baselines.get(challenge)) is not None:
-            timed = [(it.speedup, it.time_us) for _, it in chosen if it.time_us is not None]
+            timed = [(result.speedup, result.time_us) for _, result in chosen if result.time_us is not None]
             speedup = statistics.median(own or baseline / time_us for own, time_us in timed)
         first = all_of_it[0][1].rejudge_of or 0
         grading, points = worth[challenge]
@@ -148,7 +148,8 @@ def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:
     """When each was received."""
     row = SubmissionRow
     return {
-        it.id: it.created_at for it in session.execute(select(row.id, row.created_at).where(row.id.in_(ids)))
+        found_row.id: found_row.created_at
+        for found_row in session.execute(select(row.id, row.created_at).where(row.id.in_(ids)))
     }
 
 
@@ -163,12 +164,19 @@ def rank_changes(
     """How the ranking of each single repeat differs from the others'."""
     whole = of_runs(platform, session, competition, final, runs).standings
     single = [
-        {it.team: it.rank for it in of_runs(platform, session, competition, final, runs, repeat).standings}
+        {
+            standing.team: standing.rank
+            for standing in of_runs(platform, session, competition, final, runs, repeat).standings
+        }
         for repeat in range(1, final.repeats + 1)
     ]
     teams = [
-        RankChange(team=names[it.team], final=it.rank, ranks=[ranks.get(it.team) for ranks in single])
-        for it in whole
+        RankChange(
+            team=names[standing.team],
+            final=standing.rank,
+            ranks=[ranks.get(standing.team) for ranks in single],
+        )
+        for standing in whole
     ]
     swaps, pairs = standings.swaps(single)
-    return RankChanges(teams=teams, changed=sum(it.changed for it in teams), swaps=swaps, pairs=pairs)
+    return RankChanges(teams=teams, changed=sum(team.changed for team in teams), swaps=swaps, pairs=pairs)

@@ -58,7 +58,7 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
         if record.final(found.session, found.row.id) is not None:
             raise Conflict("The competition's final has begun.", "Cancel it first to choose other finalists.")
         ranked = competition_boards.live(platform, found, body.device or found.row.devices[0]).standings
-        standing = {it.team: it for it in ranked if it.rank is not None}
+        standing = {standing.team: standing for standing in ranked if standing.rank is not None}
         if body.teams:
             chosen = [team_named(found.session, found.row, name).id for name in dict.fromkeys(body.teams)]
             if without := [team for team in chosen if team not in standing]:
@@ -66,7 +66,9 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
                 raise BadRequest(f"{name} has no entry on the board to judge again.")
         elif body.top is not None:
             # Teams that share the last rank are equally good.
-            chosen = [team for team, it in standing.items() if it.rank is not None and it.rank <= body.top]
+            chosen = [
+                team for team, entry in standing.items() if entry.rank is not None and entry.rank <= body.top
+            ]
         else:
             raise BadRequest("Choose a number of best teams, or teams by name.")
         if not chosen:
@@ -99,9 +101,9 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
                 )
             again = _replace_cancelled(found, known)
             failed = [
-                it.public_id
-                for _, it in record.final_runs(found.session, known.id)
-                if it.state is State.FAILED and it.source
+                judgement.public_id
+                for _, judgement in record.final_runs(found.session, known.id)
+                if judgement.state is State.FAILED and judgement.source
             ]
             queued = again
         else:
@@ -167,7 +169,9 @@ def get_code(platform: Platform, viewer: User | None, slug: str, team: str, chal
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)
-        own = viewer is not None and known.id in {it.id for it in record.teams_of(session, row.id, viewer.id)}
+        own = viewer is not None and known.id in {
+            team.id for team in record.teams_of(session, row.id, viewer.id)
+        }
         if not (found.staff or own or (row.code_shown and row.results_at is not None)):
             why = (
                 "The results are not published yet."
@@ -178,7 +182,10 @@ def get_code(platform: Platform, viewer: User | None, slug: str, team: str, chal
         kind = competition_boards.kind_for(found, None)
         for device in row.devices:
             ranked = competition_boards.of_kind(platform, found, device, kind)
-            best = next((it.best.get(challenge) for it in ranked.standings if it.team == known.id), None)
+            best = next(
+                (standing.best.get(challenge) for standing in ranked.standings if standing.team == known.id),
+                None,
+            )
             if best is not None:
                 source = session.get_one(SubmissionRow, best.key)
                 if not source.source:
@@ -226,13 +233,13 @@ def _machines(platform: Platform, found: OpenCompetition) -> list[Machine]:
     alive = workers.alive(found.session, found.now, platform.settings.lease_s)
     models = dict(found.session.execute(select(GpuRow.uuid, GpuRow.model)).all())
     by_name: dict[str, Machine] = {}
-    for it in alive:
-        if it.device in found.row.devices:
-            name = it.gpu or it.host
+    for worker in alive:
+        if worker.device in found.row.devices:
+            name = worker.gpu or worker.host
             by_name.setdefault(
-                name, Machine(name=name, device=it.device, model=models.get(name, ""), worker=it.name)
+                name, Machine(name=name, device=worker.device, model=models.get(name, ""), worker=worker.name)
             )
-    return sorted(by_name.values(), key=lambda it: (found.row.devices.index(it.device), it.name))
+    return sorted(by_name.values(), key=lambda item: (found.row.devices.index(item.device), item.name))
 
 
 @dataclass(frozen=True)
@@ -255,7 +262,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
         raise Conflict(
             "The competition has no finalists.", "Choose them with `grader competition finalists`."
         )
-    machines = {it.name: it for it in _machines(platform, found)}
+    machines = {machine.name: machine for machine in _machines(platform, found)}
     if body.machine not in machines:
         raise Conflict(
             f"No live worker of {body.machine[:64]} serves a device of this competition.",
@@ -264,21 +271,21 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     device = machines[body.machine].device
     ranked = competition_boards.live(platform, found, device)
     sources = [
-        _Source(it.team, challenge, best.key, ranked.received[best.key].first)
-        for it in ranked.standings
-        if it.team in chosen
-        for challenge, best in it.best.items()
+        _Source(standing.team, challenge, best.key, ranked.received[best.key].first)
+        for standing in ranked.standings
+        if standing.team in chosen
+        for challenge, best in standing.best.items()
     ]
-    counted = select(SubmissionRow).where(SubmissionRow.id.in_([it.counted for it in sources]))
+    counted = select(SubmissionRow).where(SubmissionRow.id.in_([source.counted for source in sources]))
     rows = {row.id: row for row in session.scalars(counted)}
     left_out = sum(not row.source for row in rows.values())
-    sources = [it for it in sources if rows[it.counted].source]
+    sources = [source for source in sources if rows[source.counted].source]
     if not sources:
         raise Conflict(
             f"The finalists have no entries on the board of {device}.",
             f"{left_out} left out: their sources were deleted with an account." if left_out else "",
         )
-    _check_versions(platform, [rows[it.counted] for it in sources])
+    _check_versions(platform, [rows[source.counted] for source in sources])
     final = FinalRow(
         competition_id=competition.id,
         device=device,
@@ -291,7 +298,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     )
     session.add(final)
     session.flush()
-    by_entry = {(str(it.team), it.challenge): it for it in sources}
+    by_entry = {(str(source.team), source.challenge): source for source in sources}
     queued = []
     order = record.final_order(competition.hidden_seed, list(by_entry), body.repeats)
     for place, (repeat, entry) in enumerate(order):
@@ -402,8 +409,8 @@ def _left(runs: Runs) -> int:
 def _names(session: Session, competition: int) -> dict[int, str]:
     row = TeamRow
     return {
-        it.id: it.name
-        for it in session.execute(select(row.id, row.name).where(row.competition_id == competition))
+        found_row.id: found_row.name
+        for found_row in session.execute(select(row.id, row.name).where(row.competition_id == competition))
     }
 
 
@@ -440,7 +447,7 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
         entries=[
             _entry(names[team], challenge, each, sources)
             for (team, challenge), each in sorted(
-                by_entry(runs).items(), key=lambda it: (names[it[0][0]], it[0][1])
+                by_entry(runs).items(), key=lambda item: (names[item[0][0]], item[0][1])
             )
         ],
         rank_changes=rank_changes(platform, session, competition, final, runs, names) if done else None,
@@ -451,7 +458,8 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
 def _public_ids(session: Session, ids: Sequence[int]) -> dict[int, str]:
     row = SubmissionRow
     return {
-        it.id: it.public_id for it in session.execute(select(row.id, row.public_id).where(row.id.in_(ids)))
+        found_row.id: found_row.public_id
+        for found_row in session.execute(select(row.id, row.public_id).where(row.id.in_(ids)))
     }
 
 

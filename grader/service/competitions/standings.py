@@ -49,12 +49,12 @@ class Standing:
 def points_of(grading: Grading, worth: float, speedup: float | None, resolution: float) -> float:
     """The points of an accepted submission out of ``worth``: the shares that the challenge's ``[grading]`` gives for
     correctness and for each tier whose speedup it reaches within the board's ``resolution``."""
-    most = grading.correctness_points + sum(it.points for it in grading.tiers)
+    most = grading.correctness_points + sum(tier.points for tier in grading.tiers)
     if most <= 0:
         return worth
     earned = grading.correctness_points
     reached = 0.0 if speedup is None else speedup * (1 + resolution)
-    earned += sum(it.points for it in grading.tiers if reached >= it.speedup)
+    earned += sum(tier.points for tier in grading.tiers if reached >= tier.speedup)
     return worth * earned / most
 
 
@@ -82,20 +82,22 @@ def rank(
 
 def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
     """Best first, with ranks among these alone."""
-    scored = [it for it in found if it.score is not None]
+    scored = [standing for standing in found if standing.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
         # More solved comes before faster.
-        for solved in sorted({_timed(it) for it in scored}, reverse=True):
-            group = [it for it in scored if _timed(it) == solved]
-            ranked += _ranked(group, [it.sort[1] for it in group], resolution, len(ranked))
+        for solved in sorted({_timed(standing) for standing in scored}, reverse=True):
+            group = [standing for standing in scored if _timed(standing) == solved]
+            ranked += _ranked(group, [standing.sort[1] for standing in group], resolution, len(ranked))
     elif scoring_by is Scoring.SPEEDUPS:
-        ranked += _ranked(scored, [1 / -it.sort[0] for it in scored], resolution, 0)
+        ranked += _ranked(scored, [1 / -standing.sort[0] for standing in scored], resolution, 0)
     else:
         # Points are exact: they differ or they do not.
-        ranked += _ranked(scored, [-it.sort[0] for it in scored], None, 0)
-    ordered = sorted(ranked, key=lambda it: (it.rank or 0, it.at, it.team))
-    rest = sorted((it for it in found if it.score is None), key=lambda it: it.team)
+        ranked += _ranked(scored, [-standing.sort[0] for standing in scored], None, 0)
+    ordered = sorted(ranked, key=lambda standing: (standing.rank or 0, standing.at, standing.team))
+    rest = sorted(
+        (standing for standing in found if standing.score is None), key=lambda standing: standing.team
+    )
     return [*ordered, *rest]
 
 
@@ -111,20 +113,20 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
     }
     counting = list(best.values())
     if scoring_by is Scoring.POINTS:
-        total = round(math.fsum(it.points for it in counting), _DIGITS)
+        total = round(math.fsum(result.points for result in counting), _DIGITS)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
-        counting = [it for it in counting if it.speedup is not None]
+        counting = [result for result in counting if result.speedup is not None]
         # Summed in sorted order, or the last digit would depend on the order of solving and break ties.
-        total = math.fsum(it.speedup or 0.0 for it in counting)
+        total = math.fsum(result.speedup or 0.0 for result in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:
-        counting = [it for it in counting if it.time_us is not None]
-        times = [it.time_us for it in counting if it.time_us is not None]
+        counting = [result for result in counting if result.time_us is not None]
+        times = [result.time_us for result in counting if result.time_us is not None]
         # A single time stays exact to the last digit.
         score = scoring.geometric_mean(times) if len(times) > 1 else next(iter(times), None)
         sort = (-float(len(times)), score) if score is not None else (1.0, 0.0)
-    at = max((it.at for it in counting), default=None) if score is not None else None
+    at = max((result.at for result in counting), default=None) if score is not None else None
     return Standing(team, None, score, at, len(best), best, sort)
 
 
@@ -137,8 +139,8 @@ def _ranked(
     else:
         ranks = scoring.ranks(times, resolution)
     return [
-        Standing(it.team, above + place, it.score, it.at, it.solved, it.best, it.sort)
-        for it, place in zip(group, ranks, strict=True)
+        Standing(tied.team, above + place, tied.score, tied.at, tied.solved, tied.best, tied.sort)
+        for tied, place in zip(group, ranks, strict=True)
     ]
 
 
@@ -147,7 +149,7 @@ def swaps(ranks: Sequence[Mapping[int, int | None]]) -> tuple[int, int]:
     many pairs were compared. Teams that share a rank have no order."""
     changed = compared = 0
     for before, after in itertools.pairwise(ranks):
-        teams = [it for it in before if before[it] is not None and after.get(it) is not None]
+        teams = [team for team in before if before[team] is not None and after.get(team) is not None]
         for number, one in enumerate(teams):
             for other in teams[number + 1 :]:
                 compared += 1

@@ -147,8 +147,8 @@ def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
     with reading(platform, user, slug) as found:
         of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
         rows = found.session.scalars(select(TeamRow).where(*of_it).order_by(TeamRow.id)).all()
-        members = record.members(found.session, [it.id for it in rows])
-        return TeamList(teams=[team_view(found, it, (), members[it.id]) for it in rows])
+        members = record.members(found.session, [row.id for row in rows])
+        return TeamList(teams=[team_view(found, row, (), members[row.id]) for row in rows])
 
 
 def team_named(session: Session, row: CompetitionRow, name: str, mode: Mode = Mode.OFFICIAL) -> TeamRow:
@@ -304,7 +304,7 @@ def competition_for(
     if named is None:
         running = record.open_windows(session, user.id, challenge, clock(session))
         if len(running) > 1:
-            slugs = ", ".join(it.slug for it in running)
+            slugs = ", ".join(competition.slug for competition in running)
             raise Conflict(
                 f"Several of your competitions include {challenge}: {slugs}.",
                 "Choose one: --competition SLUG.",

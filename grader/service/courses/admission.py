@@ -58,7 +58,7 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
         )
         for assignment, course, section in found
     ]
-    return [it for it in all_of_them if it.window.phase(at) in (Phase.OPEN, Phase.LATE)]
+    return [assigned for assigned in all_of_them if assigned.window.phase(at) in (Phase.OPEN, Phase.LATE)]
 
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
@@ -68,12 +68,12 @@ def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
     Raises TooMany, NotAllowed (a language or device that an assignment does not take).
     """
     remaining: list[int] = []
-    for it in running(session, user.id, row.challenge, row.created_at):
-        _check_means(it, row)
-        left = left_of(session, it.row, it.course, row.challenge, user.id, row.created_at)
+    for assigned in running(session, user.id, row.challenge, row.created_at):
+        _check_means(assigned, row)
+        left = left_of(session, assigned.row, assigned.course, row.challenge, user.id, row.created_at)
         for kind, most in (("pending", left.pending), ("day", left.day), ("total", left.total)):
             if most is not None and most < 1:
-                raise TooMany(*_refusal(it, kind))
+                raise TooMany(*_refusal(assigned, kind))
         remaining += [most - 1 for most in (left.day, left.total) if most is not None]
     return min(remaining, default=None)
 
@@ -114,8 +114,8 @@ def attempts_left(
 ) -> list[tuple[Running, AttemptsLeft]]:
     """A student's remaining attempts in each open assignment with the challenge."""
     return [
-        (it, left_of(session, it.row, it.course, challenge, user, at))
-        for it in running(session, user, challenge, at)
+        (assigned, left_of(session, assigned.row, assigned.course, challenge, user, at))
+        for assigned in running(session, user, challenge, at)
     ]
 
 

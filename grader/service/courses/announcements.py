@@ -121,7 +121,7 @@ class _Open:
         """Ids of those who answer."""
         if self.course is not None:
             return regrade_requests.staff_of(self.session, self.course.row.id)
-        roles = [it.value for it in STAFF_ROLES]
+        roles = [role.value for role in STAFF_ROLES]
         return set(self.session.scalars(select(UserRow.id).where(UserRow.role.in_(roles))))
 
     def note(self, action: Action, subject: str, **values: object) -> None:
@@ -266,15 +266,15 @@ def _announcements(found: _Open) -> AnnouncementList:
     return AnnouncementList(
         announcements=[
             AnnouncementView(
-                number=it.id,
+                number=row.id,
                 assignment=slug,
-                title=it.title,
-                text=it.text,
+                title=row.title,
+                text=row.text,
                 made_by=by,
-                created_at=it.created_at,
-                edited_at=it.edited_at,
+                created_at=row.created_at,
+                edited_at=row.edited_at,
             )
-            for it, by, slug in rows
+            for row, by, slug in rows
         ]
     )
 
@@ -375,23 +375,23 @@ def _questions(found: _Open) -> QuestionList:
         query = query.where(or_(row.user_id == found.user.id, row.to_all))
     order = (row.answered_at.is_not(None), row.id.desc())
     rows = found.session.execute(query.order_by(*order).limit(_LISTED)).all()
-    askers = {it.user_id for it, _ in rows}
+    askers = {row.user_id for row, _ in rows}
     names = dict(found.session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(askers))).all())
     return QuestionList(
         questions=[
             QuestionView(
-                number=it.id,
-                about=it.about,
-                text=it.text,
-                asked_by=names[it.user_id] if all_of_them or it.user_id == found.user.id else None,
-                own=it.user_id == found.user.id,
-                created_at=it.created_at,
-                answer=it.answer,
+                number=row.id,
+                about=row.about,
+                text=row.text,
+                asked_by=names[row.user_id] if all_of_them or row.user_id == found.user.id else None,
+                own=row.user_id == found.user.id,
+                created_at=row.created_at,
+                answer=row.answer,
                 answered_by=by,
-                answered_at=it.answered_at,
-                to_all=it.to_all,
+                answered_at=row.answered_at,
+                to_all=row.to_all,
             )
-            for it, by in rows
+            for row, by in rows
         ]
     )
 
@@ -400,4 +400,4 @@ def may(platform: Platform, user: User, place: Place) -> dict[str, bool]:
     """True if ``user`` has that right there. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         wanted = (Action.ANNOUNCE, Action.QUESTION_ASK, Action.QUESTION_ANSWER)
-        return {it.name.lower(): found.may(it) for it in wanted}
+        return {action.name.lower(): found.may(action) for action in wanted}

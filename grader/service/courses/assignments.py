@@ -68,9 +68,9 @@ def put_assignment(
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
         session.add_all(
             AssignmentPartRow(
-                assignment_id=row.id, challenge=it.challenge, weight=float(it.weight), place=place
+                assignment_id=row.id, challenge=part.challenge, weight=float(part.weight), place=place
             )
-            for place, it in enumerate(body.parts)
+            for place, part in enumerate(body.parts)
         )
         session.flush()
         if row.published_at is not None:
@@ -87,7 +87,7 @@ def _challenges(
     """Raises BadRequest for a challenge that does not exist, appears twice, or is new to ``row`` and reserved for a
     competition that has not begun, in which teachers may take part."""
     slugs = [part.challenge for part in parts]
-    if twins := sorted({it for it in slugs if slugs.count(it) > 1}):
+    if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
@@ -96,7 +96,7 @@ def _challenges(
         kept = competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
         kept -= set(_slugs(course.session, row)) if row is not None else set()
         known = sorted(set(platform.catalogue.slugs()) - kept)
-        if unknown := [it for it in slugs if it not in known]:
+        if unknown := [slug for slug in slugs if slug not in known]:
             raise BadRequest(f"There is no challenge '{unknown[0]}'.", near(unknown[0], known))
     try:
         return [platform.catalogue.load(slug) for slug in slugs]
@@ -220,7 +220,10 @@ def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_
             .outerjoin(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
             .order_by(CourseRow.id.desc(), AssignmentRow.due_at, AssignmentRow.id)
         ).all()
-        standings = {it: permissions.standings(session, user, it) for it in {row[0] for row in found}}
+        standings = {
+            course_id: permissions.standings(session, user, course_id)
+            for course_id in {row[0] for row in found}
+        }
     names: dict[str, None] = {}
     for number, course, slug in found:
         if permissions.may(standings[number], action):
@@ -282,7 +285,7 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
     if now >= row.open_at:
         return parts
     published = publications.published(session, now)
-    return [it for it in parts if it.challenge in published]
+    return [part for part in parts if part.challenge in published]
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:

@@ -107,24 +107,24 @@ def _extensions(course: OpenCourse, row: AssignmentRow) -> ExtensionList:
     rows = course.session.scalars(
         select(given).where(given.assignment_id == row.id).order_by(given.id.desc())
     ).all()
-    people = {it for found in rows for it in (found.user_id, found.made_by) if it is not None}
+    people = {user_id for found in rows for user_id in (found.user_id, found.made_by) if user_id is not None}
     names = {
-        it.id: it.name
-        for it in course.session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
+        row.id: row.name
+        for row in course.session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
     }
     return ExtensionList(
         assignment=row.slug,
         extensions=[
             ExtensionView(
-                id=it.id,
-                student=names.get(it.user_id) if it.user_id is not None else None,
-                section=it.section,
-                due_at=it.due_at,
-                late_until=it.late_until,
-                reason=it.reason,
-                made_by=names.get(it.made_by) if it.made_by is not None else None,
-                created_at=it.created_at,
+                id=row.id,
+                student=names.get(row.user_id) if row.user_id is not None else None,
+                section=row.section,
+                due_at=row.due_at,
+                late_until=row.late_until,
+                reason=row.reason,
+                made_by=names.get(row.made_by) if row.made_by is not None else None,
+                created_at=row.created_at,
             )
-            for it in rows
+            for row in rows
         ],
     )

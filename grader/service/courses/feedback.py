@@ -92,13 +92,13 @@ def put_feedback(
 
 
 def _put_rubric(session: Session, row: AssignmentRow, body: FeedbackBody) -> None:
-    parts = {it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])}
+    parts = {part.challenge for part in assignments.parts_of(session, [row.id]).get(row.id, [])}
     if foreign := sorted(body.rubric.keys() - parts):
         raise BadRequest(
             f"{row.slug} has no challenge '{foreign[0][:64]}'.",
             "Rubrics belong to the assignment's challenges.",
         )
-    present = {it.id: it for it in rubrics(session, [row.id])}
+    present = {criterion.id: criterion for criterion in rubrics(session, [row.id])}
     kept: set[int] = set()
     for challenge, criteria in body.rubric.items():
         for place, wanted in enumerate(criteria):
@@ -151,14 +151,25 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
         "shown": settings.shown.value,
         "regrade_limit": settings.regrade_limit,
         "regrade_until": until.isoformat() if until is not None else None,
-        "rubric": {f"{it.challenge}: {it.title}": it.points for it in rubrics(session, [row.id])},
+        "rubric": {
+            f"{criterion.challenge}: {criterion.title}": criterion.points
+            for criterion in rubrics(session, [row.id])
+        },
     }
 
 
 def _revision(session: Session, row: AssignmentRow) -> str:
     """Changes whenever the settings or the rubric do."""
     criteria = [
-        (it.id, it.challenge, it.place, it.title, it.about, it.points) for it in rubrics(session, [row.id])
+        (
+            criterion.id,
+            criterion.challenge,
+            criterion.place,
+            criterion.title,
+            criterion.about,
+            criterion.points,
+        )
+        for criterion in rubrics(session, [row.id])
     ]
     return hashlib.sha256(repr((_facts(session, row), criteria)).encode()).hexdigest()[:16]
 
@@ -167,11 +178,11 @@ def _view(course: OpenCourse, row: AssignmentRow) -> FeedbackView:
     session = course.session
     settings = settings_of(session, row.id)
     student = course.may(Action.REGRADE_ASK)
-    known = {it.challenge for it in assignments.known_parts(session, row, clock(session))}
+    known = {part.challenge for part in assignments.known_parts(session, row, clock(session))}
     rubric: dict[str, list[CriterionView]] = {}
-    for it in rubrics(session, [row.id]):
-        if it.challenge in known or course.may(Action.GRADES_READ):
-            rubric.setdefault(it.challenge, []).append(criterion_view(it))
+    for criterion in rubrics(session, [row.id]):
+        if criterion.challenge in known or course.may(Action.GRADES_READ):
+            rubric.setdefault(criterion.challenge, []).append(criterion_view(criterion))
     return FeedbackView(
         course=course.row.slug,
         assignment=row.slug,
@@ -254,7 +265,7 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
         whom = members.student_of(course, body.student)
-        criteria = {it.id: it for it in rubrics(session, [row.id])}
+        criteria = {criterion.id: criterion for criterion in rubrics(session, [row.id])}
         for given in body.scores:
             criterion = criteria.get(given.criterion)
             if criterion is None:
@@ -320,9 +331,9 @@ def _sheet(session: Session, row: AssignmentRow, whom: int, name: str) -> ScoreS
     query = (
         select(score, UserRow.name)
         .outerjoin(UserRow, UserRow.id == score.made_by)
-        .where(score.user_id == whom, score.criterion_id.in_([it.id for it in criteria]))
+        .where(score.user_id == whom, score.criterion_id.in_([criterion.id for criterion in criteria]))
     )
-    given = {it.criterion_id: (it, by) for it, by in session.execute(query)}
+    given = {row.criterion_id: (row, by) for row, by in session.execute(query)}
 
     def view(criterion: CriterionRow) -> ScoreView:
         shown = criterion_view(criterion)
@@ -340,4 +351,4 @@ def _sheet(session: Session, row: AssignmentRow, whom: int, name: str) -> ScoreS
 
     if not criteria:
         raise NotFound(f"{row.slug} has no rubric.", "Add one on its feedback page.")
-    return ScoreSheet(student=name, scores=[view(it) for it in criteria])
+    return ScoreSheet(student=name, scores=[view(criterion) for criterion in criteria])

@@ -153,7 +153,7 @@ def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> Joi
         row = JoinCodeRow
         usable = (row.course_id == course.row.id, row.expires_at > utcnow(), _left())
         rows = course.session.scalars(select(row).where(*usable).order_by(row.id.desc())).all()
-        return JoinCodeList(codes=[_code(platform, it, base) for it in rows])
+        return JoinCodeList(codes=[_code(platform, row, base) for row in rows])
 
 
 def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:

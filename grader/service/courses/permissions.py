@@ -237,7 +237,7 @@ def courses_where(session: Session, user: User, action: Action) -> list[int]:
     """Ids of the courses in which ``user`` has that right by their role there, not by platform roles."""
     if Scope.STAFF not in user.scopes:
         return []
-    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[action]]
+    roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]
     row = MemberRow
     query = select(row.course_id).where(row.user_id == user.id, row.left_at.is_(None), row.role.in_(roles))
     return list(session.scalars(query))
@@ -250,8 +250,8 @@ def may(standing: frozenset[Standing], action: Action) -> bool:
 def check(user: User, standing: frozenset[Standing], action: Action) -> None:
     """Raises NotAllowed."""
     if not may(standing, action):
-        needed = ", ".join(it.value for it in Standing if it in TABLE[action])
-        own = ", ".join(it.value for it in Standing if it in standing and it is not Standing.VISITOR)
+        needed = ", ".join(held.value for held in Standing if held in TABLE[action])
+        own = ", ".join(held.value for held in Standing if held in standing and held is not Standing.VISITOR)
         whom = "the platform's staff" if TABLE[action] <= _PLATFORM else "the course's staff"
         raise NotAllowed(
             f"Only {needed} may do this ({action.value}); you are {own or 'not a member'}.",

@@ -50,7 +50,9 @@ def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -
         .join(CourseRow, CourseRow.id == row.course_id)
         .where(part.challenge == challenge, row.published_at.is_not(None))
     ).all()
-    if any(Windows.read(session, course, [it]).last_end(it) >= at for it, course in found):
+    if any(
+        Windows.read(session, course, [assignment]).last_end(assignment) >= at for assignment, course in found
+    ):
         return False
     if competitions.to_end(session, challenge, at):
         return False
@@ -59,4 +61,4 @@ def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -
             select(MemberRow.course_id).where(MemberRow.user_id == user, MemberRow.left_at.is_(None))
         )
     )
-    return any(it.reveal_hidden and it.course_id in mine for it, _ in found)
+    return any(assignment.reveal_hidden and assignment.course_id in mine for assignment, _ in found)

@@ -71,7 +71,7 @@ def _roster(course: OpenCourse) -> Roster:
     everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, *_ in members), *invited]
     return Roster(
         course=course.row.slug,
-        members=[_member(*it) for it in members],
+        members=[_member(*member) for member in members],
         invited=[
             InvitedView(
                 id=row.id,
@@ -150,7 +150,9 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
 
 
 def _facts(row: MemberRow) -> dict[str, object]:
-    return {it: getattr(row, it) for it in _ATTRIBUTES.values()} | {"on_roster": row.left_at is None}
+    return {attribute: getattr(row, attribute) for attribute in _ATTRIBUTES.values()} | {
+        "on_roster": row.left_at is None
+    }
 
 
 def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) -> Roster:
@@ -224,10 +226,10 @@ class _Known:
         ).all()
         return cls(
             members={row.user_id: row for row, _ in members},
-            names={row.user_id: name for row, name in members} | {it.id: it.name for it in users},
+            names={row.user_id: name for row, name in members} | {user.id: user.name for user in users},
             invitations={row.person: row for row in invitations},
-            by_email={it.email_key: it.id for it in users if it.email_key},
-            by_account={it.name_key: it.id for it in users},
+            by_email={user.email_key: user.id for user in users if user.email_key},
+            by_account={user.name_key: user.id for user in users},
         )
 
 
@@ -250,7 +252,8 @@ class _Plan:
     def make(self) -> None:
         """Plan the changes; nothing in the database changes."""
         self.problems = [
-            RosterProblem(line=it.line, column=it.column, text=it.text) for it in self.file.problems
+            RosterProblem(line=problem.line, column=problem.column, text=problem.text)
+            for problem in self.file.problems
         ]
         lines = [line for line in (self._tidied(line) for line in self.file.lines) if line is not None]
         self.known = _Known.read(self.course.session, self.course.row.id, lines)
@@ -262,7 +265,7 @@ class _Plan:
         # An unreadable row may be anyone's, so nobody is removed.
         if self.drop_missing and not self.problems:
             self._consider_missing()
-        self.problems.sort(key=lambda it: it.line)
+        self.problems.sort(key=lambda item: item.line)
 
     def _find_by_number(self, lines: Sequence[RosterLine]) -> None:
         """Match lines by student number, for people whom no line names by account or address. Numbers get corrected:
@@ -278,7 +281,7 @@ class _Plan:
         for number, member in sorted(self.known.members.items()):
             if member.student_number and number not in users:
                 self.by_number.setdefault(member.student_number, number)
-        for row in sorted(self.known.invitations.values(), key=lambda it: it.id):
+        for row in sorted(self.known.invitations.values(), key=lambda item: item.id):
             if row.user_id is None:
                 if row.student_number and row.id not in invited:
                     self.invited_by_number.setdefault(row.student_number, row)
@@ -457,7 +460,7 @@ class _Plan:
         return RosterResult(
             dry_run=dry_run,
             applied=applied,
-            rows=len(self.file.lines) + len({it.line for it in self.file.problems}),
+            rows=len(self.file.lines) + len({problem.line for problem in self.file.problems}),
             unchanged=self.unchanged,
             counts=dict(self.counts()),
             changes=self.changes,

@@ -53,8 +53,16 @@ class Windows:
         found = session.scalars(select(given).where(given.assignment_id.in_([row.id for row in rows]))).all()
         return cls(
             ZoneInfo(course.time_zone),
-            {(it.assignment_id, it.user_id): it for it in found if it.user_id is not None},
-            {(it.assignment_id, it.section): it for it in found if it.section is not None},
+            {
+                (extension.assignment_id, extension.user_id): extension
+                for extension in found
+                if extension.user_id is not None
+            },
+            {
+                (extension.assignment_id, extension.section): extension
+                for extension in found
+                if extension.section is not None
+            },
         )
 
     def of(self, row: AssignmentRow, user: int, section: str) -> tuple[Window, bool]:
@@ -62,9 +70,11 @@ class Windows:
         if everyone's deadline moved since."""
         everyone = self.of_everyone(row)
         found = self.of_users.get((row.id, user)), self.of_sections.get((row.id, section))
-        given = [it for it in found if it is not None]
-        due_at = max([everyone.due_at, *(it.due_at for it in given)])
-        closes_at = max([everyone.closes_at, *(it.late_until or it.due_at for it in given)])
+        given = [extension for extension in found if extension is not None]
+        due_at = max([everyone.due_at, *(extension.due_at for extension in given)])
+        closes_at = max(
+            [everyone.closes_at, *(extension.late_until or extension.due_at for extension in given)]
+        )
         if (due_at, closes_at) == (everyone.due_at, everyone.closes_at):
             return everyone, False
         return Window(row.open_at, due_at, closes_at if closes_at > due_at else None, self.zone), True
@@ -77,5 +87,11 @@ class Windows:
 
     def last_end(self, row: AssignmentRow) -> datetime:
         """When the last student's time ends."""
-        given = [it for key, it in [*self.of_users.items(), *self.of_sections.items()] if key[0] == row.id]
-        return max([row.late_until or row.due_at, *(it.late_until or it.due_at for it in given)])
+        given = [
+            extension
+            for key, extension in [*self.of_users.items(), *self.of_sections.items()]
+            if key[0] == row.id
+        ]
+        return max(
+            [row.late_until or row.due_at, *(extension.late_until or extension.due_at for extension in given)]
+        )

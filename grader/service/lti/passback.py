@@ -103,8 +103,10 @@ def _compare_course(platform: Platform, course: int) -> int:
             )
         ).all()
         known = {
-            it.id: {user: subject_digest(it, own) for user, own in _subjects(session, it).items()}
-            for it in {known.id: known for _, _, known in links}.values()
+            registered.id: {
+                user: subject_digest(registered, own) for user, own in _subjects(session, registered).items()
+            }
+            for registered in {known.id: known for _, _, known in links}.values()
         }
     counted = 0
     for link, slug, learning in links:
@@ -151,7 +153,7 @@ def _note(
     for user, given in wanted.items():
         points, most = round(given.points, _DIGITS), round(given.most, _DIGITS)
         row = known.get(user)
-        begun = any(it.attempts or it.overridden for it in given.parts)
+        begun = any(part.attempts or part.overridden for part in given.parts)
         known_to_differ = row is not None and (row.points, row.most) != (points, most)
         due = given.closes_at < now and digests[user] not in sent
         if known_to_differ or (row is None and (begun or due)):
@@ -615,16 +617,16 @@ def _link_view(
             LtiScoreView(
                 student=name,
                 full_name=full_name or "",
-                points=it.points,
-                most=it.most,
-                state=LtiScoreState(it.state),
-                tries=it.tries,
-                error=it.error,
-                changed_at=it.changed_at,
-                next_at=it.next_at if it.state == LtiScoreState.PENDING.value else None,
-                sent_points=it.sent_points,
-                sent_at=it.sent_at,
+                points=score.points,
+                most=score.most,
+                state=LtiScoreState(score.state),
+                tries=score.tries,
+                error=score.error,
+                changed_at=score.changed_at,
+                next_at=score.next_at if score.state == LtiScoreState.PENDING.value else None,
+                sent_points=score.sent_points,
+                sent_at=score.sent_at,
             )
-            for it, name, full_name in scores
+            for score, name, full_name in scores
         ],
     )

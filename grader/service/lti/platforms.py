@@ -204,7 +204,7 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
         }
     given = {name: getattr(body, name) or value for name, value in known.items()}
     found = body.model_copy(update=given)
-    missing = [it for it in ("issuer", "auth_url", "token_url", "jwks_url") if not getattr(found, it)]
+    missing = [name for name in ("issuer", "auth_url", "token_url", "jwks_url") if not getattr(found, name)]
     if missing:
         raise BadRequest(
             f"These fields are missing: {', '.join(missing)}.",
@@ -257,7 +257,7 @@ def is_its_own(row: LtiPlatformRow, url: str) -> bool:
     """True if grades may be sent to that address: its host is one that admins named. A launch's claim is not enough."""
     return urlsplit(url).netloc.lower() in {
         urlsplit(row.token_url).netloc.lower(),
-        *(it.lower() for it in row.hosts),
+        *(host.lower() for host in row.hosts),
     }
 
 

@@ -114,7 +114,11 @@ def _left_open(platform: Platform, user: int) -> Sequence[str]:
     row = NoticeRow
     query = select(row.mail_id).where(row.user_id == user, row.mail_due, row.mail_id.is_not(None))
     with platform.sessions() as session:
-        return [it for it in session.scalars(query.group_by(row.mail_id).order_by(func.min(row.id))) if it]
+        return [
+            found_row
+            for found_row in session.scalars(query.group_by(row.mail_id).order_by(func.min(row.id)))
+            if found_row
+        ]
 
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
@@ -131,13 +135,13 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
         if to is None or tries >= limits.DIGEST_TRIES:
             if tries >= limits.DIGEST_TRIES:
                 log.error("digest_given_up", message_id=mail_id, notices=len(notices_of_it))
-            for it in notices_of_it:
-                it.mail_due = False
+            for unsent in notices_of_it:
+                unsent.mail_due = False
             return None
         message_id = mail_id or _message_id(platform.settings, user, notices_of_it)
         now = clock(session)
-        for it in notices_of_it:
-            it.mail_id, it.mail_begun_at, it.mail_tries = message_id, now, tries + 1
+        for taken_up in notices_of_it:
+            taken_up.mail_id, taken_up.mail_begun_at, taken_up.mail_tries = message_id, now, tries + 1
     return _Digest(message_id, user, to, notices_of_it, tries == 0)
 
 
@@ -169,7 +173,7 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
 
 def _message_id(settings: Settings, user: int, of: Sequence[NoticeRow]) -> str:
     """The same for the same notices with the same counts."""
-    said = f"{user} {' '.join(f'{it.id}:{it.count}' for it in of)}"
+    said = f"{user} {' '.join(f'{notice.id}:{notice.count}' for notice in of)}"
     # The other half of the MAC: the first half would be a key for the text that it signs.
     mac = hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[_MAC_CHARS:]
     return f"<{mac}.notices@{mail.domain(settings) or 'localhost'}>"
@@ -180,12 +184,12 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
     user, waiting = digest.user, digest.notices
     base = links.base_url(settings)
     lines = [
-        f"- {it.text}{f' ({it.count} times)' if it.count > 1 else ''}\n  {base}{it.path}"
-        for it in waiting[: limits.DIGEST_LINES]
+        f"- {notice.text}{f' ({notice.count} times)' if notice.count > 1 else ''}\n  {base}{notice.path}"
+        for notice in waiting[: limits.DIGEST_LINES]
     ]
     if len(waiting) > limits.DIGEST_LINES:
         lines.append(f"- and {len(waiting) - limits.DIGEST_LINES} more: {base}/notices")
-    kinds = sorted(Counter(it.kind for it in waiting))
+    kinds = sorted(Counter(notice.kind for notice in waiting))
     fewer = "\n".join(f"  {WORDS[kind]}: {unsubscribe_link(settings, user, kind)}" for kind in kinds)
     everything = unsubscribe_link(settings, user, None)
     text = (

@@ -39,8 +39,8 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
     chosen = _chosen(session, whom, kind)
     row = NoticeRow
     unread = {
-        it.user_id: it
-        for it in session.scalars(
+        found_row.user_id: found_row
+        for found_row in session.scalars(
             select(row)
             .where(row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None))
             .order_by(row.id)
@@ -75,8 +75,8 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
 def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[int, NoticeChoice]:
     row = NoticeChoiceRow
     return {
-        it.user_id: NoticeChoice(kind=kind, site=it.site, mail=it.mail)
-        for it in session.scalars(select(row).where(row.kind == kind, row.user_id.in_(users)))
+        found_row.user_id: NoticeChoice(kind=kind, site=found_row.site, mail=found_row.mail)
+        for found_row in session.scalars(select(row).where(row.kind == kind, row.user_id.in_(users)))
     }
 
 
@@ -90,7 +90,7 @@ def list_notices(
         query = query.where(row.id < older_than)
     with platform.sessions() as session:
         found = session.scalars(query.limit(max(0, min(limit, _LIST_MOST)))).all()
-        return NoticeList(notices=[_view(it) for it in found], unread=_unread(session, user.id))
+        return NoticeList(notices=[_view(notice) for notice in found], unread=_unread(session, user.id))
 
 
 def _view(row: NoticeRow) -> NoticeView:
@@ -132,7 +132,10 @@ def choices(platform: Platform, user: User) -> NoticeChoices:
     """The user's choices by kind."""
     with platform.sessions() as session:
         row = NoticeChoiceRow
-        stored = {it.kind: it for it in session.scalars(select(row).where(row.user_id == user.id))}
+        stored = {
+            found_row.kind: found_row
+            for found_row in session.scalars(select(row).where(row.user_id == user.id))
+        }
         address = session.scalar(select(UserRow.email).where(UserRow.id == user.id))
     return NoticeChoices(
         choices=[

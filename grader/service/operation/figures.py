@@ -115,9 +115,9 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
         "Finished runs (public cases only) in the database.",
         labels=["challenge", "language", "device", "verdict"],
     )
-    for it in figures.verdicts(session):
-        family = runs if it.run else verdicts
-        family.add_metric([it.challenge, it.language, it.device, it.verdict], it.count)
+    for tally in figures.verdicts(session):
+        family = runs if tally.run else verdicts
+        family.add_metric([tally.challenge, tally.language, tally.device, tally.verdict], tally.count)
     yield verdicts
     yield runs
     serving = figures.serving(session, now, silent_s)

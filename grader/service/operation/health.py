@@ -78,7 +78,10 @@ def catalogue_alerts(platform: Platform) -> list[Alert]:
         return [
             Alert(text=f"The catalogue in {catalogue.root} has no challenges.", hint=begin_with(catalogue))
         ]
-    return [Alert(text=f"{it.slug} is broken: {it.error.message}", hint=it.hint) for it in broken]
+    return [
+        Alert(text=f"{challenge.slug} is broken: {challenge.error.message}", hint=challenge.hint)
+        for challenge in broken
+    ]
 
 
 # A banner on every page may be this old; reading every file of a catalogue for each page would be slow.
@@ -88,7 +91,9 @@ _BROKEN_SECONDS = 10.0
 def broken_challenges(platform: Platform) -> list[str]:
     """Slugs of challenges that nobody can use, as of the last seconds."""
     return platform.boards.recent(
-        "broken challenges", _BROKEN_SECONDS, lambda: [it.slug for it in platform.catalogue.broken()]
+        "broken challenges",
+        _BROKEN_SECONDS,
+        lambda: [challenge.slug for challenge in platform.catalogue.broken()],
     )
 
 

@@ -42,13 +42,13 @@ def overview(platform: Platform, user: User) -> Operations:
         waits=waits,
         workers=[
             WatchedWorker(
-                worker=it,
-                gpu=rows[it.name].gpu,
-                reading=_reading(rows[it.name]),
-                fault=rows[it.name].out_of_service or rows[it.name].sandbox_fault,
+                worker=worker,
+                gpu=rows[worker.name].gpu,
+                reading=_reading(rows[worker.name]),
+                fault=rows[worker.name].out_of_service or rows[worker.name].sandbox_fault,
             )
-            for it in queues.list_workers(platform, user).workers
-            if it.name in rows
+            for worker in queues.list_workers(platform, user).workers
+            if worker.name in rows
         ],
         hours=hours,
         failures=failures,
@@ -120,6 +120,6 @@ def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> 
             permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)
     done = requeue.requeue(platform, submissions)
     with writing(platform.sessions) as session:
-        for it in done.submissions:
-            audit.note(session, user, Action.SUBMISSION_REQUEUE, f"/submissions/{it}")
+        for submission in done.submissions:
+            audit.note(session, user, Action.SUBMISSION_REQUEUE, f"/submissions/{submission}")
     return done

@@ -100,10 +100,10 @@ def list_workers(platform: Platform, user: User) -> WorkerList:
         now = clock(session)
         row = SubmissionRow
         held = session.execute(select(row.worker, row.public_id).where(row.state.in_(ACTIVE)))
-        in_hand = {it.worker: it.public_id for it in held}
+        in_hand = {claim.worker: claim.public_id for claim in held}
         found = [
-            _worker(it, in_hand.get(it.name), now, platform.settings.lease_s)
-            for it in workers.everyone(session, now - _RECENTLY)
+            _worker(worker, in_hand.get(worker.name), now, platform.settings.lease_s)
+            for worker in workers.everyone(session, now - _RECENTLY)
         ]
     return WorkerList(workers=found)
 
@@ -191,7 +191,7 @@ def _devices(platform: Platform, session: Session) -> list[str]:
     alive = workers.alive(session, clock(session), platform.settings.lease_s)
     served = in_order(platform.settings.device_list, alive)
     wanted = session.scalars(select(SubmissionRow.device).where(pending()).distinct())
-    paused = [it for it in queues.pauses(session).rows if it not in (queues.ALL, queues.COMPILE)]
+    paused = [row for row in queues.pauses(session).rows if row not in (queues.ALL, queues.COMPILE)]
     return list(dict.fromkeys([*served, *sorted(wanted), *sorted(paused)]))
 
 

@@ -26,7 +26,7 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
 
     Raises NotFound, and Conflict if one has not failed or lost its source; then nothing is done.
     """
-    wanted = [it.lower() for it in submissions] or _failed(platform)
+    wanted = [submission.lower() for submission in submissions] or _failed(platform)
     done = []
     with writing(platform.sessions) as session:
         for public_id in wanted:

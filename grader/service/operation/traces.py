@@ -145,9 +145,9 @@ def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
         pairs = session.scalars(
             select(pair).where(or_(pair.submission.in_(part), pair.other.in_(part)))
         ).all()
-        numbers = [it.id for it in pairs]
-        for it in pairs:
-            it.reason = ""
+        numbers = [similar.id for similar in pairs]
+        for similar_pair in pairs:
+            similar_pair.reason = ""
         session.execute(update(ReviewRow).where(ReviewRow.pair_id.in_(numbers)).values(reason=""))
         for number in numbers:
             _blank_all(session, _ending(f"/similarity/{number}"))
@@ -234,19 +234,19 @@ def _renamed(facts: dict[str, Any] | None, old: str, new: str) -> dict[str, Any]
     found: dict[str, Any] = {}
     for name, value in facts.items():
         key = new + name[len(old) :] if name == old or name.startswith(f"{old} on ") else name
-        found[key] = [new if it == old else it for it in value] if isinstance(value, list) else value
+        found[key] = [new if item == old else item for item in value] if isinstance(value, list) else value
     return found
 
 
 def _names(session: Session, user: UserRow) -> list[str]:
     """All names of the person that a text may contain, longest first."""
     full = session.scalars(select(MemberRow.full_name).where(MemberRow.user_id == user.id)).all()
-    found = {user.name, user.email or "", *full, *(part for it in full for part in it.split())} - {""}
+    found = {user.name, user.email or "", *full, *(part for name in full for part in name.split())} - {""}
     return sorted(found, key=len, reverse=True)
 
 
 def _without(names: list[str], text: str, made_up: str) -> str:
-    pattern = "|".join(rf"(?<!\w){re.escape(it)}(?!\w)" for it in names)
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names)
     return re.sub(pattern, made_up, text, flags=re.IGNORECASE)
 
 

@@ -259,7 +259,7 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
     in_it = select(CommentRow.author_id).where(
         (CommentRow.id == thread) | (CommentRow.thread_id == thread), CommentRow.staff
     )
-    writers = {it for it in talk.session.scalars(in_it) if it is not None}
+    writers = {user_id for user_id in talk.session.scalars(in_it) if user_id is not None}
     notices.tell(
         talk.session,
         writers - {talk.user.id},
@@ -291,13 +291,15 @@ def tell_released(session: Session, row: AssignmentRow, students: Iterable[int])
 
 def _view(talk: _Discussion) -> CommentList:
     rows = talk.comments()
-    seen = [it for it in rows if talk.sees(it)]
+    seen = [row for row in rows if talk.sees(row)]
     edits = _edits(talk, seen) if talk.reads_all else {}
-    people = {it.author_id for it in seen} | {it.resolved_by for it in seen}
+    people = {comment.author_id for comment in seen} | {comment.resolved_by for comment in seen}
     people |= {edit.by_id for found in edits.values() for edit in found}
     names = dict(
         talk.session.execute(
-            select(UserRow.id, UserRow.name).where(UserRow.id.in_([it for it in people if it is not None]))
+            select(UserRow.id, UserRow.name).where(
+                UserRow.id.in_([person for person in people if person is not None])
+            )
         ).all()
     )
 
@@ -313,9 +315,11 @@ def _view(talk: _Discussion) -> CommentList:
             deleted_at=comment.deleted_at,
             edits=[
                 EditView(
-                    text=it.text, until=it.until, by=names.get(it.by_id) if it.by_id is not None else None
+                    text=edit.text,
+                    until=edit.until,
+                    by=names.get(edit.by_id) if edit.by_id is not None else None,
                 )
-                for it in edits.get(comment.id, [])
+                for edit in edits.get(comment.id, [])
             ],
         )
 
@@ -326,12 +330,14 @@ def _view(talk: _Discussion) -> CommentList:
             last_line=first.last_line,
             resolved_at=first.resolved_at,
             resolved_by=names.get(first.resolved_by) if first.resolved_by is not None else None,
-            comments=[view(it) for it in seen if it.id == first.id or it.thread_id == first.id],
+            comments=[
+                view(comment) for comment in seen if comment.id == first.id or comment.thread_id == first.id
+            ],
         )
         for first in seen
         if first.thread_id is None
     ]
-    threads.sort(key=lambda it: (it.first_line or 0, it.last_line or 0, it.number))
+    threads.sort(key=lambda comment: (comment.first_line or 0, comment.last_line or 0, comment.number))
     return CommentList(
         submission=talk.row.public_id,
         threads=threads,
@@ -344,7 +350,7 @@ def _view(talk: _Discussion) -> CommentList:
 def _edits(talk: _Discussion, comments: Sequence[CommentRow]) -> dict[int, list[CommentEditRow]]:
     row = CommentEditRow
     found: dict[int, list[CommentEditRow]] = {}
-    query = select(row).where(row.comment_id.in_([it.id for it in comments])).order_by(row.id)
+    query = select(row).where(row.comment_id.in_([comment.id for comment in comments])).order_by(row.id)
     for edit in talk.session.scalars(query):
         found.setdefault(edit.comment_id, []).append(edit)
     return found

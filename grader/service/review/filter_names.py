@@ -43,7 +43,7 @@ def read(platform: Platform, user: User, action: Action) -> FilterNames:
         # Including those whose folders are gone: their submissions stay.
         served = {*platform.catalogue.slugs(), *session.scalars(select(VersionRow.challenge).distinct())}
         seen = publication.visible_to(session, user)
-        challenges = sorted(it for it in served if it in seen)
+        challenges = sorted(slug for slug in served if slug in seen)
         reviewers = _reviewers(session, user, courses)
     return FilterNames(dict(students[:LISTED]), len(students) > LISTED, challenges, reviewers)
 
@@ -62,11 +62,11 @@ def _students(session: Session, user: User, courses: Collection[int]) -> list[tu
 
 
 def _reviewers(session: Session, user: User, courses: Collection[int]) -> list[str]:
-    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[Action.REVIEW]]
+    roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[Action.REVIEW]]
     member = MemberRow
     of_courses = select(member.user_id).where(member.role.in_(roles), member.left_at.is_(None))
     if user.staff:
-        whom = or_(UserRow.id.in_(of_courses), UserRow.role.in_([it.value for it in STAFF_ROLES]))
+        whom = or_(UserRow.id.in_(of_courses), UserRow.role.in_([role.value for role in STAFF_ROLES]))
     else:
         whom = UserRow.id.in_(of_courses.where(member.course_id.in_(courses)))
     return list(session.scalars(select(UserRow.name).where(whom).order_by(UserRow.name_key).limit(LISTED)))
@@ -88,7 +88,7 @@ def check(
         ("student", student, names.students),
         ("reviewer", reviewer, names.reviewers),
     ):
-        if name is None or name_key(name) in {name_key(it) for it in listed}:
+        if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
         # An unlisted name may exist: one of too many, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
@@ -101,7 +101,7 @@ def _has_account(platform: Platform, name: str) -> bool:
 
 
 def _unknown(what: str, name: str, where: str, listed: Collection[str]) -> NotFound:
-    keys = {name_key(it): it for it in listed}
-    near = [keys[it] for it in difflib.get_close_matches(name_key(name), keys, n=3)]
+    keys = {name_key(name): name for name in listed}
+    near = [keys[key] for key in difflib.get_close_matches(name_key(name), keys, n=3)]
     hint = f"Did you mean {' or '.join(near)}?" if near else "Choose one from the list."
     return NotFound(f"There is no {what} '{name[: limits.NAME_CHARS]}'{where}.", hint)

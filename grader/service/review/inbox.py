@@ -92,7 +92,7 @@ def list_items(platform: Platform, user: User, wanted: InboxFilter = InboxFilter
         chosen = _wanted(session, user, _scope(session, user), wanted)
         items = [*_flags(session, chosen, wanted.mark), *_pairs(session, user, chosen, wanted.mark)]
         items += _requests(session, chosen, wanted.mark)
-        items.sort(key=lambda it: (it.received_at, it.key), reverse=True)
+        items.sort(key=lambda item: (item.received_at, item.key), reverse=True)
         waiting = _count(session, user)
     return InboxList(items=items[:_LISTED], more=len(items) > _LISTED, open=waiting)
 
@@ -105,7 +105,7 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
         if wanted.assignment is not None:
             row = assignments.find(opened, wanted.assignment)
             parts = assignments.parts_of(session, [row.id]).get(row.id, [])
-            found = replace(found, assignment=row.id, challenges=[it.challenge for it in parts])
+            found = replace(found, assignment=row.id, challenges=[part.challenge for part in parts])
     elif wanted.assignment is not None:
         raise BadRequest("`assignment` needs its course.", "Give `course`, too.")
     if wanted.challenge is not None:
@@ -136,7 +136,7 @@ def _count(session: Session, user: User) -> int:
 
 
 def _flags(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem]:
-    if mark is not None and mark not in [it.value for it in Flag]:
+    if mark is not None and mark not in [flag.value for flag in Flag]:
         return []
     found = record.flags(session, wanted, _LISTED + 1)
     slugs = record.courses_of(session, wanted, [row for _, row, _ in found])
@@ -165,8 +165,8 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
     ids = {id_ for pair, *_ in found for id_ in (pair.submission, pair.other)}
     query = select(SubmissionRow.public_id, UserRow.name, SubmissionRow.created_at)
     known = {
-        it.public_id: it
-        for it in session.execute(
+        row.public_id: row
+        for row in session.execute(
             query.join(UserRow, UserRow.id == SubmissionRow.user_id).where(SubmissionRow.public_id.in_(ids))
         )
     }
@@ -198,7 +198,9 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
                 course=course.slug,
                 about=f"{assignment.slug}: {pair.share:.0%} and {pair.other_share:.0%} shared",
                 path=f"/courses/{course.slug}/assignments/{assignment.slug}/similarity/{pair.id}",
-                received_at=max(it.created_at for it in (one, other) if it is not None),
+                received_at=max(
+                    submission.created_at for submission in (one, other) if submission is not None
+                ),
                 **said,
             )
         )
@@ -237,10 +239,10 @@ def _requests(session: Session, wanted: Wanted, mark: str | None) -> list[InboxI
 def _names(
     session: Session, reviews: Iterable[ReviewRow | None], pairs: Iterable[SimilarPairRow] = ()
 ) -> dict[int, str]:
-    ids = {it for each in reviews if each is not None for it in (each.reviewer_id, each.decided_by)}
-    ids |= {it.decided_by for it in pairs}
+    ids = {user_id for each in reviews if each is not None for user_id in (each.reviewer_id, each.decided_by)}
+    ids |= {pair.decided_by for pair in pairs}
     found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(ids - {None})))
-    return {it.id: it.name for it in found}
+    return {user_row.id: user_row.name for user_row in found}
 
 
 def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, object]:
@@ -299,7 +301,7 @@ def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
 
 def _may_review(session: Session, whom: UserRow, item: _Item) -> bool:
     if item.course is None:
-        return whom.role in {it.value for it in STAFF_ROLES}
+        return whom.role in {role.value for role in STAFF_ROLES}
     role = permissions.role_in(session, whom.id, item.course.id)
     return role is not None and permissions.Standing(role.value) in permissions.TABLE[Action.REVIEW]
 
@@ -334,8 +336,8 @@ def _voided(session: Session, user: User, item: _Item, chosen: list[str]) -> lis
     assert item.pair is not None
     pair = (item.pair.submission, item.pair.other)
     known = reading.readable(session, user, pair)
-    sides = [it for it in pair if it in known]
-    named = [it.lower() for it in chosen if it.lower() in sides]
+    sides = [public_id for public_id in pair if public_id in known]
+    named = [public_id.lower() for public_id in chosen if public_id.lower() in sides]
     if not named:
         hint = f"Name {' or '.join(sides)}{', or both' if len(sides) > 1 else ''}."
         raise BadRequest(f"Whose result of {item.key} should be void?", hint if sides else "")
@@ -362,7 +364,7 @@ def _find(session: Session, user: User, key: str) -> _Item:
             "Regrade requests cannot be decided in the inbox.",
             "Answer the request on its page, which the inbox links.",
         )
-    flag = next((it for it in Flag if it.value == second), None)
+    flag = next((flag for flag in Flag if flag.value == second), None)
     row = reading.find(session, user, first)
     if flag is None or session.get(FlagRow, (row.id, flag)) is None:
         raise _unknown(key)

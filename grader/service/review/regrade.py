@@ -73,18 +73,25 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
     has an unpublished version, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
     """
     with platform.sessions() as session:
-        slugs = {it.challenge for it in _choose(session, user, body).firsts}
+        slugs = {first.challenge for first in _choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
     _check_published(served.values())
     try:
         with writing(platform.sessions) as session:
-            for slug, it in served.items():  # two orders at once take turns
-                versions.find(session, slug, it.version, lock=True)
+            for slug, folder in served.items():  # two orders at once take turns
+                versions.find(session, slug, folder.version, lock=True)
             chosen = _choose(session, user, body)
             chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
-            firsts = _unsettled(session, [it for it in chosen.firsts if it.challenge in served], body.scope)
+            firsts = _unsettled(
+                session, [first for first in chosen.firsts if first.challenge in served], body.scope
+            )
             number, queued = _order(
-                session, user, chosen, firsts, {slug: it.version for slug, it in served.items()}, body.confirm
+                session,
+                user,
+                chosen,
+                firsts,
+                {slug: version.version for slug, version in served.items()},
+                body.confirm,
             )
     except IntegrityError as error:
         raise Conflict("Somebody else has just ordered part of this regrade.", "Try again.") from error
@@ -104,8 +111,8 @@ def start_version(
         firsts = _unsettled(
             session, rejudges.first_judgements(session, slug, version), RegradeScope.CHALLENGE
         )
-        held = regrades.holding(session, [it.id for it in firsts])
-        firsts = [it for it in firsts if ranked is None or it.id in ranked]
+        held = regrades.holding(session, [first.id for first in firsts])
+        firsts = [first for first in firsts if ranked is None or first.id in ranked]
         row = RegradeRow(
             scope=RegradeScope.CHALLENGE,
             challenge=slug,
@@ -113,13 +120,13 @@ def start_version(
         )
         present = regrades.open_like(session, row, version)
         own = present.id if present is not None else None
-        firsts = [it for it in firsts if held.get(it.id) in (None, own)]
+        firsts = [first for first in firsts if held.get(first.id) in (None, own)]
         number = own or 0
         queued: list[SubmissionRow] = []
-        if any(it.source for it in firsts):
+        if any(first.source for first in firsts):
             chosen = _Chosen(row, slug, firsts)
             number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
-        left_out = sum(not it.source for it in firsts)
+        left_out = sum(not first.source for first in firsts)
     _wake(platform, queued)
     return number, len(queued), left_out
 
@@ -129,12 +136,12 @@ def _unsettled(
 ) -> Sequence[SubmissionRow]:
     """Leaves out official submissions to a competition whose final has begun or whose results are published. Raises
     Conflict if one was asked for by name."""
-    within = {it.competition_id for it in firsts if it.competition_id is not None}
+    within = {first.competition_id for first in firsts if first.competition_id is not None}
     if not within:
         return firsts
     settled = competitions.settled(session, within)
     practised = competitions.unofficial_teams(session, settled)
-    kept = [it for it in firsts if it.competition_id not in settled or it.team_id in practised]
+    kept = [first for first in firsts if first.competition_id not in settled or first.team_id in practised]
     if scope is RegradeScope.SUBMISSION and len(kept) < len(firsts):
         raise Conflict(
             "It belongs to a competition whose final has begun or whose results are published.",
@@ -185,19 +192,19 @@ def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
     """Submissions for these assignments; only those of ``user`` (an id) if given."""
     row = SubmissionRow
-    parts = assignments.parts_of(session, [it.id for it in rows])
+    parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
         # The rule implies this, but an index finds these.
         within: list[ColumnElement[bool]] = [
-            row.challenge.in_([it.challenge for it in parts.get(assignment.id, [])]),
+            row.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
             row.created_at >= assignment.open_at,
         ]
         if user is not None:
             within.append(row.user_id == user)
         of_it = taught.belongs(AssignmentRow.id == assignment.id)
-        found |= {it.id: it for it in regrades.handed_in(session, *within, of_it)}
-    return sorted(found.values(), key=lambda it: (it.created_at, it.id))
+        found |= {first.id: first for first in regrades.handed_in(session, *within, of_it)}
+    return sorted(found.values(), key=lambda first: (first.created_at, first.id))
 
 
 def _order(
@@ -209,8 +216,8 @@ def _order(
     confirm: str | None,
 ) -> tuple[int, list[SubmissionRow]]:
     """The regrade's number, and what was queued. ``confirm`` None: no confirmation is needed."""
-    left_out = sum(not it.source for it in firsts)
-    firsts = [it for it in firsts if it.source]
+    left_out = sum(not first.source for first in firsts)
+    firsts = [first for first in firsts if first.source]
     if not firsts:
         raise Conflict(
             "There is nothing to judge again.",
@@ -220,14 +227,14 @@ def _order(
         )
     version = under[chosen.row.challenge] if chosen.row.challenge is not None else None
     row = regrades.open_like(session, chosen.row, version)
-    held = regrades.holding(session, [it.id for it in firsts])
+    held = regrades.holding(session, [first.id for first in firsts])
     others = sorted({number for number in held.values() if row is None or number != row.id})
     if others:
         raise Conflict(
             f"Regrade {others[0]} is open and includes some of these submissions.",
             f"Publish or discard it first: `grader regrade show {others[0]}`.",
         )
-    fresh = [it for it in firsts if it.id not in held]
+    fresh = [first for first in firsts if first.id not in held]
     failed = _failed(session, row) if row is not None else []
     size = len(fresh) + len(failed)
     if confirm is not None and size > limits.REGRADE_UNCONFIRMED and confirm != chosen.name:
@@ -242,11 +249,11 @@ def _order(
     row.left_out = max(row.left_out or 0, left_out)
     session.flush()
     aside = {
-        slug: SetAside.REGRADE if regrades.is_published(session, slug, it) else None
-        for slug, it in under.items()
+        slug: SetAside.REGRADE if regrades.is_published(session, slug, version) else None
+        for slug, version in under.items()
     }
     counted = regrades.counted(session, fresh)
-    queued = [rejudges.again(it, under[it.challenge], aside[it.challenge]) for it in fresh]
+    queued = [rejudges.again(first, under[first.challenge], aside[first.challenge]) for first in fresh]
     session.add_all(queued)
     session.flush()
     session.add_all(
@@ -273,29 +280,29 @@ def _order(
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
     """Those without a verdict that will get none."""
     return [
-        (it.item, session.get_one(SubmissionRow, it.first.id), it.after)
-        for it in regrades.items(session, row.id)
-        if it.after.state in (State.FAILED, State.CANCELLED)
+        (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
+        for item in regrades.items(session, row.id)
+        if item.after.state in (State.FAILED, State.CANCELLED)
     ]
 
 
 def _takes(session: Session, rows: Sequence[SubmissionRow]) -> str:
-    seconds = regrade_results.expected_s(session, Counter(it.device for it in rows))
+    seconds = regrade_results.expected_s(session, Counter(row.device for row in rows))
     return f"about {seconds / 60:.0f} min of one worker" if seconds is not None else "and the time is unknown"
 
 
 def _check_published(served: Iterable[ServedVersion]) -> None:
     """Raises Conflict: judging uses the folder's version, whose board is not shown."""
-    for it in served:
-        if not it.published:
+    for folder in served:
+        if not folder.published:
             raise Conflict(
-                f"The folder of {it.challenge} has version {it.version}, but version {it.shown} is shown.",
-                f"The platform's staff can compare and publish it: `grader admin rejudge {it.challenge}`.",
+                f"The folder of {folder.challenge} has version {folder.version}, but version {folder.shown} is shown.",
+                f"The platform's staff can compare and publish it: `grader admin rejudge {folder.challenge}`.",
             )
 
 
 def _wake(platform: Platform, queued: Sequence[SubmissionRow]) -> None:
-    for (device, language), count in Counter((it.device, it.language) for it in queued).items():
+    for (device, language), count in Counter((first.device, first.language) for first in queued).items():
         platform.wakeups.announce(device, language, count)
 
 
@@ -407,11 +414,11 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 def _tell(session: Session, row: RegradeRow) -> None:
     """Notify every author, once for each submission that was judged again."""
-    for it in regrades.items(session, row.id):
-        if it.after.state is State.DONE:
-            text = f"Your submission for {it.first.challenge} was regraded: {row.reason}"
+    for item in regrades.items(session, row.id):
+        if item.after.state is State.DONE:
+            text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"
             notices.tell(
-                session, [it.first.user_id], NoticeKind.RESULT, text, f"/submissions/{it.first.public_id}"
+                session, [item.first.user_id], NoticeKind.RESULT, text, f"/submissions/{item.first.public_id}"
             )
 
 
@@ -421,9 +428,9 @@ def discard(platform: Platform, user: User, number: int) -> RegradeView:
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         now = clock(session)
-        for it in regrades.items(session, row.id):
-            if it.after.state in FREE:
-                leases.end_cancelled(session, it.after.id, it.after.attempt, now)
+        for item in regrades.items(session, row.id):
+            if item.after.state in FREE:
+                leases.end_cancelled(session, item.after.id, item.after.attempt, now)
         mine = select(RegradeItemRow.after_id).where(RegradeItemRow.regrade_id == row.id)
         session.execute(
             update(SubmissionRow)

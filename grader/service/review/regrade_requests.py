@@ -50,7 +50,9 @@ def ask(platform: Platform, user: User, course_slug: str, body: RequestBody) -> 
 def _ask(course: OpenCourse, body: RequestBody) -> None:
     session, user = course.session, course.user
     row = assignments.find(course, body.assignment)
-    if body.challenge not in {it.challenge for it in assignments.known_parts(session, row, clock(session))}:
+    if body.challenge not in {
+        part.challenge for part in assignments.known_parts(session, row, clock(session))
+    }:
         raise BadRequest(f"{row.slug} has no challenge '{body.challenge}'.", "Name one of its challenges.")
     settings = feedback.settings_of(session, row.id)
     if settings.regrade_until is not None and utcnow() > settings.regrade_until:
@@ -117,7 +119,7 @@ def _path(course: OpenCourse) -> str:
 def staff_of(session: Session, course: int) -> set[int]:
     """Ids of the course's staff."""
     row = MemberRow
-    roles = [it.value for it in STAFF_OF_COURSE]
+    roles = [role.value for role in STAFF_OF_COURSE]
     return set(
         session.scalars(
             select(row.user_id).where(row.course_id == course, row.left_at.is_(None), row.role.in_(roles))
@@ -151,10 +153,10 @@ def open_requests(session: Session, course: int) -> list[RequestView]:
 
 def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestView]:
     """With the names that requests refer to."""
-    people = {it.user_id for it in rows} | {it.answered_by for it in rows if it.answered_by is not None}
+    people = {row.user_id for row in rows} | {row.answered_by for row in rows if row.answered_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people))).all())
     member = MemberRow
-    of_courses = member.course_id.in_({it.course_id for it in rows})
+    of_courses = member.course_id.in_({row.course_id for row in rows})
     full = {
         (course, user): name
         for course, user, name in session.execute(
@@ -166,26 +168,26 @@ def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestVi
     slugs = dict(
         session.execute(
             select(AssignmentRow.id, AssignmentRow.slug).where(
-                AssignmentRow.id.in_({it.assignment_id for it in rows})
+                AssignmentRow.id.in_({row.assignment_id for row in rows})
             )
         ).all()
     )
     return [
         RequestView(
-            number=it.id,
-            assignment=slugs[it.assignment_id],
-            challenge=it.challenge,
-            submission=it.submission,
-            student=names[it.user_id],
-            full_name=full.get((it.course_id, it.user_id), ""),
-            text=it.text,
-            state=it.state,
-            answer=it.answer,
-            answered_by=names.get(it.answered_by) if it.answered_by is not None else None,
-            answered_at=it.answered_at,
-            created_at=it.created_at,
+            number=row.id,
+            assignment=slugs[row.assignment_id],
+            challenge=row.challenge,
+            submission=row.submission,
+            student=names[row.user_id],
+            full_name=full.get((row.course_id, row.user_id), ""),
+            text=row.text,
+            state=row.state,
+            answer=row.answer,
+            answered_by=names.get(row.answered_by) if row.answered_by is not None else None,
+            answered_at=row.answered_at,
+            created_at=row.created_at,
         )
-        for it in rows
+        for row in rows
     ]
 
 

@@ -51,8 +51,8 @@ _ENDED = (State.FAILED, State.CANCELLED)
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
     """With each submission, and the changed grades and ranks that ``user`` may read."""
     found = regrades.items(session, row.id)
-    schemes = _schemes(platform, {it.first.challenge for it in found})
-    pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
+    schemes = _schemes(platform, {item.first.challenge for item in found})
+    pairs = [_pair(item, schemes[item.first.challenge]) for item in found]
     pairs.sort(key=_weight)
     view = _view(platform, session, [row])[0]
     changes: dict[str, object] = {"submissions": pairs}
@@ -136,19 +136,19 @@ def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
     """Grades that would change if everything judged so far were published."""
-    judged = frozenset(it.after.id for it in found if it.after.state is State.DONE)
-    students = {it.first.user_id for it in found if it.after.state is State.DONE}
-    challenges = {it.first.challenge for it in found}
+    judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
+    students = {item.first.user_id for item in found if item.after.state is State.DONE}
+    challenges = {item.first.challenge for item in found}
     return [
         RegradedGrade(
-            course=it.course,
-            assignment=it.assignment,
-            challenge=it.challenge,
-            student=it.student,
-            before=it.before,
-            after=it.after,
+            course=difference.course,
+            assignment=difference.assignment,
+            challenge=difference.challenge,
+            student=difference.student,
+            before=difference.before,
+            after=difference.after,
         )
-        for it in gradebook.differences(platform, session, user, challenges, students, judged)
+        for difference in gradebook.differences(platform, session, user, challenges, students, judged)
     ]
 
 
@@ -157,9 +157,11 @@ def _boards(
 ) -> list[RegradedBoard]:
     """Live boards of competitions that staff may read, unless a final or the results settled them."""
     places = {
-        (it.first.competition_id, it.first.device) for it in found if it.first.competition_id is not None
+        (item.first.competition_id, item.first.device)
+        for item in found
+        if item.first.competition_id is not None
     }
-    again = {it.first.id: it.after.id for it in found}
+    again = {item.first.id: item.after.id for item in found}
     now = clock(session)
     boards = []
     for competition, device in sorted(places):
@@ -176,18 +178,18 @@ def _boards(
 def _board(
     opened: OpenCompetition, device: str, before: Sequence[Standing], after: Sequence[Standing]
 ) -> RegradedBoard:
-    earlier = {it.team: it.rank for it in before}
+    earlier = {standing.team: standing.rank for standing in before}
     names = competitions.team_names(opened.session, opened.row.id)
     ranks = [
-        RegradedRank(team=names[it.team], before=earlier[it.team], after=it.rank)
-        for it in after
-        if it.rank is not None or earlier[it.team] is not None
+        RegradedRank(team=names[standing.team], before=earlier[standing.team], after=standing.rank)
+        for standing in after
+        if standing.rank is not None or earlier[standing.team] is not None
     ]
     return RegradedBoard(
         competition=opened.row.slug,
         title=opened.row.title,
         device=device,
-        changed=sum(it.before != it.after for it in ranks),
+        changed=sum(rank.before != rank.after for rank in ranks),
         ranks=ranks,
     )
 
@@ -201,44 +203,47 @@ class _Names:
 
 
 def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
-    numbers = [it.id for it in rows]
+    numbers = [row.id for row in rows]
     names = _names(session, rows)
     versions = regrades.by_challenge(session, numbers)
     summaries = _summaries(platform, session, numbers)
-    waiting = regrades.waiting(session, [it for it in numbers if summaries[it].waiting])
+    waiting = regrades.waiting(session, [number for number in numbers if summaries[number].waiting])
     seconds = _seconds(session, {device for each in waiting.values() for device in each})
     return [
         RegradeView(
-            number=it.id,
-            scope=it.scope,
-            what=_what(it, names, versions.get(it.id, {})),
-            course=names.courses.get(it.course_id) if it.course_id is not None else None,
-            reason=it.reason,
-            state=it.state,
-            ordered_by=names.users.get(it.made_by or 0),
-            ordered_at=it.created_at,
-            decided_by=names.users.get(it.decided_by or 0),
-            decided_at=it.decided_at,
-            versions=versions.get(it.id, {}),
-            summary=summaries[it.id],
-            left_out=it.left_out,
-            expected_s=_takes_s(waiting[it.id], seconds) if it.id in waiting else None,
+            number=row.id,
+            scope=row.scope,
+            what=_what(row, names, versions.get(row.id, {})),
+            course=names.courses.get(row.course_id) if row.course_id is not None else None,
+            reason=row.reason,
+            state=row.state,
+            ordered_by=names.users.get(row.made_by or 0),
+            ordered_at=row.created_at,
+            decided_by=names.users.get(row.decided_by or 0),
+            decided_at=row.decided_at,
+            versions=versions.get(row.id, {}),
+            summary=summaries[row.id],
+            left_out=row.left_out,
+            expected_s=_takes_s(waiting[row.id], seconds) if row.id in waiting else None,
         )
-        for it in rows
+        for row in rows
     ]
 
 
 def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> dict[int, RegradeSummary]:
     found = list(regrades.compared(session, numbers))
-    schemes = _schemes(platform, {it.challenge for it in found})
-    resolutions = {device: resolution_of(device) for device in {it.device for it in found}}
+    schemes = _schemes(platform, {item.challenge for item in found})
+    resolutions = {device: resolution_of(device) for device in {item.device for item in found}}
     changes: dict[int, Counter[Change]] = {number: Counter() for number in numbers}
-    for it in found:
-        scheme, resolution = schemes[it.challenge], resolutions[it.device]
-        points = [_points(side, scheme, resolution) for side in (it.before, it.after)]
-        changes[it.regrade][_change(it.state, it.before, it.after, points, resolution)] += 1
+    for changed in found:
+        scheme, resolution = schemes[changed.challenge], resolutions[changed.device]
+        points = [_points(side, scheme, resolution) for side in (changed.before, changed.after)]
+        changes[changed.regrade][
+            _change(changed.state, changed.before, changed.after, points, resolution)
+        ] += 1
     return {
-        number: RegradeSummary(**{it.value: each[it] for it in Change}) for number, each in changes.items()
+        number: RegradeSummary(**{change.value: each[change] for change in Change})
+        for number, each in changes.items()
     }
 
 
@@ -258,17 +263,22 @@ def _takes_s(devices: Counter[str], seconds: Mapping[str, float | None]) -> floa
 
 
 def _names(session: Session, rows: Sequence[RegradeRow]) -> _Names:
-    users = {it for row in rows for it in (row.made_by, row.decided_by, row.user_id) if it is not None}
+    users = {
+        user_id
+        for row in rows
+        for user_id in (row.made_by, row.decided_by, row.user_id)
+        if user_id is not None
+    }
     return _Names(
         {
-            it.id: it.name
-            for it in session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(users)))
+            row.id: row.name
+            for row in session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(users)))
         },
         _slugs(session, CourseRow, {row.course_id for row in rows}),
         _slugs(session, AssignmentRow, {row.assignment_id for row in rows}),
         {
-            it.id: it.public_id
-            for it in session.execute(
+            found_row.id: found_row.public_id
+            for found_row in session.execute(
                 select(SubmissionRow.id, SubmissionRow.public_id).where(
                     SubmissionRow.id.in_({row.submission_id for row in rows})
                 )
@@ -281,7 +291,7 @@ def _slugs(
     session: Session, table: type[CourseRow] | type[AssignmentRow], ids: set[int | None]
 ) -> dict[int, str]:
     found = session.execute(select(table.id, table.slug).where(table.id.in_(ids - {None})))
-    return {it.id: it.slug for it in found}
+    return {item.id: item.slug for item in found}
 
 
 def _what(row: RegradeRow, names: _Names, versions: Mapping[str, int]) -> str:

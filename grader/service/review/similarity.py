@@ -69,7 +69,11 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
-        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        counted = [
+            exported
+            for exported in gradebook.export(platform, user, course)
+            if exported.assignment == assignment
+        ]
         asked = list(_asked(platform, opened.session, opened.row.id, row, counted))
     found = [(challenge, Pair(**pair)) for challenge, sources in asked for pair in _run(sources)]
     with courses.changing(platform, user, course, Action.SIMILARITY) as opened:
@@ -80,7 +84,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
                 assignment_id=row.id,
                 made_at=utcnow(),
                 made_by=user.id,
-                sources=sum(1 for _, sources in asked for it in sources.sources if it.reported),
+                sources=sum(1 for _, sources in asked for source in sources.sources if source.reported),
                 seconds=time.monotonic() - started,
             )
         )
@@ -100,15 +104,17 @@ class _Sources:
 def _asked(
     platform: Platform, session: Session, course: int, row: AssignmentRow, counted: Sequence[ExportRow]
 ) -> Iterator[tuple[str, _Sources]]:
-    challenges = dict.fromkeys(it.challenge for it in counted)
+    challenges = dict.fromkeys(given.challenge for given in counted)
     for slug in challenges:
-        own = _rows(session, {it.submission for it in counted if it.challenge == slug and it.submission})
+        own = _rows(
+            session, {given.submission for given in counted if given.challenge == slug and given.submission}
+        )
         for language in Language:
             sources = [
-                Source(it.public_id, str(it.user_id), it.source, language)
-                for it in own
+                Source(submission.public_id, str(submission.user_id), submission.source, language)
+                for submission in own
                 # A deleted account has no source to compare.
-                if it.language is language and it.source
+                if submission.language is language and submission.source
             ]
             if not sources:
                 continue
@@ -169,8 +175,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
         "language": asked.language.value,
         "starter": asked.starter,
         "sources": [
-            {"id": it.id, "author": it.author, "text": it.text, "reported": it.reported}
-            for it in asked.sources
+            {"id": source.id, "author": source.author, "text": source.text, "reported": source.reported}
+            for source in asked.sources
         ],
         "matches": matches,
     }
@@ -200,8 +206,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
 def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pair]]) -> None:
     session = opened.session
     kept = {
-        (it.submission, it.other): it
-        for it in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
+        (found_row.submission, found_row.other): found_row
+        for found_row in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
     }
     counted = _names(session, [id_ for _, pair in found for id_ in (pair.left, pair.right)])
     fresh = set()
@@ -224,7 +230,9 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
         )
     # Sources deleted with an account cannot be compared again, so their pairs stay.
     incomparable = {
-        it.public_id for it in _names(session, [id_ for key in kept for id_ in key]).values() if not it.source
+        submission.public_id
+        for submission in _names(session, [id_ for key in kept for id_ in key]).values()
+        if not submission.source
     }
     for key, gone in kept.items():
         if key not in fresh and gone.decision is Decision.OPEN and incomparable.isdisjoint(key):
@@ -243,7 +251,7 @@ def _is_own(row: AssignmentRow, it: SubmissionRow | None) -> bool:
 
 
 def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
-    return {it.public_id: it for it in _rows(session, set(ids) - {_SOLUTION})}
+    return {submission.public_id: submission for submission in _rows(session, set(ids) - {_SOLUTION})}
 
 
 def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
@@ -255,11 +263,11 @@ def read(platform: Platform, user: User, course: str, assignment: str) -> Simila
             select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id)
         ).all()
         views = _views(opened, row, kept)
-    views.sort(key=lambda it: (-max(it.left.share, it.right.share), -it.bits, it.number))
+    views.sort(key=lambda pair: (-max(pair.left.share, pair.right.share), -pair.bits, pair.number))
     of_people = [
-        Pair(it.left.user, it.right.user, it.left.share, it.right.share, it.bits)
-        for it in views
-        if it.left.user and it.right.user and it.decision is not Decision.DISMISSED
+        Pair(view.left.user, view.right.user, view.left.share, view.right.share, view.bits)
+        for view in views
+        if view.left.user and view.right.user and view.decision is not Decision.DISMISSED
     ]
     return SimilarityReport(
         course=course,
@@ -274,7 +282,7 @@ def read(platform: Platform, user: User, course: str, assignment: str) -> Simila
 
 def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow]) -> list[SimilarPair]:
     session = opened.session
-    ids = {id_ for it in kept for id_ in (it.submission, it.other)}
+    ids = {id_ for pair in kept for id_ in (pair.submission, pair.other)}
     query = (
         select(SubmissionRow.public_id, SubmissionRow.created_at, UserRow.name, MemberRow.full_name)
         .join(UserRow, UserRow.id == SubmissionRow.user_id)
@@ -286,7 +294,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
         for id_, created_at, name, full_name in session.execute(query)
     }
     closed = set(named) - reading.readable(session, opened.user, named.keys())
-    deciders = {it.decided_by for it in kept if it.decided_by is not None}
+    deciders = {pair.decided_by for pair in kept if pair.decided_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(deciders))).all())
 
     def side(id_: str, share: float) -> SimilarSide:
@@ -301,17 +309,17 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
     return [
         SimilarPair(
-            number=it.id,
-            challenge=it.challenge,
-            left=side(it.submission, it.share),
-            right=side(it.other, it.other_share),
-            bits=it.bits,
-            decision=it.decision,
-            reason=it.reason,
-            decided_by=names.get(it.decided_by) if it.decided_by is not None else None,
-            decided_at=it.decided_at,
+            number=pair.id,
+            challenge=pair.challenge,
+            left=side(pair.submission, pair.share),
+            right=side(pair.other, pair.other_share),
+            bits=pair.bits,
+            decision=pair.decision,
+            reason=pair.reason,
+            decided_by=names.get(pair.decided_by) if pair.decided_by is not None else None,
+            decided_at=pair.decided_at,
         )
-        for it in kept
+        for pair in kept
     ]
 
 
@@ -324,10 +332,14 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         view = _views(opened, row, [kept])[0]
         found = _names(opened.session, [kept.submission, kept.other])
         open_to = kept.other == _SOLUTION or bool(reading.readable(opened.session, user, [kept.other]))
-        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        counted = [
+            exported
+            for exported in gradebook.export(platform, user, course)
+            if exported.assignment == assignment
+        ]
         asked = [
-            it
-            for challenge, it in _asked(platform, opened.session, opened.row.id, row, counted)
+            compared
+            for challenge, compared in _asked(platform, opened.session, opened.row.id, row, counted)
             if challenge == kept.challenge
         ]
     left = found.get(kept.submission)
@@ -339,8 +351,8 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
     else:
         right = found[kept.other].source if kept.other in found else ""
     # Weights are of the submissions compared now; other submissions may count since.
-    of_language = next((it for it in asked if it.language is left.language), None)
-    now = {it.id: it for it in of_language.sources} if of_language else {}
+    of_language = next((group for group in asked if group.language is left.language), None)
+    now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
     now[kept.other] = Source(kept.other, "other", right, left.language, reported=False)
     starter = of_language.starter if of_language else ""
@@ -353,7 +365,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         language=left.language,
         left=left.source,
         right=right,
-        matches=[MatchedLines(**it) for it in matches],
+        matches=[MatchedLines(**match) for match in matches],
         excerpt=not open_to,
     )
 

@@ -51,8 +51,8 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
         members = {
-            it.user_id: it
-            for it in session.scalars(
+            row.user_id: row
+            for row in session.scalars(
                 select(MemberRow).where(
                     MemberRow.course_id == opened.row.id, MemberRow.role == CourseRole.STUDENT.value
                 )
@@ -68,7 +68,9 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
         )
         void = voids.in_course(session, opened.row.id)
         best = {
-            it.submission for it in gradebook.rows_of(platform, session, opened.row) if it.assignment == slug
+            exported.submission
+            for exported in gradebook.rows_of(platform, session, opened.row)
+            if exported.assignment == slug
         }
         rows = []
         for number, source in found:
@@ -92,20 +94,20 @@ def of_competition(platform: Platform, user: User, slug: str) -> Archive:
     with competitions.reading(platform, user, slug) as opened:
         session = opened.session
         teams = {
-            it.id: it.name
-            for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == opened.row.id))
+            row.id: row.name
+            for row in session.scalars(select(TeamRow).where(TeamRow.competition_id == opened.row.id))
         }
         of_rows = {
-            it.public_id: it.team_id
-            for it in session.execute(
+            row.public_id: row.team_id
+            for row in session.execute(
                 select(SubmissionRow.public_id, SubmissionRow.team_id).where(
                     SubmissionRow.competition_id == opened.row.id, SubmissionRow.competition_id.is_not(None)
                 )
             )
         }
         rows = [
-            (number, it.model_copy(update={"team": teams.get(of_rows.get(it.submission) or 0, "")}))
-            for number, it in _read(
+            (number, source.model_copy(update={"team": teams.get(of_rows.get(source.submission) or 0, "")}))
+            for number, source in _read(
                 session,
                 SubmissionRow.competition_id == opened.row.id,
                 SubmissionRow.competition_id.is_not(None),
@@ -142,25 +144,25 @@ def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int,
     )
     return [
         (
-            it.id,
+            submission.id,
             ExportedSource(
-                path=_path(it) if it.there else "",
-                submission=it.public_id,
-                student_id=it.user_id,
-                student=it.name,
-                challenge=it.challenge,
-                version=it.version,
-                language=it.language,
-                device=it.device,
-                received_at=it.created_at,
-                state=it.state.value,
-                verdict=it.verdict.value if it.verdict is not None else None,
-                time_us=it.time_us,
-                speedup=it.speedup,
-                void=it.set_aside is SetAside.VOID,
+                path=_path(submission) if submission.there else "",
+                submission=submission.public_id,
+                student_id=submission.user_id,
+                student=submission.name,
+                challenge=submission.challenge,
+                version=submission.version,
+                language=submission.language,
+                device=submission.device,
+                received_at=submission.created_at,
+                state=submission.state.value,
+                verdict=submission.verdict.value if submission.verdict is not None else None,
+                time_us=submission.time_us,
+                speedup=submission.speedup,
+                void=submission.set_aside is SetAside.VOID,
             ),
         )
-        for it in found
+        for submission in found
     ]
 
 
@@ -205,22 +207,22 @@ class _Sink:
 def _chunks(platform: Platform, rows: Sequence[tuple[int, ExportedSource]]) -> Iterator[bytes]:
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
-        manifest = [it for _, it in rows]
-        newest = max((it.received_at for it in manifest), default=None)
+        manifest = [row for _, row in rows]
+        newest = max((source.received_at for source in manifest), default=None)
         table = "".join(spreadsheet.table(ExportedSource, manifest))
         archive.writestr(_entry("manifest.csv", newest), table)
-        said = [it.model_dump(mode="json") for it in manifest]
+        said = [source.model_dump(mode="json") for source in manifest]
         archive.writestr(_entry("manifest.json", newest), json.dumps(said, indent=1))
-        there = [(number, it) for number, it in rows if it.path]
+        there = [(number, row) for number, row in rows if row.path]
         for start in range(0, len(there), _BATCH):
             piece = there[start : start + _BATCH]
             with platform.sessions() as session:
                 wanted = select(SubmissionRow.id, SubmissionRow.source).where(
                     SubmissionRow.id.in_([number for number, _ in piece])
                 )
-                texts = {it.id: it.source for it in session.execute(wanted)}
-            for number, it in piece:
-                archive.writestr(_entry(it.path, it.received_at), texts.get(number, ""))
+                texts = {row.id: row.source for row in session.execute(wanted)}
+            for number, exported in piece:
+                archive.writestr(_entry(exported.path, exported.received_at), texts.get(number, ""))
                 if sink.size >= _CHUNK_BYTES:
                     yield sink.take()
     yield sink.take()

@@ -58,15 +58,15 @@ def void_in(
     if where is None:
         _void_everywhere(platform, session, user, row, reason)
         return
-    for it in where:
-        known = session.get(CourseVoidRow, (it.id, row.id))
+    for taught_in in where:
+        known = session.get(CourseVoidRow, (taught_in.id, row.id))
         before = known.reason if known is not None else None
         if known is None:
-            known = CourseVoidRow(course_id=it.id, submission_id=row.id)
+            known = CourseVoidRow(course_id=taught_in.id, submission_id=row.id)
             session.add(known)
         known.reason, known.made_by, known.created_at = reason, user.id, utcnow()
-        _note(session, user, row, before, reason, it)
-        _tell(session, row, f"result for {row.challenge} is void in {it.name}: {reason}")
+        _note(session, user, row, before, reason, taught_in)
+        _tell(session, row, f"result for {row.challenge} is void in {taught_in.name}: {reason}")
 
 
 def _void_everywhere(
@@ -110,16 +110,16 @@ def _restore_everywhere(platform: Platform, session: Session, user: User, row: S
 
 
 def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequence[CourseRow]) -> None:
-    known = [(it, session.get(CourseVoidRow, (it.id, row.id))) for it in where]
-    present = [(it, found) for it, found in known if found is not None]
+    known = [(taught_in, session.get(CourseVoidRow, (taught_in.id, row.id))) for taught_in in where]
+    present = [(course, found) for course, found in known if found is not None]
     if not present:
         everywhere = session.get(VoidRow, row.id) is not None
         hint = "The platform's staff voided it everywhere. Ask them." if everywhere else ""
         raise NotFound(f"The result of {row.public_id} is not void in course {where[0].slug}.", hint)
-    for it, found in present:
-        _note(session, user, row, found.reason, None, it)
+    for voided_in, found in present:
+        _note(session, user, row, found.reason, None, voided_in)
         session.delete(found)
-        _tell(session, row, f"result for {row.challenge} counts again in {it.name}")
+        _tell(session, row, f"result for {row.challenge} counts again in {voided_in.name}")
 
 
 def _where(
@@ -129,13 +129,17 @@ def _where(
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
-        if opened.row.id not in {it.id for it in found}:
+        if opened.row.id not in {course.id for course in found}:
             raise NotFound(f"{row.public_id} was not handed in for course {opened.row.slug}.")
         return [opened.row]
     if permissions.may(permissions.standings(session, user), Action.VOID_ANY):
         return None
     authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
-    return [it for it in found if permissions.may(permissions.standings(session, user, it.id), Action.VOID)]
+    return [
+        course
+        for course in found
+        if permissions.may(permissions.standings(session, user, course.id), Action.VOID)
+    ]
 
 
 def _note(
@@ -148,7 +152,7 @@ def _note(
 ) -> None:
     """In the log of every course in which it counts, wherever it is voided; else in the platform's."""
     only = {"course": course.slug} if course is not None else {}
-    numbers: list[int | None] = [it.id for it in authority.courses_of(session, row)]
+    numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
         audit.note(
             session,
@@ -189,15 +193,15 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
         except NotAllowed:
             return None
         mine = [
-            it
-            for it in authority.courses_of(session, row)
-            if permissions.may(permissions.standings(session, user, it.id), Action.VOID)
+            course
+            for course in authority.courses_of(session, row)
+            if permissions.may(permissions.standings(session, user, course.id), Action.VOID)
         ]
         if where is None:
             void = session.get(VoidRow, row.id) is not None
         else:
-            void = any(session.get(CourseVoidRow, (it.id, row.id)) is not None for it in where)
-        return Power(where is None, [it.slug for it in mine], void)
+            void = any(session.get(CourseVoidRow, (taught_in.id, row.id)) is not None for taught_in in where)
+        return Power(where is None, [course.slug for course in mine], void)
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:

@@ -68,10 +68,10 @@ def read(report: Report, source: str) -> list[Diagnostic]:
     if not report.language.compiled:
         found = _of_python(report, lines)
     unique: dict[tuple[int, Severity, str], Diagnostic] = {}
-    for it in found:
-        if it.line <= len(lines):
-            unique.setdefault((it.line, it.severity, it.message), it)
-    return sorted(unique.values(), key=lambda it: (it.line, it.severity))[:_MOST]
+    for message in found:
+        if message.line <= len(lines):
+            unique.setdefault((message.line, message.severity, message.message), message)
+    return sorted(unique.values(), key=lambda diagnostic: (diagnostic.line, diagnostic.severity))[:_MOST]
 
 
 def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:

@@ -45,7 +45,7 @@ class TimeChange:
     @property
     def factor(self) -> float | None:
         """The speedup from before to after."""
-        before, after = (it.time_us if it else None for it in (self.before, self.after))
+        before, after = (side.time_us if side else None for side in (self.before, self.after))
         return before / after if before is not None and after is not None else None
 
     @property
@@ -70,17 +70,17 @@ class Difference:
 
     @property
     def added(self) -> int:
-        return sum(it.after[1] - it.after[0] for it in self.blocks if not it.same)
+        return sum(block.after[1] - block.after[0] for block in self.blocks if not block.same)
 
     @property
     def removed(self) -> int:
-        return sum(it.before[1] - it.before[0] for it in self.blocks if not it.same)
+        return sum(block.before[1] - block.before[0] for block in self.blocks if not block.same)
 
 
 def difference(platform: Platform, user: User, submission: str, against: str) -> Difference:
     """From ``against`` to ``submission``. Raises NotFound if ``user`` may not see one of them, and BadRequest if they
     are for different challenges."""
-    after, before = (_side(platform, user, it) for it in (submission, against))
+    after, before = (_side(platform, user, public_id) for public_id in (submission, against))
     if after.view.challenge != before.view.challenge:
         raise BadRequest(
             f"{before.view.id} is for '{before.view.challenge}', {after.view.id} for '{after.view.challenge}'.",
@@ -147,15 +147,18 @@ def _side(platform: Platform, user: User, submission: str) -> JudgedSide:
 def _changed_cases(before: Report | None, after: Report | None) -> tuple[list[str], list[str]]:
     if before is None or after is None:
         return [], []
-    was = {it.name: it.verdict is CaseVerdict.ACCEPTED for it in before.cases}
+    was = {case.name: case.verdict is CaseVerdict.ACCEPTED for case in before.cases}
     changed = [
-        (it.name, it.verdict is CaseVerdict.ACCEPTED)
-        for it in after.cases
-        if it.name in was and was[it.name] != (it.verdict is CaseVerdict.ACCEPTED)
+        (case.name, case.verdict is CaseVerdict.ACCEPTED)
+        for case in after.cases
+        if case.name in was and was[case.name] != (case.verdict is CaseVerdict.ACCEPTED)
     ]
     return [name for name, passes in changed if passes], [name for name, passes in changed if not passes]
 
 
 def _times(before: Report | None, after: Report | None) -> list[TimeChange]:
-    was, now = ({it.name: it for it in report.workloads} if report else {} for report in (before, after))
+    was, now = (
+        {workload.name: workload for workload in report.workloads} if report else {}
+        for report in (before, after)
+    )
     return [TimeChange(name, was.get(name), now.get(name)) for name in dict.fromkeys([*now, *was])]

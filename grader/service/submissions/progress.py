@@ -50,13 +50,15 @@ def sum_up(
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
     challenges = seen_challenges(platform, viewer) if challenges is None else challenges
-    lines = {it.slug: _line(it, of_challenge) for it in challenges}
+    lines = {challenge.slug: _line(challenge, of_challenge) for challenge in challenges}
     about = (
-        {it.title: it.description for it in platform.catalogue.known_curriculum.tracks} if challenges else {}
+        {track.title: track.description for track in platform.catalogue.known_curriculum.tracks}
+        if challenges
+        else {}
     )
     tracks = [
-        _track(title, about.get(title, ""), [lines[it.slug] for it in members])
-        for title, members in groupby(challenges, key=lambda it: it.manifest.track)
+        _track(title, about.get(title, ""), [lines[member.slug] for member in members])
+        for title, members in groupby(challenges, key=lambda item: item.manifest.track)
     ]
     return Progress(
         user=name,
@@ -94,25 +96,25 @@ def _line(challenge: Challenge, tried: Mapping[str, Sequence[Attempts]]) -> Chal
         best=_best(
             Best(
                 challenge=challenge.slug,
-                device=it.device,
-                speedup=it.speedup,
-                representative=representative(it.device),
+                device=result.device,
+                speedup=result.speedup,
+                representative=representative(result.device),
             )
-            for it in mine
-            if it.speedup is not None
+            for result in mine
+            if result.speedup is not None
         ),
     )
 
 
 def _mark(tried: Sequence[Attempts]) -> Mark:
-    if any(it.accepted for it in tried):
+    if any(deed.accepted for deed in tried):
         return Mark.SOLVED
     return Mark.ATTEMPTED if tried else Mark.OPEN
 
 
 def _best(found: Iterable[Best]) -> Best | None:
     """GPUs before other devices."""
-    return max(found, key=lambda it: (it.representative, it.speedup), default=None)
+    return max(found, key=lambda item: (item.representative, item.speedup), default=None)
 
 
 def _next(lines: Sequence[ChallengeProgress]) -> str | None:

@@ -94,16 +94,16 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         runs=_quota(settings.run_limit, runs),
         assignments=[
             AssignmentQuota(
-                course=it.course.slug,
-                assignment=it.row.slug,
-                title=it.row.title,
-                due_at=it.window.due_at,
-                late_until=it.window.late_until,
+                course=assignment.course.slug,
+                assignment=assignment.row.slug,
+                title=assignment.row.title,
+                due_at=assignment.window.due_at,
+                late_until=assignment.window.late_until,
                 day=left.day,
                 total=left.total,
                 pending=left.pending,
             )
-            for it, left in of_assignments
+            for assignment, left in of_assignments
         ],
     )
 

@@ -132,8 +132,8 @@ def _history(
         runs,
         wanted.verdict,
         wanted.flag,
-        since=max((it for it in (since, assigned.since) if it is not None), default=None),
-        until=min((it for it in (until, assigned.until) if it is not None), default=None),
+        since=max((moment for moment in (since, assigned.since) if moment is not None), default=None),
+        until=min((moment for moment in (until, assigned.until) if moment is not None), default=None),
         taught=assigned.taught,
     )
 
@@ -223,10 +223,10 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
     if user.staff:
         return set(session.scalars(select(row.public_id).where(wanted)))
     own = session.scalars(select(row).where(wanted, row.user_id == user.id).options(defer(row.source)))
-    found = {it.public_id for it in own if _is_own(session, user, it)}
-    for it in _taught_in(session, user, wanted):
-        if Standing(it.role) in TABLE[Action.SUBMISSIONS_READ]:
-            found.add(it.public_id)
+    found = {submission_row.public_id for submission_row in own if _is_own(session, user, submission_row)}
+    for membership in _taught_in(session, user, wanted):
+        if Standing(membership.role) in TABLE[Action.SUBMISSIONS_READ]:
+            found.add(membership.public_id)
     return found
 
 
@@ -250,13 +250,16 @@ def teaches_author(
 ) -> bool:
     """True if ``user`` is staff of a course that the submission was handed in for, and has that right there."""
     return any(
-        Standing(it.role) in TABLE[action] for it in _taught_in(session, user, SubmissionRow.id == row.id)
+        Standing(membership.role) in TABLE[action]
+        for membership in _taught_in(session, user, SubmissionRow.id == row.id)
     )
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
     """The id of a course that the submission was handed in for and whose staff ``user`` is; None if there is none."""
-    return next((it.course_id for it in _taught_in(session, user, SubmissionRow.id == row.id)), None)
+    return next(
+        (membership.course_id for membership in _taught_in(session, user, SubmissionRow.id == row.id)), None
+    )
 
 
 def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
@@ -288,7 +291,7 @@ def _views(
     silent_s = platform.settings.lease_s
     lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
-    why = regrades.published(session, [it.id for each in again.values() for it in each])
+    why = regrades.published(session, [judged.id for each in again.values() for judged in each])
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
     of_rows = {row.rejudge_of or row.id for row in rows}
     void, in_courses = voids.of(session, of_rows), voids.of_courses(session, of_rows)
@@ -300,11 +303,13 @@ def _views(
             update={
                 "competition": within.get(row.competition_id) if row.competition_id is not None else None,
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
-                "judged_again": [_judged_again(it, why.get(it.id)) for it in again.get(row.id, [])],
+                "judged_again": [
+                    _judged_again(judged, why.get(judged.id)) for judged in again.get(row.id, [])
+                ],
                 "voided": _voided(void.get(row.rejudge_of or row.id)),
                 "course_voids": [
-                    CourseVoided(course=slug, reason=it.reason, at=it.created_at)
-                    for slug, it in in_courses.get(row.rejudge_of or row.id, [])
+                    CourseVoided(course=slug, reason=void.reason, at=void.created_at)
+                    for slug, void in in_courses.get(row.rejudge_of or row.id, [])
                 ],
             }
         )

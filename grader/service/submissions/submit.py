@@ -139,7 +139,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
                 kind = JudgingReason.COMPETITION
     if competition is not None:
         # The first is the default.
-        devices = [it for it in competition.devices if it in devices]
+        devices = [device for device in competition.devices if device in devices]
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,

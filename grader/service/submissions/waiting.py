@@ -64,7 +64,7 @@ class QueueSnapshot:
     @cached_property
     def places(self) -> dict[int, int]:
         """Places of waiting submissions by row id; 1 = next."""
-        return {it.id: place for place, it in enumerate(self.waiting, 1)}
+        return {queued.id: place for place, queued in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
         """1 = next; None if it is not waiting."""
@@ -90,7 +90,7 @@ class QueueSnapshot:
             if held.of_author:
                 ends[held.user] = max(ends[held.user], self._left(held, known))
         waits, now = {}, self.now.timestamp()
-        for _, those in groupby(self.waiting, lambda it: it.priority):
+        for _, those in groupby(self.waiting, lambda queued: queued.priority):
             wait, line = 0.0, _Line(those)
             while it := line.next(wait := max(wait, free[0]), ends):
                 for _ in range(_ROUNDS):
@@ -123,7 +123,7 @@ class QueueSnapshot:
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
             return False
-        return all(it is not None and it.elapsed > 2 * known.of(it.work) for it in busy)
+        return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
         """None while a worker has it, and after its end."""
@@ -146,7 +146,7 @@ class QueueSnapshot:
         return WaitsFor(reason=WaitReason.NEXT, text=text, since=since)
 
     def _busy(self, user: int) -> bool:
-        return any(it.user == user and it.of_author for it in self.running.values())
+        return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
         """What must change before it moves at all, however many are ahead."""
@@ -170,13 +170,13 @@ class _Line:
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
         """The next submission for a worker that is free in ``at`` seconds: the first whose author has none running
         then, else the first. ``ends``: when an author's last one ends."""
-        for index, it in enumerate(self._passed):
-            if ends.get(it.user, 0.0) <= at:
+        for index, passed in enumerate(self._passed):
+            if ends.get(passed.user, 0.0) <= at:
                 return self._passed.pop(index)
-        for it in self._coming:
-            if ends.get(it.user, 0.0) <= at or it.priority == order.PRIORITIES[JudgingReason.FINAL]:
-                return it
-            self._passed.append(it)
+        for queued in self._coming:
+            if ends.get(queued.user, 0.0) <= at or queued.priority == order.PRIORITIES[JudgingReason.FINAL]:
+                return queued
+            self._passed.append(queued)
         return self._passed.pop(0) if self._passed else None
 
 
@@ -184,7 +184,7 @@ def _done(free: Sequence[float], seconds: float, each: float) -> float:
     """When a submission can begin that lets others of ``seconds`` in total go first, about ``each`` seconds each: the
     workers take these as they become ``free``."""
     # A worker that is free before one of them would end has as large a share in them as the first.
-    begins = [max(free[0], it - each) for it in free]
+    begins = [max(free[0], begin - each) for begin in free]
     begins.append(math.inf)
     for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
         taken = count * (next_begin - begin)
@@ -220,13 +220,15 @@ def expected(
     """Others come at the rate of ``arrivals`` until ``now``. Arrivals before a deadline tell nothing about those after
     it."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
-    for it in arrivals:
-        closes, seen = closing.of(it.work.challenge, it.competition), order.ARRIVALS
+    for arrival in arrivals:
+        closes, seen = closing.of(arrival.work.challenge, arrival.competition), order.ARRIVALS
         if closes is not None and closes <= now:
-            if it.at <= closes:
+            if arrival.at <= closes:
                 continue
             seen, closes = max(now - closes, _SEEN), None
-        loads[it.priority, it.back, closes] += (known.of(it.work) + known.pause) / seen.total_seconds()
+        loads[arrival.priority, arrival.back, closes] += (
+            known.of(arrival.work) + known.pause
+        ) / seen.total_seconds()
     return [Expected(priority, back, load, closes) for (priority, back, closes), load in loads.items()]
 
 
@@ -235,7 +237,7 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
     # The workers' clock: running times count from it.
     now = clock(session)
     compilers = compilers_of(session, now, silent_s)
-    compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
+    compiled = bool(compilers.serving) or not any(language.compiled for language in languages_of(device))
     waiting = order.waiting(session, device, now, compiled)
     known = durations(session, device, now)
     coming: Sequence[Expected] = ()
