@@ -110,11 +110,11 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
         yield f"drafts/{draft.challenge}{LANGUAGES[draft.language].suffix}", draft.source
 
 
-def _is_told(session: Session, it: PersonalColumn, found: dict[str, Any]) -> bool:
+def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
     """True if the person can read it on the site: an assignment may hold its feedback until it is released."""
-    if it.column == "comments.submission_id" and found["staff"]:
+    if column.column == "comments.submission_id" and found["staff"]:
         return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
-    if it.column == "rubric_scores.user_id":
+    if column.column == "rubric_scores.user_id":
         criterion = session.get_one(CriterionRow, found["criterion_id"])
         return not released.unreleased(session, [criterion.assignment_id])
     return True
@@ -123,13 +123,14 @@ def _is_told(session: Session, it: PersonalColumn, found: dict[str, Any]) -> boo
 def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
     """Sources, and reports as their author reads them. Regrades and finals are left out: publishing them is up to
     staff."""
-    row = SubmissionRow
     ids = session.scalars(
-        select(row.id).where(row.user_id == person.id, row.rejudge_of.is_(None)).order_by(row.id)
+        select(SubmissionRow.id)
+        .where(SubmissionRow.user_id == person.id, SubmissionRow.rejudge_of.is_(None))
+        .order_by(SubmissionRow.id)
     ).all()
     now, revealed = utcnow(), dict[str, bool]()
     for own in ids:
-        it = session.get_one(row, own)
+        it = session.get_one(SubmissionRow, own)
         folder = f"submissions/{it.public_id}"
         yield f"{folder}/source{it.language.suffix}", it.source
         body = session.scalar(

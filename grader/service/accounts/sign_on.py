@@ -94,9 +94,8 @@ def _tidy(email: str | None) -> str | None:
 
 
 def _known(session: Session, person: Person) -> UserRow | None:
-    row = IdentityRow
-    of_them = (row.authority == person.authority, row.subject == person.subject)
-    found = session.scalar(select(row).where(*of_them))
+    of_them = (IdentityRow.authority == person.authority, IdentityRow.subject == person.subject)
+    found = session.scalar(select(IdentityRow).where(*of_them))
     if found is None:
         return None
     found.used_at = utcnow()
@@ -220,17 +219,19 @@ def remove(platform: Platform, name: str, number: int) -> None:
 
 
 def _remove(platform: Platform, user: int, number: int) -> None:
-    row = IdentityRow
     with writing(platform.sessions) as session:
-        if number >= 2**31 or not changed(session, delete(row).where(row.id == number, row.user_id == user)):
+        if number >= 2**31 or not changed(
+            session, delete(IdentityRow).where(IdentityRow.id == number, IdentityRow.user_id == user)
+        ):
             raise NotFound(
                 f"There is no connected account {number}.", "The page Settings lists your connected accounts."
             )
 
 
 def _views(session: Session, user: int) -> list[IdentityView]:
-    row = IdentityRow
-    found = session.scalars(select(row).where(row.user_id == user).order_by(row.id)).all()
+    found = session.scalars(
+        select(IdentityRow).where(IdentityRow.user_id == user).order_by(IdentityRow.id)
+    ).all()
     return [
         IdentityView(
             id=identity.id,

@@ -95,12 +95,14 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
         and not staff
         and any(row.board is not BoardAudience.PUBLIC or row.frozen_at for row in rows.values())
     ):
-        part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+        part, member = AssignmentPartRow, MemberRow
         found = session.execute(
             select(part.challenge, member.role)
-            .join(row, row.id == part.assignment_id)
-            .join(member, member.course_id == row.course_id)
-            .where(member.user_id == viewer.id, member.left_at.is_(None), row.published_at.is_not(None))
+            .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+            .join(member, member.course_id == AssignmentRow.course_id)
+            .where(
+                member.user_id == viewer.id, member.left_at.is_(None), AssignmentRow.published_at.is_not(None)
+            )
         )
         for assigned in found:
             teaches = Scope.STAFF in viewer.scopes and CourseRole(assigned.role) in STAFF_OF_COURSE

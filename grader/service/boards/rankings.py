@@ -224,9 +224,11 @@ def _reference(
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
     """The report that counts, as stored, since only few fields are needed; empty if it is gone."""
-    row = ReportRow
     body = session.scalar(
-        select(row.body).where(row.submission_id == submission).order_by(row.attempt.desc()).limit(1)
+        select(ReportRow.body)
+        .where(ReportRow.submission_id == submission)
+        .order_by(ReportRow.attempt.desc())
+        .limit(1)
     )
     stored: dict[str, Any] = json.loads(body) if body else {}
     return stored

@@ -129,15 +129,15 @@ def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
     return places
 
 
-def _entry(it: TrackStanding, rank: int, names: Names) -> TrackEntry:
-    user, anonymous = names.of(it.user)
+def _entry(standing: TrackStanding, rank: int, names: Names) -> TrackEntry:
+    user, anonymous = names.of(standing.user)
     return TrackEntry(
         rank=rank,
         user=user,
-        solved=it.solved,
-        relative=it.relative,
+        solved=standing.solved,
+        relative=standing.relative,
         anonymous=anonymous,
-        own=it.user == names.viewer,
+        own=standing.user == names.viewer,
     )
 
 

@@ -82,14 +82,14 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
     """Students see those of an assignment once it opens, also after its end; its course's staff always do."""
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
-    seen = row.published_at.is_not(None) & (row.open_at <= now)
+    part, member = AssignmentPartRow, MemberRow
+    seen = AssignmentRow.published_at.is_not(None) & (AssignmentRow.open_at <= now)
     if Scope.STAFF in user.scopes:
         seen |= member.role.in_(_STAFF_WORDS)
     found = session.scalars(
         select(part.challenge)
-        .join(row, row.id == part.assignment_id)
-        .join(member, member.course_id == row.course_id)
+        .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+        .join(member, member.course_id == AssignmentRow.course_id)
         .where(member.user_id == user.id, member.left_at.is_(None), seen)
         .distinct()
     )
@@ -98,13 +98,13 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
     """Participants see those of a competition once it begins."""
-    chosen, row, mine = CompetitionChallengeRow, CompetitionRow, RegistrationRow
+    chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
-        .join(row, row.id == chosen.competition_id)
-        .join(mine, mine.competition_id == row.id)
+        .join(CompetitionRow, CompetitionRow.id == chosen.competition_id)
+        .join(mine, mine.competition_id == CompetitionRow.id)
         .where(mine.user_id == user.id, mine.left_at.is_(None))
-        .where(row.published_at.is_not(None), row.starts_at <= now)
+        .where(CompetitionRow.published_at.is_not(None), CompetitionRow.starts_at <= now)
         .distinct()
     )
     return frozenset(found)
@@ -162,13 +162,13 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
     """The course that assigns the challenge to ``user``, who is on its roster and has not joined."""
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
-        .join(row, row.course_id == CourseRow.id)
-        .join(part, part.assignment_id == row.id)
+        .join(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
+        .join(part, part.assignment_id == AssignmentRow.id)
         .join(member, member.course_id == CourseRow.id)
-        .where(part.challenge == slug, row.published_at.is_not(None))
+        .where(part.challenge == slug, AssignmentRow.published_at.is_not(None))
         .where(member.user_id == user.id, member.left_at.is_(None), ~taught.accepted())
         .limit(1)
     )
@@ -177,11 +177,11 @@ def _waits_for(session: Session, user: User, slug: str) -> str | None:
 def _teaches_with(session: Session, user: User, slug: str) -> bool:
     if Scope.STAFF not in user.scopes:
         return False
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    part, member = AssignmentPartRow, MemberRow
     found = session.scalar(
         select(part.challenge)
-        .join(row, row.id == part.assignment_id)
-        .join(member, member.course_id == row.course_id)
+        .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+        .join(member, member.course_id == AssignmentRow.course_id)
         .where(member.user_id == user.id, member.left_at.is_(None), member.role.in_(_STAFF_WORDS))
         .where(part.challenge == slug)
         .limit(1)

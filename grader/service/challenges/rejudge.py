@@ -56,8 +56,9 @@ def _entries(session: Session, slug: str, below: int) -> set[int]:
         for language in Language
         for entry in ranks.ranked(session, slug, version, device, language)
     }
-    row = SubmissionRow
-    found = session.execute(select(row.id, row.rejudge_of).where(row.public_id.in_(public)))
+    found = session.execute(
+        select(SubmissionRow.id, SubmissionRow.rejudge_of).where(SubmissionRow.public_id.in_(public))
+    )
     return {first or own for own, first in found}
 
 

@@ -457,11 +457,10 @@ def _file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
 
 
 def _baselines(session: Session, slug: str, version: int | None) -> list[BaselineView]:
-    row = BaselineRow
     rows = session.scalars(
-        select(row)
-        .where(row.challenge == slug, row.version == version)
-        .order_by(row.device_model, row.workload, row.baseline)
+        select(BaselineRow)
+        .where(BaselineRow.challenge == slug, BaselineRow.version == version)
+        .order_by(BaselineRow.device_model, BaselineRow.workload, BaselineRow.baseline)
     )
     return [
         BaselineView(

@@ -155,10 +155,10 @@ def _repeat(session: Session, seed_key: str, repeat: int, place: int, row: Submi
 _OF_WORKLOAD = ("name", "sizes", "ranked", "time_us", "ci_us", "rounds", "baselines_us")
 
 
-def _workload(it: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: it.get(name) for name in _OF_WORKLOAD}
+def _workload(workload: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: workload.get(name) for name in _OF_WORKLOAD}
     # Clocks, power and temperature during its rounds; None on a host.
-    return {**kept, "gpu": it.get("gpu")}
+    return {**kept, "gpu": workload.get("gpu")}
 
 
 def _report(session: Session, row: SubmissionRow) -> dict[str, Any]:

@@ -164,9 +164,9 @@ def regraded(
     voided = set(voids.of(session, [row.first for row in rows if row.first in again]))
     judged = {row.row: row for row in rows if again.get(row.first) == row.row and row.state is State.DONE}
 
-    def replaced(it: Received) -> bool:
-        by = judged.get(again.get(it.first, 0))
-        return by is not None and by.row != it.row and by.version == it.version
+    def replaced(received: Received) -> bool:
+        by = judged.get(again.get(received.first, 0))
+        return by is not None and by.row != received.row and by.version == received.version
 
     before = [row for row in rows if again.get(row.first) != row.row]
     after = [row._replace(verdict=None) if row.first in voided else row for row in rows if not replaced(row)]
@@ -278,12 +278,12 @@ def _latest(received: Iterable[Received]) -> list[Received]:
     return sorted(by_first.values(), key=lambda judged: (judged.at, judged.row))
 
 
-def _stands(it: Received, row: CompetitionRow) -> bool:
+def _stands(received: Received, row: CompetitionRow) -> bool:
     """Regrades after the results do not change them."""
     return (
-        not it.again
+        not received.again
         or row.results_at is None
-        or (it.judged_at is not None and it.judged_at <= row.results_at)
+        or (received.judged_at is not None and received.judged_at <= row.results_at)
     )
 
 
@@ -316,8 +316,7 @@ def _board(
     row, session = found.row, found.session
     ids = [standing.team for standing in ranked.standings]
     teams = {
-        found_row.id: found_row
-        for found_row in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))
+        team.id: team for team in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))
     }
     members = record.members(session, ids)
     names = names_for(

@@ -233,8 +233,9 @@ def publish_competition(platform: Platform, user: User, slug: str) -> Competitio
 def delete_competition(platform: Platform, user: User, slug: str) -> None:
     """Raises NotAllowed, NotFound, and Conflict if it has submissions."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
-        row = SubmissionRow
-        if found.session.scalar(select(row.id).where(row.competition_id == found.row.id).limit(1)):
+        if found.session.scalar(
+            select(SubmissionRow.id).where(SubmissionRow.competition_id == found.row.id).limit(1)
+        ):
             raise Conflict(
                 "This competition has submissions, so it cannot be deleted.",
                 "You can change its title and rules.",
@@ -336,9 +337,10 @@ def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[Chal
 
 def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked) -> None:
     """Raises Conflict if a challenge, device or language would be removed that has submissions or that a final uses."""
-    row = SubmissionRow
     used = found.session.execute(
-        select(row.challenge, row.device, row.language).where(row.competition_id == found.row.id).distinct()
+        select(SubmissionRow.challenge, SubmissionRow.device, SubmissionRow.language)
+        .where(SubmissionRow.competition_id == found.row.id)
+        .distinct()
     ).all()
     kept = {challenge.challenge for challenge in body.challenges}
     if gone := sorted({submission.challenge for submission in used} - kept):

@@ -146,10 +146,11 @@ def _baselines(runs: Runs) -> dict[str, float]:
 
 def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:
     """When each was received."""
-    row = SubmissionRow
     return {
-        found_row.id: found_row.created_at
-        for found_row in session.execute(select(row.id, row.created_at).where(row.id.in_(ids)))
+        row.id: row.created_at
+        for row in session.execute(
+            select(SubmissionRow.id, SubmissionRow.created_at).where(SubmissionRow.id.in_(ids))
+        )
     }
 
 

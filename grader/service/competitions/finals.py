@@ -214,13 +214,16 @@ def _check_judged(found: OpenCompetition) -> None:
             f"Regrade {numbers[0]} is open and includes submissions of this competition.",
             f"Publish or discard it first: `grader regrade show {numbers[0]}`.",
         )
-    row = SubmissionRow
     waiting = found.session.scalar(
         select(func.count())
-        .select_from(row)
-        .join(TeamRow, TeamRow.id == row.team_id)
-        .where(row.competition_id == found.row.id, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.state.in_(UNFINISHED), TeamRow.mode == Mode.OFFICIAL)
+        .select_from(SubmissionRow)
+        .join(TeamRow, TeamRow.id == SubmissionRow.team_id)
+        .where(SubmissionRow.competition_id == found.row.id, SubmissionRow.competition_id.is_not(None))
+        .where(
+            SubmissionRow.kind != JudgingReason.FINAL,
+            SubmissionRow.state.in_(UNFINISHED),
+            TeamRow.mode == Mode.OFFICIAL,
+        )
     )
     if waiting:
         raise Conflict(
@@ -407,10 +410,11 @@ def _left(runs: Runs) -> int:
 
 
 def _names(session: Session, competition: int) -> dict[int, str]:
-    row = TeamRow
     return {
-        found_row.id: found_row.name
-        for found_row in session.execute(select(row.id, row.name).where(row.competition_id == competition))
+        row.id: row.name
+        for row in session.execute(
+            select(TeamRow.id, TeamRow.name).where(TeamRow.competition_id == competition)
+        )
     }
 
 
@@ -456,10 +460,11 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
 
 
 def _public_ids(session: Session, ids: Sequence[int]) -> dict[int, str]:
-    row = SubmissionRow
     return {
-        found_row.id: found_row.public_id
-        for found_row in session.execute(select(row.id, row.public_id).where(row.id.in_(ids)))
+        row.id: row.public_id
+        for row in session.execute(
+            select(SubmissionRow.id, SubmissionRow.public_id).where(SubmissionRow.id.in_(ids))
+        )
     }
 
 

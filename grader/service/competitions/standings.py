@@ -62,12 +62,12 @@ def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
     """The result that counts: the most points, the largest speedup, or the shortest time; of equals the earliest. When
     ranking by time, a result without one is only better than nothing; likewise for speedups."""
 
-    def order(it: Result) -> tuple[float, float, float, datetime, int]:
-        untimed = 1.0 if it.time_us is None else 0.0
+    def order(result: Result) -> tuple[float, float, float, datetime, int]:
+        untimed = 1.0 if result.time_us is None else 0.0
         if scoring_by is Scoring.POINTS:
-            return (-round(it.points, _DIGITS), 0.0, 0.0, it.at, it.key)
-        first = -(it.speedup or 0.0) if scoring_by is Scoring.SPEEDUPS else 0.0
-        return (first, untimed, it.time_us or 0.0, it.at, it.key)
+            return (-round(result.points, _DIGITS), 0.0, 0.0, result.at, result.key)
+        first = -(result.speedup or 0.0) if scoring_by is Scoring.SPEEDUPS else 0.0
+        return (first, untimed, result.time_us or 0.0, result.at, result.key)
 
     return min(results, key=order, default=None)
 
@@ -101,8 +101,8 @@ def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> 
     return [*ordered, *rest]
 
 
-def _timed(it: Standing) -> int:
-    return sum(result.time_us is not None for result in it.best.values())
+def _timed(standing: Standing) -> int:
+    return sum(result.time_us is not None for result in standing.best.values())
 
 
 def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_by: Scoring) -> Standing:

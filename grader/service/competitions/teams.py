@@ -57,10 +57,11 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
     """
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         _check_may_enter(found, user, body.mode)
-        row = RegistrationRow
         known = found.session.scalar(
-            select(row).where(
-                row.competition_id == found.row.id, row.user_id == user.id, row.mode == body.mode
+            select(RegistrationRow).where(
+                RegistrationRow.competition_id == found.row.id,
+                RegistrationRow.user_id == user.id,
+                RegistrationRow.mode == body.mode,
             )
         )
         if known is not None and known.left_at is None:
@@ -94,13 +95,12 @@ def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL)
     Raises NotFound, and Conflict if the person is in no team.
     """
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
-        row = RegistrationRow
         known = found.session.scalar(
-            select(row).where(
-                row.competition_id == found.row.id,
-                row.user_id == user.id,
-                row.mode == mode,
-                row.left_at.is_(None),
+            select(RegistrationRow).where(
+                RegistrationRow.competition_id == found.row.id,
+                RegistrationRow.user_id == user.id,
+                RegistrationRow.mode == mode,
+                RegistrationRow.left_at.is_(None),
             )
         )
         if known is None:
@@ -191,8 +191,11 @@ def _check_may_enter(found: OpenCompetition, user: User, mode: Mode) -> None:
 
 
 def _submitted(found: OpenCompetition, user: User) -> bool:
-    row = SubmissionRow
-    first = select(row.id).where(row.competition_id == found.row.id, row.user_id == user.id).limit(1)
+    first = (
+        select(SubmissionRow.id)
+        .where(SubmissionRow.competition_id == found.row.id, SubmissionRow.user_id == user.id)
+        .limit(1)
+    )
     return found.session.scalar(first) is not None
 
 
@@ -214,9 +217,10 @@ def _stays(
 
 
 def _join(found: OpenCompetition, code: str, mode: Mode) -> TeamRow:
-    row = TeamRow
     team = found.session.scalar(
-        select(row).where(row.competition_id == found.row.id, row.mode == mode, row.join_code == _code(code))
+        select(TeamRow).where(
+            TeamRow.competition_id == found.row.id, TeamRow.mode == mode, TeamRow.join_code == _code(code)
+        )
     )
     if team is None:
         raise NotFound("No team in this competition has this code.", "Ask the team for its code again.")

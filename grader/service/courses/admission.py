@@ -38,16 +38,16 @@ class Running:
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
     """Published assignments with the challenge that are open for the student at that time."""
-    member, part, row = MemberRow, AssignmentPartRow, AssignmentRow
+    member, part = MemberRow, AssignmentPartRow
     found = session.execute(
-        select(row, CourseRow, member.section)
-        .join(part, part.assignment_id == row.id)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .join(member, member.course_id == row.course_id)
+        select(AssignmentRow, CourseRow, member.section)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .join(CourseRow, CourseRow.id == AssignmentRow.course_id)
+        .join(member, member.course_id == AssignmentRow.course_id)
         .where(member.user_id == user, member.role == CourseRole.STUDENT.value, member.left_at.is_(None))
-        .where(part.challenge == challenge, row.published_at.is_not(None), taught.accepted())
+        .where(part.challenge == challenge, AssignmentRow.published_at.is_not(None), taught.accepted())
         .where(CourseRow.archived_at.is_(None))
-        .order_by(row.due_at)
+        .order_by(AssignmentRow.due_at)
     ).all()
     all_of_them = [
         Running(
@@ -78,33 +78,34 @@ def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
     return min(remaining, default=None)
 
 
-def _check_means(it: Running, row: SubmissionRow) -> None:
-    if it.row.languages and row.language.value not in it.row.languages:
+def _check_means(assigned: Running, row: SubmissionRow) -> None:
+    if assigned.row.languages and row.language.value not in assigned.row.languages:
         raise NotAllowed(
-            f"The assignment {it.name} does not take {row.language.display_name}.",
-            f"It takes: {', '.join(it.row.languages)}.",
+            f"The assignment {assigned.name} does not take {row.language.display_name}.",
+            f"It takes: {', '.join(assigned.row.languages)}.",
         )
-    if it.row.devices and row.device not in it.row.devices:
+    if assigned.row.devices and row.device not in assigned.row.devices:
         raise NotAllowed(
-            f"The assignment {it.name} does not take submissions for the device '{row.device}'.",
-            f"It takes: {', '.join(it.row.devices)}.",
+            f"The assignment {assigned.name} does not take submissions for the device '{row.device}'.",
+            f"It takes: {', '.join(assigned.row.devices)}.",
         )
 
 
-def _refusal(it: Running, kind: str) -> tuple[str, str]:
+def _refusal(assigned: Running, kind: str) -> tuple[str, str]:
     if kind == "pending":
         return (
-            f"{it.row.attempts_pending} of your submissions for {it.name} are waiting or running, which is the limit.",
+            f"{assigned.row.attempts_pending} of your submissions for {assigned.name} are waiting "
+            "or running, which is the limit.",
             "Wait until one ends, or cancel one.",
         )
     if kind == "day":
-        midnight = it.course.time_zone
+        midnight = assigned.course.time_zone
         return (
-            f"You have used all {it.row.attempts_day} attempts of today for this challenge of {it.name}.",
+            f"You have used all {assigned.row.attempts_day} attempts of today for this challenge of {assigned.name}.",
             f"The next day begins at midnight ({midnight}). Runs do not count.",
         )
     return (
-        f"You have used all {it.row.attempts_total} attempts for this challenge of {it.name}.",
+        f"You have used all {assigned.row.attempts_total} attempts for this challenge of {assigned.name}.",
         "Runs do not count. Your teacher can change the limit.",
     )
 

@@ -107,8 +107,9 @@ class _Open:
     def members(self) -> set[int]:
         """Ids of everyone who is notified."""
         if self.course is not None:
-            row = MemberRow
-            query = select(row.user_id).where(row.course_id == self.course.row.id, row.left_at.is_(None))
+            query = select(MemberRow.user_id).where(
+                MemberRow.course_id == self.course.row.id, MemberRow.left_at.is_(None)
+            )
         else:
             assert self.competition is not None
             part = RegistrationRow
@@ -254,13 +255,12 @@ def _announcement(found: _Open, number: int) -> AnnouncementRow:
 
 
 def _announcements(found: _Open) -> AnnouncementList:
-    row = AnnouncementRow
     rows = found.session.execute(
-        select(row, UserRow.name, AssignmentRow.slug)
-        .outerjoin(UserRow, UserRow.id == row.made_by)
-        .outerjoin(AssignmentRow, AssignmentRow.id == row.assignment_id)
-        .where(found.of_it(row))
-        .order_by(row.id.desc())
+        select(AnnouncementRow, UserRow.name, AssignmentRow.slug)
+        .outerjoin(UserRow, UserRow.id == AnnouncementRow.made_by)
+        .outerjoin(AssignmentRow, AssignmentRow.id == AnnouncementRow.assignment_id)
+        .where(found.of_it(AnnouncementRow))
+        .order_by(AnnouncementRow.id.desc())
         .limit(_LISTED)
     )
     return AnnouncementList(
@@ -291,9 +291,12 @@ def list_questions(platform: Platform, user: User, place: Place) -> QuestionList
 def ask(platform: Platform, user: User, place: Place, body: QuestionBody) -> QuestionList:
     """Ask the staff, who are notified. Raises NotFound, NotAllowed, BadRequest, TooMany."""
     with _changing(platform, user, place, Action.QUESTION_ASK) as found:
-        row = QuestionRow
-        waiting = (found.of_it(row), row.user_id == user.id, row.answered_at.is_(None))
-        if (found.session.scalar(select(func.count()).select_from(row).where(*waiting)) or 0) >= (
+        waiting = (
+            found.of_it(QuestionRow),
+            QuestionRow.user_id == user.id,
+            QuestionRow.answered_at.is_(None),
+        )
+        if (found.session.scalar(select(func.count()).select_from(QuestionRow).where(*waiting)) or 0) >= (
             limits.QUESTIONS_OPEN
         ):
             raise TooMany(
@@ -320,13 +323,15 @@ def _check_about(found: _Open, about: str | None) -> None:
     if found.course is not None:
         assignments.find(found.course, about)
         return
-    row = CompetitionChallengeRow
-    of_it = (row.competition_id == found.ids["competition_id"], row.challenge == about)
+    of_it = (
+        CompetitionChallengeRow.competition_id == found.ids["competition_id"],
+        CompetitionChallengeRow.challenge == about,
+    )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
         # Asking must not reveal which challenges it will have.
         raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
-    if found.session.scalar(select(row.challenge).where(*of_it)) is None:
+    if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
         raise BadRequest(
             f"It has no challenge '{about[:64]}'.", "Leave out `about`, or name one of its challenges."
         )
@@ -367,13 +372,13 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
 
 
 def _questions(found: _Open) -> QuestionList:
-    row, answerer = QuestionRow, UserRow
+    answerer = UserRow
     all_of_them = found.may(Action.QUESTION_ANSWER) or found.user.staff
-    query = select(row, answerer.name).outerjoin(answerer, answerer.id == row.answered_by)
-    query = query.where(found.of_it(row))
+    query = select(QuestionRow, answerer.name).outerjoin(answerer, answerer.id == QuestionRow.answered_by)
+    query = query.where(found.of_it(QuestionRow))
     if not all_of_them:
-        query = query.where(or_(row.user_id == found.user.id, row.to_all))
-    order = (row.answered_at.is_not(None), row.id.desc())
+        query = query.where(or_(QuestionRow.user_id == found.user.id, QuestionRow.to_all))
+    order = (QuestionRow.answered_at.is_not(None), QuestionRow.id.desc())
     rows = found.session.execute(query.order_by(*order).limit(_LISTED)).all()
     askers = {row.user_id for row, _ in rows}
     names = dict(found.session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(askers))).all())

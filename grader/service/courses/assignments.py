@@ -271,8 +271,11 @@ def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
 
 def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[AssignmentPartRow]]:
     """The parts of each assignment, in order."""
-    row = AssignmentPartRow
-    query = select(row).where(row.assignment_id.in_(assignments)).order_by(row.assignment_id, row.place)
+    query = (
+        select(AssignmentPartRow)
+        .where(AssignmentPartRow.assignment_id.in_(assignments))
+        .order_by(AssignmentPartRow.assignment_id, AssignmentPartRow.place)
+    )
     found: dict[int, list[AssignmentPartRow]] = {}
     for part in session.scalars(query):
         found.setdefault(part.assignment_id, []).append(part)

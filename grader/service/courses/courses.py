@@ -93,9 +93,12 @@ def _pending(course: OpenCourse) -> MemberRow | None:
     """The row of a student on the roster who has not accepted yet."""
     if Standing.STUDENT not in course.standing:
         return None
-    row = MemberRow
-    mine = (row.course_id == course.row.id, row.user_id == course.user.id, row.left_at.is_(None))
-    return course.session.scalar(select(row).where(*mine, ~taught.accepted()))
+    mine = (
+        MemberRow.course_id == course.row.id,
+        MemberRow.user_id == course.user.id,
+        MemberRow.left_at.is_(None),
+    )
+    return course.session.scalar(select(MemberRow).where(*mine, ~taught.accepted()))
 
 
 def _accept(course: OpenCourse) -> None:
@@ -276,8 +279,9 @@ def removed(course: CourseRow, what: str = "") -> NotAllowed:
 
 def note_teaching(session: Session, user_id: int) -> None:
     """Store in the account whether it is staff of any course."""
-    row = MemberRow
-    teaches = exists().where(row.user_id == user_id, row.role.in_(_STAFF_WORDS), row.left_at.is_(None))
+    teaches = exists().where(
+        MemberRow.user_id == user_id, MemberRow.role.in_(_STAFF_WORDS), MemberRow.left_at.is_(None)
+    )
     session.execute(
         update(UserRow).where(UserRow.id == user_id).values(teaches=select(teaches).scalar_subquery())
     )

@@ -139,9 +139,12 @@ def _put_criterion(
 
 def rubrics(session: Session, of: Sequence[int]) -> Sequence[CriterionRow]:
     """Criteria of these assignments (ids), in order."""
-    row = CriterionRow
-    query = select(row).where(row.assignment_id.in_(of))
-    return session.scalars(query.order_by(row.assignment_id, row.challenge, row.place, row.id)).all()
+    query = select(CriterionRow).where(CriterionRow.assignment_id.in_(of))
+    return session.scalars(
+        query.order_by(
+            CriterionRow.assignment_id, CriterionRow.challenge, CriterionRow.place, CriterionRow.id
+        )
+    ).all()
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
@@ -205,9 +208,12 @@ def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | N
     count."""
     if settings.regrade_limit is None:
         return None
-    row = RegradeRequestRow
-    own = (row.assignment_id == settings.assignment_id, row.user_id == user)
-    used = select(func.count()).select_from(row).where(*own, row.state != RequestState.WITHDRAWN)
+    own = (RegradeRequestRow.assignment_id == settings.assignment_id, RegradeRequestRow.user_id == user)
+    used = (
+        select(func.count())
+        .select_from(RegradeRequestRow)
+        .where(*own, RegradeRequestRow.state != RequestState.WITHDRAWN)
+    )
     return max(0, settings.regrade_limit - (session.scalar(used) or 0))
 
 
@@ -243,9 +249,12 @@ def release(
 
 
 def _students(session: Session, course: int) -> Sequence[int]:
-    row = MemberRow
-    of_it = (row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
-    return session.scalars(select(row.user_id).where(*of_it)).all()
+    of_it = (
+        MemberRow.course_id == course,
+        MemberRow.left_at.is_(None),
+        MemberRow.role == CourseRole.STUDENT.value,
+    )
+    return session.scalars(select(MemberRow.user_id).where(*of_it)).all()
 
 
 # ------------------------------------------------------------------------------------------- rubric points

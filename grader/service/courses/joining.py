@@ -94,11 +94,18 @@ def order_invitations(
 
 
 def _waiting(course: OpenCourse, section: str | None) -> list[CourseInvitationRow]:
-    row = CourseInvitationRow
-    query = select(row).where(row.course_id == course.row.id, row.accepted_at.is_(None))
+    query = select(CourseInvitationRow).where(
+        CourseInvitationRow.course_id == course.row.id, CourseInvitationRow.accepted_at.is_(None)
+    )
     if section is not None:
-        query = query.where(row.section == section)
-    return list(course.session.scalars(query.order_by(row.section, row.full_name, row.person)))
+        query = query.where(CourseInvitationRow.section == section)
+    return list(
+        course.session.scalars(
+            query.order_by(
+                CourseInvitationRow.section, CourseInvitationRow.full_name, CourseInvitationRow.person
+            )
+        )
+    )
 
 
 def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
@@ -150,18 +157,18 @@ def make_code(platform: Platform, user: User, slug: str, body: JoinCodeBody, bas
 def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> JoinCodeList:
     """Valid codes, newest first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_EDIT) as course:
-        row = JoinCodeRow
-        usable = (row.course_id == course.row.id, row.expires_at > utcnow(), _left())
-        rows = course.session.scalars(select(row).where(*usable).order_by(row.id.desc())).all()
+        usable = (JoinCodeRow.course_id == course.row.id, JoinCodeRow.expires_at > utcnow(), _left())
+        rows = course.session.scalars(
+            select(JoinCodeRow).where(*usable).order_by(JoinCodeRow.id.desc())
+        ).all()
         return JoinCodeList(codes=[_code(platform, row, base) for row in rows])
 
 
 def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:
     """People who joined with it stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
-        row = JoinCodeRow
-        of_it = (row.id == number, row.course_id == course.row.id)
-        if number >= 2**31 or not changed(course.session, delete(row).where(*of_it)):
+        of_it = (JoinCodeRow.id == number, JoinCodeRow.course_id == course.row.id)
+        if number >= 2**31 or not changed(course.session, delete(JoinCodeRow).where(*of_it)):
             raise NotFound(
                 f"Course {slug} has no join code {number}.", "`grader roster codes` lists its codes."
             )
@@ -240,17 +247,17 @@ def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
 
 def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow, CourseRow]]:
     """People whom rosters of open courses expect under that address."""
-    row, key = CourseInvitationRow, email.lower()
+    key = email.lower()
     found = session.execute(
-        select(row, CourseRow)
-        .join(CourseRow, CourseRow.id == row.course_id)
+        select(CourseInvitationRow, CourseRow)
+        .join(CourseRow, CourseRow.id == CourseInvitationRow.course_id)
         .where(
-            (row.person == key) | (func.lower(row.email) == key),
-            row.accepted_at.is_(None),
+            (CourseInvitationRow.person == key) | (func.lower(CourseInvitationRow.email) == key),
+            CourseInvitationRow.accepted_at.is_(None),
             CourseRow.archived_at.is_(None),
         )
         # Courses are locked in one order, so nobody deadlocks.
-        .order_by(row.course_id, row.id)
+        .order_by(CourseInvitationRow.course_id, CourseInvitationRow.id)
     )
     return [(invitation, course) for invitation, course in found]
 
@@ -314,9 +321,12 @@ def _find(session: Session, key: str) -> tuple[CourseInvitationRow | JoinCodeRow
     """Raises LinkUseless."""
     found: CourseInvitationRow | JoinCodeRow | None
     if is_personal(key):
-        row = CourseInvitationRow
         found = session.scalar(
-            select(row).where(row.sha256 == digest(key), row.accepted_at.is_(None), row.expires_at > utcnow())
+            select(CourseInvitationRow).where(
+                CourseInvitationRow.sha256 == digest(key),
+                CourseInvitationRow.accepted_at.is_(None),
+                CourseInvitationRow.expires_at > utcnow(),
+            )
         )
     else:
         code = JoinCodeRow
@@ -328,10 +338,9 @@ def _find(session: Session, key: str) -> tuple[CourseInvitationRow | JoinCodeRow
 
 
 def _take_invitation(session: Session, found: CourseInvitationRow, user: int) -> None:
-    row = CourseInvitationRow
     taken = (
-        update(row)
-        .where(row.id == found.id, row.accepted_at.is_(None))
+        update(CourseInvitationRow)
+        .where(CourseInvitationRow.id == found.id, CourseInvitationRow.accepted_at.is_(None))
         .values(accepted_at=utcnow(), user_id=user, sha256=None)
     )
     if not changed(session, taken.execution_options(synchronize_session=False)):
@@ -339,7 +348,6 @@ def _take_invitation(session: Session, found: CourseInvitationRow, user: int) ->
 
 
 def _take_code(session: Session, found: JoinCodeRow) -> None:
-    row = JoinCodeRow
-    taken = update(row).where(row.id == found.id, _left()).values(used=row.used + 1)
+    taken = update(JoinCodeRow).where(JoinCodeRow.id == found.id, _left()).values(used=JoinCodeRow.used + 1)
     if not changed(session, taken.execution_options(synchronize_session=False)):
         raise LinkUseless(_HINT)

@@ -22,9 +22,17 @@ def sections_of(course: OpenCourse) -> list[str]:
 def student_of(course: OpenCourse, name: str) -> int:
     """Raises NotFound."""
     person = find_row(course.session, name)
-    row = MemberRow
-    of_both = (row.course_id == course.row.id, row.user_id == person.id, row.left_at.is_(None))
-    if course.session.scalar(select(row.id).where(*of_both, row.role == CourseRole.STUDENT.value)) is None:
+    of_both = (
+        MemberRow.course_id == course.row.id,
+        MemberRow.user_id == person.id,
+        MemberRow.left_at.is_(None),
+    )
+    if (
+        course.session.scalar(
+            select(MemberRow.id).where(*of_both, MemberRow.role == CourseRole.STUDENT.value)
+        )
+        is None
+    ):
         raise NotFound(
             f"{person.name} is not a student in course {course.row.slug}.",
             "`grader roster show` lists its students.",

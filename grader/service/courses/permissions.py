@@ -219,17 +219,15 @@ def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
     found = standings(session, user)
     if user.teaches and Scope.STAFF in user.scopes:
         taught = [role.value for role in STAFF_OF_COURSE]
-        row = MemberRow
-        of_them = (row.user_id == user.id, row.left_at.is_(None), row.role.in_(taught))
-        found |= {Standing(role) for role in session.scalars(select(row.role).where(*of_them))}
+        of_them = (MemberRow.user_id == user.id, MemberRow.left_at.is_(None), MemberRow.role.in_(taught))
+        found |= {Standing(role) for role in session.scalars(select(MemberRow.role).where(*of_them))}
     return found
 
 
 def role_in(session: Session, user: int, course: int) -> CourseRole | None:
     """The user's role in the course; None if they have none or left."""
-    row = MemberRow
-    of_both = (row.course_id == course, row.user_id == user, row.left_at.is_(None))
-    role = session.scalar(select(row.role).where(*of_both))
+    of_both = (MemberRow.course_id == course, MemberRow.user_id == user, MemberRow.left_at.is_(None))
+    role = session.scalar(select(MemberRow.role).where(*of_both))
     return None if role is None else CourseRole(role)
 
 
@@ -238,8 +236,9 @@ def courses_where(session: Session, user: User, action: Action) -> list[int]:
     if Scope.STAFF not in user.scopes:
         return []
     roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]
-    row = MemberRow
-    query = select(row.course_id).where(row.user_id == user.id, row.left_at.is_(None), row.role.in_(roles))
+    query = select(MemberRow.course_id).where(
+        MemberRow.user_id == user.id, MemberRow.left_at.is_(None), MemberRow.role.in_(roles)
+    )
     return list(session.scalars(query))
 
 

@@ -43,12 +43,12 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
     """True if a student may read a challenge's hidden cases: one of their assignments reveals them, and every
     assignment and competition with the challenge has ended for everyone."""
-    part, row = AssignmentPartRow, AssignmentRow
+    part = AssignmentPartRow
     found = session.execute(
-        select(row, CourseRow)
-        .join(part, part.assignment_id == row.id)
-        .join(CourseRow, CourseRow.id == row.course_id)
-        .where(part.challenge == challenge, row.published_at.is_not(None))
+        select(AssignmentRow, CourseRow)
+        .join(part, part.assignment_id == AssignmentRow.id)
+        .join(CourseRow, CourseRow.id == AssignmentRow.course_id)
+        .where(part.challenge == challenge, AssignmentRow.published_at.is_not(None))
     ).all()
     if any(
         Windows.read(session, course, [assignment]).last_end(assignment) >= at for assignment, course in found

@@ -201,14 +201,13 @@ def session_user(platform: Platform, user: User) -> User:
 
 
 def context_of(session: Session, launch: Launch) -> LtiContextRow | None:
-    row = LtiContextRow
     if not launch.context:
         return None
     return session.scalar(
-        select(row).where(
-            row.platform_id == launch.platform,
-            row.deployment == launch.deployment,
-            row.context == launch.context,
+        select(LtiContextRow).where(
+            LtiContextRow.platform_id == launch.platform,
+            LtiContextRow.deployment == launch.deployment,
+            LtiContextRow.context == launch.context,
         )
     )
 
@@ -223,10 +222,11 @@ def _admit(
 ) -> None:
     """Members keep their role, and people whom staff removed stay out, whatever the platform says. Raises
     SignOnFailed, NotAllowed."""
-    row = MemberRow
     courses.lock(session, course.id)
     member = session.scalar(
-        select(row).where(row.course_id == course.id, row.user_id == user.id).with_for_update()
+        select(MemberRow)
+        .where(MemberRow.course_id == course.id, MemberRow.user_id == user.id)
+        .with_for_update()
     )
     if member is not None and member.left_at is None:
         member.full_name = member.full_name or launch.name
@@ -251,7 +251,7 @@ def _admit(
             f"You are not on the roster of {course.name}.", "Ask the course's teacher to add you."
         )
     came_by = f"{known.name}, {launch.role}"[: limits.TITLE_CHARS]
-    member = row(
+    member = MemberRow(
         course_id=course.id, user_id=user.id, role=role.value, full_name=launch.name, came_by=came_by
     )
     session.add(member)
@@ -326,8 +326,9 @@ def _assignment(session: Session, course: CourseRow, named: str) -> AssignmentRo
     of_course, _, slug = named.rpartition("/")
     if not slug or of_course not in ("", course.slug):
         return None
-    row = AssignmentRow
-    return session.scalar(select(row).where(row.course_id == course.id, row.slug == slug))
+    return session.scalar(
+        select(AssignmentRow).where(AssignmentRow.course_id == course.id, AssignmentRow.slug == slug)
+    )
 
 
 def connect(platform: Platform, user: User, launch: Launch) -> None:

@@ -225,19 +225,19 @@ def deliver(platform: Platform) -> int:
 
 
 def _due(platform: Platform) -> Sequence[tuple[int, int]]:
-    now, row = utcnow(), LtiScoreRow
+    now = utcnow()
     query = (
-        select(row.id, LtiContextRow.platform_id)
-        .join(LtiLinkRow, LtiLinkRow.id == row.link_id)
+        select(LtiScoreRow.id, LtiContextRow.platform_id)
+        .join(LtiLinkRow, LtiLinkRow.id == LtiScoreRow.link_id)
         .join(LtiContextRow, LtiContextRow.id == LtiLinkRow.context_id)
         .where(
-            row.state == LtiScoreState.PENDING.value,
-            row.next_at <= now,
-            row.held_until.is_(None) | (row.held_until < now),
+            LtiScoreRow.state == LtiScoreState.PENDING.value,
+            LtiScoreRow.next_at <= now,
+            LtiScoreRow.held_until.is_(None) | (LtiScoreRow.held_until < now),
             LtiLinkRow.released_at.is_not(None),
             LtiLinkRow.line_item != "",
         )
-        .order_by(row.next_at, row.id)
+        .order_by(LtiScoreRow.next_at, LtiScoreRow.id)
         .limit(limits.SCORES_AT_ONCE)
     )
     with platform.sessions() as session:
@@ -246,18 +246,18 @@ def _due(platform: Platform) -> Sequence[tuple[int, int]]:
 
 def _hold(platform: Platform, number: int) -> _Score | None:
     """None if another process holds it."""
-    now, row = utcnow(), LtiScoreRow
+    now = utcnow()
     free = (
-        row.id == number,
-        row.state == LtiScoreState.PENDING.value,
-        row.held_until.is_(None) | (row.held_until < now),
+        LtiScoreRow.id == number,
+        LtiScoreRow.state == LtiScoreState.PENDING.value,
+        LtiScoreRow.held_until.is_(None) | (LtiScoreRow.held_until < now),
     )
     held = now + timedelta(seconds=limits.SCORE_HELD_SECONDS)
     with writing(platform.sessions) as session:
-        take = update(row).where(*free).values(held_until=held)
+        take = update(LtiScoreRow).where(*free).values(held_until=held)
         if not changed(session, take.execution_options(synchronize_session=False)):
             return None
-        found = session.get_one(row, number)
+        found = session.get_one(LtiScoreRow, number)
         link = session.get_one(LtiLinkRow, found.link_id)
         context = session.get_one(LtiContextRow, link.context_id)
         learning = session.get_one(LtiPlatformRow, context.platform_id)
@@ -442,10 +442,9 @@ class Counted:
 
 def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
     """By link, for the gradebook. Raises NotFound, NotAllowed."""
-    row = LtiScoreRow
 
     def many(state: LtiScoreState) -> ColumnElement[int]:
-        return func.coalesce(func.sum(case((row.state == state.value, 1), else_=0)), 0)
+        return func.coalesce(func.sum(case((LtiScoreRow.state == state.value, 1), else_=0)), 0)
 
     with courses.reading(platform, user, slug, Action.LTI_READ) as course:
         query = (
@@ -456,13 +455,13 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
                 many(LtiScoreState.SENT),
                 many(LtiScoreState.PENDING),
                 many(LtiScoreState.FAILED),
-                func.max(row.sent_at),
+                func.max(LtiScoreRow.sent_at),
             )
             .select_from(LtiLinkRow)
             .join(LtiContextRow, LtiContextRow.id == LtiLinkRow.context_id)
             .join(LtiPlatformRow, LtiPlatformRow.id == LtiContextRow.platform_id)
             .join(AssignmentRow, AssignmentRow.id == LtiLinkRow.assignment_id)
-            .outerjoin(row, row.link_id == LtiLinkRow.id)
+            .outerjoin(LtiScoreRow, LtiScoreRow.link_id == LtiLinkRow.id)
             .where(LtiContextRow.course_id == course.row.id)
             .group_by(
                 LtiLinkRow.id,

@@ -70,11 +70,10 @@ def send_now_and_then(platform: Platform) -> int:
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
     """Send each person one mail with all their waiting notices, while ``may_go_on`` allows it, after finishing what an
     earlier call left open. Returns the number of mails."""
-    row = NoticeRow
     with platform.sessions() as session:
         people = session.execute(
             select(UserRow.id, UserRow.name, UserRow.email)
-            .where(UserRow.id.in_(select(row.user_id).where(row.mail_due).distinct()))
+            .where(UserRow.id.in_(select(NoticeRow.user_id).where(NoticeRow.mail_due).distinct()))
             .order_by(UserRow.id)
         ).all()
     sent = failed = 0
@@ -111,22 +110,26 @@ class _Digest:
 def _left_open(platform: Platform, user: int) -> Sequence[str]:
     """Message-IDs of mails that the server may or may not have taken, oldest first. Only the lease's holder asks:
     whoever began them is gone or got no answer."""
-    row = NoticeRow
-    query = select(row.mail_id).where(row.user_id == user, row.mail_due, row.mail_id.is_not(None))
+    query = select(NoticeRow.mail_id).where(
+        NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id.is_not(None)
+    )
     with platform.sessions() as session:
         return [
-            found_row
-            for found_row in session.scalars(query.group_by(row.mail_id).order_by(func.min(row.id)))
-            if found_row
+            row
+            for row in session.scalars(query.group_by(NoticeRow.mail_id).order_by(func.min(NoticeRow.id)))
+            if row
         ]
 
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
     """Mark the notices of ``mail_id``, or if None those in no mail yet, as being sent. None if there is nothing to
     send: no notices, no address, or no tries left."""
-    row = NoticeRow
     # A notice that is being counted up right now goes with the next mail.
-    query = select(row).where(row.user_id == user, row.mail_due, row.mail_id == mail_id).order_by(row.id)
+    query = (
+        select(NoticeRow)
+        .where(NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id == mail_id)
+        .order_by(NoticeRow.id)
+    )
     with writing(platform.sessions) as session:
         notices_of_it = session.scalars(query.with_for_update(skip_locked=True)).all()
         if not notices_of_it:
@@ -147,9 +150,8 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
 
 def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
     """Record whether the server took it. If not, its notices are as before."""
-    row = NoticeRow
     # Not those that were counted up meanwhile: they need another mail.
-    own = update(row).where(row.user_id == digest.user, row.mail_id == digest.message_id)
+    own = update(NoticeRow).where(NoticeRow.user_id == digest.user, NoticeRow.mail_id == digest.message_id)
 
     def taken() -> None:
         with writing(platform.sessions) as session:
@@ -162,7 +164,7 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
         return False
     except Unreachable as error:
         log.error("digest_not_sent", reason=error.message)
-        before: dict[str, Any] = {"mail_tries": row.mail_tries - 1}
+        before: dict[str, Any] = {"mail_tries": NoticeRow.mail_tries - 1}
         if digest.first:
             before |= {"mail_id": None, "mail_begun_at": None}
         with writing(platform.sessions) as session:

@@ -37,13 +37,17 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
         return
     text, path, now = " ".join(text.split())[:_TEXT_CHARS], path[: limits.PATH_CHARS], utcnow()
     chosen = _chosen(session, whom, kind)
-    row = NoticeRow
     unread = {
-        found_row.user_id: found_row
-        for found_row in session.scalars(
-            select(row)
-            .where(row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None))
-            .order_by(row.id)
+        row.user_id: row
+        for row in session.scalars(
+            select(NoticeRow)
+            .where(
+                NoticeRow.user_id.in_(whom),
+                NoticeRow.kind == kind,
+                NoticeRow.path == path,
+                NoticeRow.read_at.is_(None),
+            )
+            .order_by(NoticeRow.id)
             # A mail that began meanwhile does not include this.
             .with_for_update()
         )
@@ -73,10 +77,11 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
 
 
 def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[int, NoticeChoice]:
-    row = NoticeChoiceRow
     return {
-        found_row.user_id: NoticeChoice(kind=kind, site=found_row.site, mail=found_row.mail)
-        for found_row in session.scalars(select(row).where(row.kind == kind, row.user_id.in_(users)))
+        row.user_id: NoticeChoice(kind=kind, site=row.site, mail=row.mail)
+        for row in session.scalars(
+            select(NoticeChoiceRow).where(NoticeChoiceRow.kind == kind, NoticeChoiceRow.user_id.in_(users))
+        )
     }
 
 
@@ -84,10 +89,11 @@ def list_notices(
     platform: Platform, user: User, limit: int = 50, older_than: int | None = None
 ) -> NoticeList:
     """The user's own, newest first, at most ``limit`` (up to 200); ``older_than``: begin after this id."""
-    row = NoticeRow
-    query = select(row).where(row.user_id == user.id, row.on_site).order_by(row.id.desc())
+    query = (
+        select(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.on_site).order_by(NoticeRow.id.desc())
+    )
     if older_than is not None:
-        query = query.where(row.id < older_than)
+        query = query.where(NoticeRow.id < older_than)
     with platform.sessions() as session:
         found = session.scalars(query.limit(max(0, min(limit, _LIST_MOST)))).all()
         return NoticeList(notices=[_view(notice) for notice in found], unread=_unread(session, user.id))
@@ -112,17 +118,15 @@ def unread(platform: Platform, user: User) -> int:
 
 
 def _unread(session: Session, user: int) -> int:
-    row = NoticeRow
-    own = (row.user_id == user, row.read_at.is_(None), row.on_site)
-    return session.scalar(select(func.count()).select_from(row).where(*own)) or 0
+    own = (NoticeRow.user_id == user, NoticeRow.read_at.is_(None), NoticeRow.on_site)
+    return session.scalar(select(func.count()).select_from(NoticeRow).where(*own)) or 0
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
     """Only the user's own; unknown ones are ignored. Read notices are no longer mailed."""
-    row = NoticeRow
-    own = update(row).where(row.user_id == user.id, row.read_at.is_(None))
+    own = update(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.read_at.is_(None))
     if body.ids is not None:
-        own = own.where(row.id.in_(body.ids))
+        own = own.where(NoticeRow.id.in_(body.ids))
     with writing(platform.sessions) as session:
         session.execute(own.values(read_at=utcnow(), mail_due=False))
     return list_notices(platform, user)
@@ -131,10 +135,9 @@ def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
 def choices(platform: Platform, user: User) -> NoticeChoices:
     """The user's choices by kind."""
     with platform.sessions() as session:
-        row = NoticeChoiceRow
         stored = {
-            found_row.kind: found_row
-            for found_row in session.scalars(select(row).where(row.user_id == user.id))
+            row.kind: row
+            for row in session.scalars(select(NoticeChoiceRow).where(NoticeChoiceRow.user_id == user.id))
         }
         address = session.scalar(select(UserRow.email).where(UserRow.id == user.id))
     return NoticeChoices(
@@ -161,6 +164,5 @@ def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeCho
 def put_choice(session: Session, user: int, choice: NoticeChoice) -> None:
     session.merge(NoticeChoiceRow(user_id=user, **choice.model_dump()))
     if not choice.mail:
-        row = NoticeRow
-        waiting = (row.user_id == user, row.kind == choice.kind, row.mail_due)
-        session.execute(update(row).where(*waiting).values(mail_due=False))
+        waiting = (NoticeRow.user_id == user, NoticeRow.kind == choice.kind, NoticeRow.mail_due)
+        session.execute(update(NoticeRow).where(*waiting).values(mail_due=False))

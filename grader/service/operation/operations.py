@@ -63,13 +63,12 @@ def _reading(row: WorkerRow) -> GpuReading | None:
 
 
 def _hours(session: Session, now: datetime) -> list[HourFigures]:
-    row = SubmissionRow
     last = now.replace(minute=0, second=0, microsecond=0)
     since = last - timedelta(hours=_HOURS - 1)
     found = session.execute(
-        select(row.created_at, row.claimed_at, row.finished_at, row.state).where(
-            row.finished_at >= since, row.rejudge_of.is_(None)
-        )
+        select(
+            SubmissionRow.created_at, SubmissionRow.claimed_at, SubmissionRow.finished_at, SubmissionRow.state
+        ).where(SubmissionRow.finished_at >= since, SubmissionRow.rejudge_of.is_(None))
     )
     ended: dict[datetime, list[tuple[State, float | None]]] = {}
     for created, claimed, finished, state in found:
@@ -99,11 +98,16 @@ def _part(values: Sequence[float], share: float) -> float | None:
 
 
 def _failures(session: Session) -> list[OurFailure]:
-    row = SubmissionRow
     found = session.execute(
-        select(row.public_id, row.challenge, row.device, row.finished_at, row.error)
-        .where(row.state == State.FAILED)
-        .order_by(row.id.desc())
+        select(
+            SubmissionRow.public_id,
+            SubmissionRow.challenge,
+            SubmissionRow.device,
+            SubmissionRow.finished_at,
+            SubmissionRow.error,
+        )
+        .where(SubmissionRow.state == State.FAILED)
+        .order_by(SubmissionRow.id.desc())
         .limit(_FAILURES)
     )
     return [

@@ -98,8 +98,9 @@ def list_workers(platform: Platform, user: User) -> WorkerList:
     check_staff(user)
     with platform.sessions() as session:
         now = clock(session)
-        row = SubmissionRow
-        held = session.execute(select(row.worker, row.public_id).where(row.state.in_(ACTIVE)))
+        held = session.execute(
+            select(SubmissionRow.worker, SubmissionRow.public_id).where(SubmissionRow.state.in_(ACTIVE))
+        )
         in_hand = {claim.worker: claim.public_id for claim in held}
         found = [
             _worker(worker, in_hand.get(worker.name), now, platform.settings.lease_s)
@@ -168,10 +169,11 @@ def issue_missing_wakeups(platform: Platform) -> int:
 
     Raises redis.RedisError if Redis does not answer, but not if it is lost in between.
     """
-    row = SubmissionRow
     with platform.sessions() as session:
         paused = queues.pauses(session)
-        waiting = session.execute(select(row.device, func.count()).where(runnable()).group_by(row.device))
+        waiting = session.execute(
+            select(SubmissionRow.device, func.count()).where(runnable()).group_by(SubmissionRow.device)
+        )
         wanted = {run_queue(device): count for device, count in waiting if not paused.of(device)}
         if not paused.of(queues.COMPILE):
             wanted[queues.COMPILE] = order.uncompiled(session)
@@ -203,8 +205,7 @@ def _check_queue(platform: Platform, session: Session, queue: str) -> None:
 
 def _waiting(session: Session, device: str) -> int:
     """Submissions that a worker of ``device`` has yet to take."""
-    row = SubmissionRow
-    return session.scalar(select(func.count()).where(pending(), row.device == device)) or 0
+    return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0
 
 
 def _compiling(session: Session) -> int:

@@ -70,11 +70,14 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
 
 def _failed(platform: Platform) -> list[str]:
     with platform.sessions() as session:
-        row = SubmissionRow
         return list(
             session.scalars(
-                select(row.public_id)
-                .where(row.state == State.FAILED, row.kind != JudgingReason.RUN, sources.present())
-                .order_by(row.created_at)
+                select(SubmissionRow.public_id)
+                .where(
+                    SubmissionRow.state == State.FAILED,
+                    SubmissionRow.kind != JudgingReason.RUN,
+                    sources.present(),
+                )
+                .order_by(SubmissionRow.created_at)
             )
         )

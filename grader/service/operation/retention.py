@@ -87,15 +87,17 @@ def prune_now_and_then(platform: Platform) -> int:
 
 def _old_reports(before: datetime) -> Select[int, int]:
     """Key and attempt of each report that may go: its submission ended long ago and is on no board."""
-    row = SubmissionRow
     stands = _standing()
-    ended = and_(row.finished_at < before, row.state.in_((State.DONE, State.FAILED, State.CANCELLED)))
+    ended = and_(
+        SubmissionRow.finished_at < before,
+        SubmissionRow.state.in_((State.DONE, State.FAILED, State.CANCELLED)),
+    )
     # Certificates are made from finals' reports.
-    ended = and_(ended, row.kind != JudgingReason.FINAL)
+    ended = and_(ended, SubmissionRow.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
-        .join(row, row.id == ReportRow.submission_id)
-        .where(ended, not_(row.id.in_(stands)))
+        .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
+        .where(ended, not_(SubmissionRow.id.in_(stands)))
         .order_by(ReportRow.submission_id, ReportRow.attempt)
     )
 
@@ -103,12 +105,17 @@ def _old_reports(before: datetime) -> Select[int, int]:
 def _standing() -> Select[int]:
     """Each user's best of each board and language, in the order of ranking: a board of one language shows another entry
     than that of both, and boards of earlier versions can be opened."""
-    row = SubmissionRow
-    board = (row.challenge, row.version, row.device, row.language, row.user_id)
-    order = (row.time_us, row.created_at, row.id)
+    board = (
+        SubmissionRow.challenge,
+        SubmissionRow.version,
+        SubmissionRow.device,
+        SubmissionRow.language,
+        SubmissionRow.user_id,
+    )
+    order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
     places = (
-        select(row.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
-        .where(row.verdict == Verdict.ACCEPTED, row.time_us.is_not(None))
+        select(SubmissionRow.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
+        .where(SubmissionRow.verdict == Verdict.ACCEPTED, SubmissionRow.time_us.is_not(None))
         .subquery()
     )
     return select(places.c.id).where(places.c.place == 1)
@@ -216,10 +223,9 @@ def _count_own(session: Session, user: int) -> int:
 
 def _check_not_judged(session: Session, user: int, now: datetime) -> None:
     """Raises Conflict. Submissions that count for a team keep their source, so they may continue."""
-    row = SubmissionRow
     active = session.scalar(
-        select(row.public_id)
-        .where(row.user_id == user, row.state.in_(ACTIVE), not_(sources.held(now)))
+        select(SubmissionRow.public_id)
+        .where(SubmissionRow.user_id == user, SubmissionRow.state.in_(ACTIVE), not_(sources.held(now)))
         .limit(1)
     )
     if active is not None:
@@ -228,8 +234,13 @@ def _check_not_judged(session: Session, user: int, now: datetime) -> None:
 
 def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
     """The platform keeps its grade; nothing more is sent for the account."""
-    row = LtiScoreRow
-    being_sent = and_(row.held_until.is_not(None), row.held_until > now)
-    session.execute(delete(row).where(row.user_id == user, row.sent_at.is_(None), not_(being_sent)))
-    for score in session.scalars(select(row).where(row.user_id == user, row.sent_at.is_not(None))):
+    being_sent = and_(LtiScoreRow.held_until.is_not(None), LtiScoreRow.held_until > now)
+    session.execute(
+        delete(LtiScoreRow).where(
+            LtiScoreRow.user_id == user, LtiScoreRow.sent_at.is_(None), not_(being_sent)
+        )
+    )
+    for score in session.scalars(
+        select(LtiScoreRow).where(LtiScoreRow.user_id == user, LtiScoreRow.sent_at.is_not(None))
+    ):
         score.points, score.most = score.sent_points or 0.0, score.sent_most or 0.0

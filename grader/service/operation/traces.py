@@ -101,8 +101,9 @@ def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
         called.add((None, user.email_key))
     members = select(MemberRow.course_id, MemberRow.student_number).where(MemberRow.user_id == user.id)
     called |= {(course, f"#{number}".lower()) for course, number in session.execute(members) if number}
-    row = CourseInvitationRow
-    invited = select(row.course_id, row.person).where(row.user_id == user.id)
+    invited = select(CourseInvitationRow.course_id, CourseInvitationRow.person).where(
+        CourseInvitationRow.user_id == user.id
+    )
     called |= {(course, person.lower()) for course, person in session.execute(invited)}
     for course, name in called:
         named = func.lower(AuditRow.subject).contains(f"/{name}", autoescape=True)
@@ -262,19 +263,18 @@ def _without_all(names: list[str], facts: dict[str, Any] | None, made_up: str) -
 def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: str) -> None:
     """Notices of others about the person's actions, which begin with their name, and those of team mates about a void
     result."""
-    row = NoticeRow
-    began = row.text.startswith(f"{user.name} ", autoescape=True)
-    for notice in session.scalars(select(row).where(began)).all():
+    began = NoticeRow.text.startswith(f"{user.name} ", autoescape=True)
+    for notice in session.scalars(select(NoticeRow).where(began)).all():
         notice.text = made_up + notice.text[len(user.name) :]
     voided = select(VoidRow.reason, SubmissionRow.team_id).join(
         SubmissionRow, SubmissionRow.id == VoidRow.submission_id
     )
     for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
         mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
-        told = row.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
+        told = NoticeRow.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
         # Notices about the others' own results have the same text if the reason is the same.
-        told &= row.text.startswith("Your team's ")
-        for notice in session.scalars(select(row).where(row.user_id.in_(mates), told)).all():
+        told &= NoticeRow.text.startswith("Your team's ")
+        for notice in session.scalars(select(NoticeRow).where(NoticeRow.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]
 
 

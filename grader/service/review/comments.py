@@ -348,9 +348,12 @@ def _view(talk: _Discussion) -> CommentList:
 
 
 def _edits(talk: _Discussion, comments: Sequence[CommentRow]) -> dict[int, list[CommentEditRow]]:
-    row = CommentEditRow
     found: dict[int, list[CommentEditRow]] = {}
-    query = select(row).where(row.comment_id.in_([comment.id for comment in comments])).order_by(row.id)
+    query = (
+        select(CommentEditRow)
+        .where(CommentEditRow.comment_id.in_([comment.id for comment in comments]))
+        .order_by(CommentEditRow.id)
+    )
     for edit in talk.session.scalars(query):
         found.setdefault(edit.comment_id, []).append(edit)
     return found

@@ -191,17 +191,16 @@ def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
     """Submissions for these assignments; only those of ``user`` (an id) if given."""
-    row = SubmissionRow
     parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
         # The rule implies this, but an index finds these.
         within: list[ColumnElement[bool]] = [
-            row.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
-            row.created_at >= assignment.open_at,
+            SubmissionRow.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
+            SubmissionRow.created_at >= assignment.open_at,
         ]
         if user is not None:
-            within.append(row.user_id == user)
+            within.append(SubmissionRow.user_id == user)
         of_it = taught.belongs(AssignmentRow.id == assignment.id)
         found |= {first.id: first for first in regrades.handed_in(session, *within, of_it)}
     return sorted(found.values(), key=lambda first: (first.created_at, first.id))

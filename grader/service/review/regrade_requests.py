@@ -101,10 +101,12 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
 
 
 def _check_submission(session: Session, user: User, assignment: AssignmentRow, body: RequestBody) -> None:
-    row = SubmissionRow
-    own = (row.public_id == (body.submission or "").lower(), row.user_id == user.id)
+    own = (SubmissionRow.public_id == (body.submission or "").lower(), SubmissionRow.user_id == user.id)
     of_it = taught.belongs(AssignmentRow.id == assignment.id)
-    if session.scalar(select(row.id).where(*own, row.challenge == body.challenge, of_it)) is None:
+    if (
+        session.scalar(select(SubmissionRow.id).where(*own, SubmissionRow.challenge == body.challenge, of_it))
+        is None
+    ):
         raise BadRequest(
             f"You have no submission '{body.submission}' for {body.challenge} of {assignment.slug}.",
             "The course's staff can only read submissions that you made for an open assignment as a "
@@ -118,11 +120,12 @@ def _path(course: OpenCourse) -> str:
 
 def staff_of(session: Session, course: int) -> set[int]:
     """Ids of the course's staff."""
-    row = MemberRow
     roles = [role.value for role in STAFF_OF_COURSE]
     return set(
         session.scalars(
-            select(row.user_id).where(row.course_id == course, row.left_at.is_(None), row.role.in_(roles))
+            select(MemberRow.user_id).where(
+                MemberRow.course_id == course, MemberRow.left_at.is_(None), MemberRow.role.in_(roles)
+            )
         )
     )
 
@@ -134,20 +137,22 @@ def list_requests(platform: Platform, user: User, course_slug: str) -> RequestLi
 
 
 def _list(course: OpenCourse) -> RequestList:
-    row = RegradeRequestRow
-    query = select(row).where(row.course_id == course.row.id)
+    query = select(RegradeRequestRow).where(RegradeRequestRow.course_id == course.row.id)
     if not course.may(Action.GRADES_READ):
-        query = query.where(row.user_id == course.user.id)
-    is_open = row.state == RequestState.OPEN
-    order = (is_open.desc(), case((is_open, row.id)), row.id.desc())
+        query = query.where(RegradeRequestRow.user_id == course.user.id)
+    is_open = RegradeRequestRow.state == RequestState.OPEN
+    order = (is_open.desc(), case((is_open, RegradeRequestRow.id)), RegradeRequestRow.id.desc())
     rows = course.session.scalars(query.order_by(*order).limit(_LISTED)).all()
     return RequestList(course=course.row.slug, requests=views(course.session, rows))
 
 
 def open_requests(session: Session, course: int) -> list[RequestView]:
     """Open requests of a course (its id), oldest first, for to-do lists. The caller checks permission."""
-    row = RegradeRequestRow
-    query = select(row).where(row.course_id == course, row.state == RequestState.OPEN).order_by(row.id)
+    query = (
+        select(RegradeRequestRow)
+        .where(RegradeRequestRow.course_id == course, RegradeRequestRow.state == RequestState.OPEN)
+        .order_by(RegradeRequestRow.id)
+    )
     return views(session, session.scalars(query).all())
 
 

@@ -77,23 +77,23 @@ def _schemes(platform: Platform, slugs: set[str]) -> dict[str, Scheme | None]:
     return found
 
 
-def _pair(it: Item, scheme: Scheme | None) -> RegradedSubmission:
-    before, after = regrades.side_of(it.before), regrades.side_of(it.after)
-    resolution = resolution_of(it.after.device)
+def _pair(item: Item, scheme: Scheme | None) -> RegradedSubmission:
+    before, after = regrades.side_of(item.before), regrades.side_of(item.after)
+    resolution = resolution_of(item.after.device)
     points = [_points(side, scheme, resolution) for side in (before, after)]
-    done = it.after.state is State.DONE
+    done = item.after.state is State.DONE
     return RegradedSubmission(
-        submission=it.first.public_id,
-        user=it.first.user.name,
-        challenge=it.first.challenge,
-        language=it.first.language,
-        device=it.first.device,
-        before=_judgement(it.before),
-        after=_judgement(it.after),
+        submission=item.first.public_id,
+        user=item.first.user.name,
+        challenge=item.first.challenge,
+        language=item.first.language,
+        device=item.first.device,
+        before=_judgement(item.before),
+        after=_judgement(item.after),
         points_before=points[0],
         points_after=points[1] if done else None,
-        change=_change(it.after.state, before, after, points, resolution),
-        verdict_changed=done and it.before.verdict is not it.after.verdict,
+        change=_change(item.after.state, before, after, points, resolution),
+        verdict_changed=done and item.before.verdict is not item.after.verdict,
         time_ratio=after.time_us / before.time_us if done and before.time_us and after.time_us else None,
     )
 
@@ -277,8 +277,8 @@ def _names(session: Session, rows: Sequence[RegradeRow]) -> _Names:
         _slugs(session, CourseRow, {row.course_id for row in rows}),
         _slugs(session, AssignmentRow, {row.assignment_id for row in rows}),
         {
-            found_row.id: found_row.public_id
-            for found_row in session.execute(
+            submission.id: submission.public_id
+            for submission in session.execute(
                 select(SubmissionRow.id, SubmissionRow.public_id).where(
                     SubmissionRow.id.in_({row.submission_id for row in rows})
                 )

@@ -135,24 +135,26 @@ def _earlier(
 ) -> list[Source]:
     """Others' submissions accepted before the assignment opened: of earlier years and of people who solved it for
     themselves. Submissions within a competition are left out."""
-    it = SubmissionRow
+    submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
-        select(func.max(it.id))
+        select(func.max(submission.id))
         .where(
-            it.challenge == slug,
-            it.language == language,
-            it.verdict == Verdict.ACCEPTED,
-            it.kind != JudgingReason.RUN,
-            it.created_at < row.open_at,
-            it.user_id.not_in(classmates),
-            it.rejudge_of.is_(None),
-            it.competition_id.is_(None),
-            it.source != "",
+            submission.challenge == slug,
+            submission.language == language,
+            submission.verdict == Verdict.ACCEPTED,
+            submission.kind != JudgingReason.RUN,
+            submission.created_at < row.open_at,
+            submission.user_id.not_in(classmates),
+            submission.rejudge_of.is_(None),
+            submission.competition_id.is_(None),
+            submission.source != "",
         )
-        .group_by(it.user_id)
+        .group_by(submission.user_id)
     )
-    rows = session.scalars(select(it).where(it.id.in_(last)).order_by(it.id.desc()).limit(_MOST_EARLIER))
+    rows = session.scalars(
+        select(submission).where(submission.id.in_(last)).order_by(submission.id.desc()).limit(_MOST_EARLIER)
+    )
     return [Source(one.public_id, str(one.user_id), one.source, language, reported=False) for one in rows]
 
 
@@ -206,8 +208,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
 def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pair]]) -> None:
     session = opened.session
     kept = {
-        (found_row.submission, found_row.other): found_row
-        for found_row in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
+        (pair.submission, pair.other): pair
+        for pair in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
     }
     counted = _names(session, [id_ for _, pair in found for id_ in (pair.left, pair.right)])
     fresh = set()
@@ -246,8 +248,8 @@ class _Named:
     earlier: bool
 
 
-def _is_own(row: AssignmentRow, it: SubmissionRow | None) -> bool:
-    return it is not None and it.created_at >= row.open_at
+def _is_own(row: AssignmentRow, submission: SubmissionRow | None) -> bool:
+    return submission is not None and submission.created_at >= row.open_at
 
 
 def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:

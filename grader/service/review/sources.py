@@ -129,18 +129,35 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
     """Row ids and manifest entries, oldest first. Sources are not read yet."""
-    row = SubmissionRow
     found = session.execute(
         select(
-            *(row.id, row.public_id, row.user_id, UserRow.name, row.challenge, row.version, row.language),
-            *(row.device, row.created_at, row.state, row.verdict, row.time_us, row.speedup, row.set_aside),
-            (row.source != "").label("there"),
+            *(
+                SubmissionRow.id,
+                SubmissionRow.public_id,
+                SubmissionRow.user_id,
+                UserRow.name,
+                SubmissionRow.challenge,
+                SubmissionRow.version,
+                SubmissionRow.language,
+            ),
+            *(
+                SubmissionRow.device,
+                SubmissionRow.created_at,
+                SubmissionRow.state,
+                SubmissionRow.verdict,
+                SubmissionRow.time_us,
+                SubmissionRow.speedup,
+                SubmissionRow.set_aside,
+            ),
+            (SubmissionRow.source != "").label("there"),
         )
-        .join(UserRow, UserRow.id == row.user_id)
+        .join(UserRow, UserRow.id == SubmissionRow.user_id)
         .where(
-            row.rejudge_of.is_(None), row.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]), *conditions
+            SubmissionRow.rejudge_of.is_(None),
+            SubmissionRow.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]),
+            *conditions,
         )
-        .order_by(row.created_at, row.id)
+        .order_by(SubmissionRow.created_at, SubmissionRow.id)
     )
     return [
         (
@@ -166,9 +183,10 @@ def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int,
     ]
 
 
-def _path(it: Any) -> str:
+def _path(submission: Any) -> str:
     """Only letters, digits, ``.``, ``_`` and ``-``, like names of users and challenges."""
-    return f"{it.challenge}/{it.name}/{it.created_at:%Y%m%dT%H%M%SZ}-{it.public_id}{it.language.suffix}"
+    file = f"{submission.created_at:%Y%m%dT%H%M%SZ}-{submission.public_id}{submission.language.suffix}"
+    return f"{submission.challenge}/{submission.name}/{file}"
 
 
 def _note(

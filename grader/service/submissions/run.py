@@ -33,12 +33,11 @@ def _counted(session: Session, platform: Platform, user: User, row: SubmissionRo
 def _supersede(session: Session, new: SubmissionRow) -> None:
     """End the user's unfinished runs for the challenge at once: a worker that has one learns that it lost it, and its
     verdict would come too late."""
-    row = SubmissionRow
     unfinished = session.execute(
-        select(row.id, row.attempt)
-        .where(row.user_id == new.user_id, row.finished_at.is_(None))
-        .where(row.kind == JudgingReason.RUN, row.challenge == new.challenge)
-        .order_by(row.id)
+        select(SubmissionRow.id, SubmissionRow.attempt)
+        .where(SubmissionRow.user_id == new.user_id, SubmissionRow.finished_at.is_(None))
+        .where(SubmissionRow.kind == JudgingReason.RUN, SubmissionRow.challenge == new.challenge)
+        .order_by(SubmissionRow.id)
         .with_for_update()
     ).all()
     for submission, attempt in unfinished:

@@ -37,21 +37,22 @@ class SearchFilter:
     runs: bool = False
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        row = SubmissionRow
-        wanted = [row.kind == JudgingReason.RUN if self.runs else row.kind != JudgingReason.RUN]
+        wanted = [
+            SubmissionRow.kind == JudgingReason.RUN if self.runs else SubmissionRow.kind != JudgingReason.RUN
+        ]
         pairs = (
-            (row.challenge, self.challenge),
-            (row.state, self.state),
-            (row.verdict, self.verdict),
-            (row.device, self.device),
-            (row.language, self.language),
-            (row.request_id, self.request),
+            (SubmissionRow.challenge, self.challenge),
+            (SubmissionRow.state, self.state),
+            (SubmissionRow.verdict, self.verdict),
+            (SubmissionRow.device, self.device),
+            (SubmissionRow.language, self.language),
+            (SubmissionRow.request_id, self.request),
         )
         wanted += [column == value for column, value in pairs if value is not None]
         if self.user is not None:
             wanted.append(UserRow.name_key == self.user.lower())
         if self.since_days is not None:
-            wanted.append(row.created_at >= utcnow() - timedelta(days=self.since_days))
+            wanted.append(SubmissionRow.created_at >= utcnow() - timedelta(days=self.since_days))
         return wanted
 
 

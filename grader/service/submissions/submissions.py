@@ -218,11 +218,14 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 
 def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
     """Those of these submissions (public ids) that this user may see."""
-    row = SubmissionRow
-    wanted = row.public_id.in_(submissions)
+    wanted = SubmissionRow.public_id.in_(submissions)
     if user.staff:
-        return set(session.scalars(select(row.public_id).where(wanted)))
-    own = session.scalars(select(row).where(wanted, row.user_id == user.id).options(defer(row.source)))
+        return set(session.scalars(select(SubmissionRow.public_id).where(wanted)))
+    own = session.scalars(
+        select(SubmissionRow)
+        .where(wanted, SubmissionRow.user_id == user.id)
+        .options(defer(SubmissionRow.source))
+    )
     found = {submission_row.public_id for submission_row in own if _is_own(session, user, submission_row)}
     for membership in _taught_in(session, user, wanted):
         if Standing(membership.role) in TABLE[Action.SUBMISSIONS_READ]:

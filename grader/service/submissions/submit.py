@@ -209,10 +209,9 @@ def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None
 def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
     if what.key is None:
         return None
-    row = SubmissionRow
     found = session.execute(
-        select(row.public_id, row.request_sha256).where(
-            row.user_id == user.id, row.idempotency_key == what.key
+        select(SubmissionRow.public_id, SubmissionRow.request_sha256).where(
+            SubmissionRow.user_id == user.id, SubmissionRow.idempotency_key == what.key
         )
     ).one_or_none()
     if found is None:

@@ -92,15 +92,15 @@ class QueueSnapshot:
         waits, now = {}, self.now.timestamp()
         for _, those in groupby(self.waiting, lambda queued: queued.priority):
             wait, line = 0.0, _Line(those)
-            while it := line.next(wait := max(wait, free[0]), ends):
+            while following := line.next(wait := max(wait, free[0]), ends):
                 for _ in range(_ROUNDS):
-                    overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
+                    overtaking = sum(other.before(following, now, wait) for other in self.arrivals)
                     known_wait, wait = wait, _done(free, overtaking, known.usual + known.pause)
                     if abs(wait - known_wait) < _CLOSE_SECONDS:
                         break
-                waits[it.id] = round(wait, 1)
-                seconds = known.of(it.work, it.user)
-                ends[it.user] = max(ends[it.user], wait + seconds)
+                waits[following.id] = round(wait, 1)
+                seconds = known.of(following.work, following.user)
+                ends[following.user] = max(ends[following.user], wait + seconds)
                 insort(free, free.pop(0) + seconds + known.pause)
         return waits
 
@@ -204,13 +204,13 @@ class Expected:
     load: float
     closes: datetime | None
 
-    def before(self, it: Waiting, now: float, wait: float) -> float:
-        """Worker seconds of those that overtake ``it`` while it waits for ``wait`` seconds."""
-        if self.priority < it.priority:
+    def before(self, waiting: Waiting, now: float, wait: float) -> float:
+        """Worker seconds of those that overtake ``waiting`` while it waits for ``wait`` seconds."""
+        if self.priority < waiting.priority:
             return 0.0
         seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
-        if self.priority == it.priority:
-            seconds = min(seconds, it.due - self.back - now)
+        if self.priority == waiting.priority:
+            seconds = min(seconds, waiting.due - self.back - now)
         return self.load * max(seconds, 0.0)
 
 
