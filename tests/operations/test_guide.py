@@ -51,9 +51,9 @@ def test_alerts_point_to_sections_of_the_guide() -> None:
     pointed = set(re.findall(r"see '([^']+)'", ALERTS, re.IGNORECASE))
     assert pointed
     assert {
-        it
-        for it in pointed
-        if f"**{it}.**" not in GUIDE and f"**{it}**" not in GUIDE and f"**`{it}`.**" not in GUIDE
+        name
+        for name in pointed
+        if f"**{name}.**" not in GUIDE and f"**{name}**" not in GUIDE and f"**`{name}`.**" not in GUIDE
     } == set()
 
 
@@ -69,4 +69,4 @@ def test_every_command_of_the_guide_is_there() -> None:
                 assert word in command.commands, line
                 command = command.commands[word]
             elif word.startswith("--"):
-                assert any(word in it.opts for it in command.params), line
+                assert any(word in param.opts for param in command.params), line

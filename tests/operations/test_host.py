@@ -60,7 +60,7 @@ def test_files_of_the_dead_are_forgotten(tmp_path: Path, settings: Settings) -> 
     alive = folder / f"counter_{os.getpid()}.db"
     alive.write_bytes(b"")
     assert host.forget_dead(folder) == 2
-    assert [it.name for it in folder.iterdir()] == [alive.name]
+    assert [path.name for path in folder.iterdir()] == [alive.name]
 
 
 def test_one_worker_serves_for_all_of_a_host(settings: Settings) -> None:

@@ -119,8 +119,10 @@ def test_a_final_from_finalists_to_results(
     entries = [(str(team), "scale") for team in (1, 2, 3)]
     order = record.final_order(seed, entries, 3)
     assert [job.source for job in jobs] == [list(TIMES)[int(team) - 1] for _, (team, _) in order]
-    assert [job.seed_key for job in jobs] == [record.final_key(seed, "scale", it) for it, _ in order]
-    assert {(it.name, it.sizes["n"]) for job in jobs for it in job.workloads} == {("n=12", 12)}
+    assert [job.seed_key for job in jobs] == [record.final_key(seed, "scale", team) for team, _ in order]
+    assert {(workload.name, workload.sizes["n"]) for job in jobs for workload in job.workloads} == {
+        ("n=12", 12)
+    }
     done = finals.get_final(platform, staff, "cup")
     assert (done.done, done.judged) == (True, 9)
     assert done.rank_changes is not None
@@ -132,7 +134,9 @@ def test_a_final_from_finalists_to_results(
     with pytest.raises(NotFound):
         get_submission(platform, student, done.entries[0].runs[0].submission)
     finals.publish_results(platform, staff, "cup")
-    ranks = [(it.team, it.rank, it.score, it.provisional_rank) for it in board(platform, student, "cup").rows]
+    ranks = [
+        (row.team, row.rank, row.score, row.provisional_rank) for row in board(platform, student, "cup").rows
+    ]
     # 80 and 90 cannot be told apart on this board: who was first stands first.
     assert ranks == [
         ("user0", 1, 90.0, 1),
@@ -140,7 +144,7 @@ def test_a_final_from_finalists_to_results(
         ("user1", 3, 300.0, 2),
         ("user3", 4, 400.0, 4),
     ]
-    entries_outside = [it.submission for it in leaderboard(platform, "scale").entries]
+    entries_outside = [entry.submission for entry in leaderboard(platform, "scale").entries]
     assert entries_outside == [waiting], "a final changes no board of the challenge"
     assert finals.get_code(platform, student, "cup", "user2", "scale").source == "x = 300.0\n"
     with pytest.raises(Conflict, match="results are already published"):
@@ -158,7 +162,7 @@ def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
     assert (said["result"]["rank"], said["result"]["finalists"], said["final"]["seed"]) == (1, 3, seed)
     (challenge,) = said["challenges"]
     assert challenge["source_sha256"] == hashlib.sha256(b"x = 300.0\n").hexdigest()
-    assert [it["time_us"] for it in challenge["repeats"]] == [80.0] * 3
+    assert [repeat["time_us"] for repeat in challenge["repeats"]] == [80.0] * 3
     assert (platform.settings.data_dir / "secrets" / "signing_key").stat().st_mode & 0o777 == 0o600
     with pytest.raises(NotFound, match="not a finalist"):
         certificates.get_certificate(platform, viewer, "cup", "user3")
@@ -174,7 +178,7 @@ def test_a_result_that_is_voided_after_the_results(
     source = kept["user0"]["certificate"]["challenges"][0]["submission"]
 
     def ranks() -> list[tuple[str, int | None]]:
-        return [(it.team, it.rank) for it in board(platform, finalists[0], "cup").rows]
+        return [(row.team, row.rank) for row in board(platform, finalists[0], "cup").rows]
 
     def changed(name: str) -> tuple[str, ...]:
         now = certificates.get_certificate(platform, None, "cup", name)
@@ -195,7 +199,7 @@ def test_a_result_that_is_voided_after_the_results(
     voids.restore(platform, staff, source)
     assert (ranks(), changed("user0")) == (before, ())
     log = audit.of_platform(platform, staff, audit.AuditFilter(subject="/competitions/cup/results")).entries
-    assert [(it.action, it.before, it.after, it.reason) for it in log[:2]] == [
+    assert [(entry.action, entry.before, entry.after, entry.reason) for entry in log[:2]] == [
         (
             "submissions.void",
             {"user0": None, "user1": 2, "user3": 3},
@@ -243,7 +247,7 @@ def test_a_worker_lost_in_the_middle(
         places = [run.place for run, _ in record.final_runs(session, 1)]
         finished = [row.finished_at for _, row in record.final_runs(session, 1)]
     assert places == list(range(6))
-    assert finished == sorted(it for it in finished if it is not None)
+    assert finished == sorted(moment for moment in finished if moment is not None)
 
 
 def test_our_failures_are_judged_again_when_it_is_started_again(
@@ -270,7 +274,7 @@ def test_a_repeat_that_is_wrong_leaves_no_time(
     course = Course()
     assert _executor(platform, worker, judged(Verdict.WRONG_ANSWER), course()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [it.failed for it in view.entries if it.failed] == ["wrong_answer in repeat 1"]
+    assert [entry.failed for entry in view.entries if entry.failed] == ["wrong_answer in repeat 1"]
     rows = board(platform, staff, "cup").rows
     assert len(rows) == 4
 
@@ -287,10 +291,10 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
     _start(platform, staff, repeats=repeats)
     assert _executor(platform, worker, untimed, Course()()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [it.failed for it in view.entries if it.failed] == why
-    assert [len(it.runs) for it in view.entries] == [repeats] * 3
-    assert sum(it.time_us is None for it in view.entries) == len(why)
-    assert [it.untimed for it in view.entries if it.untimed] == [[1]]
+    assert [entry.failed for entry in view.entries if entry.failed] == why
+    assert [len(entry.runs) for entry in view.entries] == [repeats] * 3
+    assert sum(entry.time_us is None for entry in view.entries) == len(why)
+    assert [entry.untimed for entry in view.entries if entry.untimed] == [[1]]
     # Nobody moves up in the repeat in which somebody has no time.
     assert view.rank_changes is not None
     assert (view.rank_changes.changed, view.rank_changes.swaps) == (0, 0)
@@ -332,7 +336,9 @@ def test_what_is_judged_in_place_of_what_was_cancelled_is_as_void(
     _start(platform, staff, repeats=1)
     assert _executor(platform, worker, Course()()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [(it.team, it.failed) for it in view.entries if it.failed] == [(entry.team, "voided by the staff")]
+    assert [(entry.team, entry.failed) for entry in view.entries if entry.failed] == [
+        (entry.team, "voided by the staff")
+    ]
     assert board(platform, staff, "cup", kind=BoardKind.FINAL).rows[-1].team == entry.team
 
 

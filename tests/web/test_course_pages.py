@@ -236,7 +236,10 @@ def test_an_announcement_is_changed_and_a_draft_removed_on_the_pages(
     assert "· edited " in page
     data = {"title": "Room 4", "text": "Typed", "seen": "", "csrf_token": csrf(owner, "/courses")}
     refused = owner.post(f"/courses/gpu/announcements/{number}", data=data)
-    assert (refused.status_code, "Somebody else has just changed this announcement" in refused.text) == (409, True)
+    assert (refused.status_code, "Somebody else has just changed this announcement" in refused.text) == (
+        409,
+        True,
+    )
     data = {"title": "", "text": "Typed", "csrf_token": csrf(owner, "/courses")}
     refused = owner.post(f"/courses/gpu/announcements/{number}", data=data)
     assert (refused.status_code, refused.text.count("Typed</textarea>")) == (400, 1), (

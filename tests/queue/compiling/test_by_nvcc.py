@@ -122,7 +122,7 @@ class TestByNvcc:
         assert made.compile(CompileRequest("nonsense", "", arch="compute_90a"), lambda: None).log
         made._boxes.wait()
         made.close()
-        assert {(it.share, it.cores) for it in specs} == {(Share.YIELDING, ())}
+        assert {(spec.share, spec.cores) for spec in specs} == {(Share.YIELDING, ())}
         assert len(specs) == 2, "the one that compiled had been started ahead, and another is now"
         beside = _compiler_beside(Seen(), Settings(device=CPU))
         assert isinstance(beside, BoxCompiler)

@@ -114,7 +114,7 @@ class TestDraining:
 
         judge = FakeJudge(drained_and_resumed, drained)
         run_worker(settings, "w", judge=judge, boxes=NoBoxes())
-        assert [see(platform, student, it).state for it in sent] == [State.DONE, State.DONE]
+        assert [see(platform, student, public_id).state for public_id in sent] == [State.DONE, State.DONE]
 
     def test_between_wakeup_and_submission_it_loses_neither(
         self,

@@ -81,7 +81,7 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     assert everything
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     digests.unsubscribe(platform, everything[1])
-    assert not any(it.mail for it in notices.choices(platform, ada).choices)
+    assert not any(choice.mail for choice in notices.choices(platform, ada).choices)
 
 
 def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox) -> None:
@@ -106,7 +106,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     assert digests.send(platform) == 0
     (first,) = box.mails
     # Meanwhile one is read, one happens again, which that mail does not tell, and something is new.
-    ids = {it.text: it.id for it in notices.list_notices(platform, ada).notices}
+    ids = {notice.text: notice.id for notice in notices.list_notices(platform, ada).notices}
     notices.mark_read(platform, ada, NoticesRead(ids=[ids["two"]]))
     tell(platform, ada.id, "six")
     tell(platform, ada.id, "ten")
@@ -125,7 +125,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     box.silent, box.farewell = False, "421 Too busy to part"
     assert digests.send(platform) == 1
     assert digests.send(platform) == 0
-    assert [it["Message-ID"] for it in box.mails[3:]] == [new["Message-ID"]]
+    assert [mail["Message-ID"] for mail in box.mails[3:]] == [new["Message-ID"]]
 
 
 def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
@@ -184,10 +184,12 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     box.most = None
     assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
     end_lease(platform)
-    for it in others:
-        print(file=it.stdin, flush=True)
-    assert sum(int(it.communicate(timeout=60)[0]) for it in others) == 2
-    assert sorted(it["To"] for it in box.mails) == [f"{name}@uni.example" for name in ("ada", "bob", "eve")]
+    for sender in others:
+        print(file=sender.stdin, flush=True)
+    assert sum(int(process.communicate(timeout=60)[0]) for process in others) == 2
+    assert sorted(mail["To"] for mail in box.mails) == [
+        f"{name}@uni.example" for name in ("ada", "bob", "eve")
+    ]
 
 
 def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
@@ -232,4 +234,4 @@ def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytes
     (other,) = taken
     assert other is not None
     assert other.renew(), "the first one ended its own lease alone"
-    assert [it["To"] for it in box.mails] == ["ada@uni.example"]
+    assert [mail["To"] for mail in box.mails] == ["ada@uni.example"]

@@ -38,7 +38,7 @@ PASSWORD = "correct horse"
 
 
 def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
-    known = {it.column for it in personal.COLUMNS}
+    known = {column.column for column in personal.COLUMNS}
     missing = sorted(personal.referring() - known)
     assert missing == [], (
         f"{', '.join(missing)}: add each to COLUMNS in grader/records/personal.py: removed, blanked or kept when an "
@@ -47,8 +47,8 @@ def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
     )
     assert known <= personal.referring()
     # What is blanked are columns that there are.
-    for it in personal.COLUMNS:
-        assert set(it.blank) <= set(it.table.columns.keys()), it.column
+    for personal_column in personal.COLUMNS:
+        assert set(personal_column.blank) <= set(personal_column.table.columns.keys()), personal_column.column
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def grace(platform: Platform, admin: User) -> User:
 def read(platform: Platform, user: User, name: str) -> dict[str, str]:
     with personal_data.export(platform, user, name) as file:
         archive = zipfile.ZipFile(io.BytesIO(file.read()))
-    return {it: archive.read(it).decode() for it in archive.namelist()}
+    return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: User) -> None:
@@ -98,10 +98,10 @@ def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: U
     # As its author reads it: of hidden cases nothing.
     assert "n was 31" not in found[f"{folder}/report.json"]
     assert report["verdict"] == "wrong_answer"
-    assert [it["text"] for it in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
+    assert [comment["text"] for comment in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
     assert found["drafts/scale.py"] == "# hopper's draft"
     assert "hopper's laptop" in found["tables/tokens.json"]
-    exported = {f"tables/{it.table.name}.json" for it in personal.COLUMNS if it.exported}
+    exported = {f"tables/{column.table.name}.json" for column in personal.COLUMNS if column.exported}
     assert exported <= set(found)
     for column in ("sha256", "password_hash", "share_key"):
         assert f'"{column}"' not in "".join(found.values())
@@ -136,8 +136,8 @@ def everything(platform: Platform) -> str:
 
 def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: User, grace: User) -> None:
     said = deletion.preview(platform, grace, "Zelda")
-    assert any("GPU Programming" in it for it in said.stays)
-    assert any("1 submissions" in it for it in said.stays)
+    assert any("GPU Programming" in sentence for sentence in said.stays)
+    assert any("1 submissions" in sentence for sentence in said.stays)
     with pytest.raises(BadRequest, match="typed"):
         deletion.request(platform, grace, "Zelda", DeletionBody(confirm="zelda"))
     asked = deletion.request(platform, grace, "Zelda", DeletionBody(confirm="Zelda"))
@@ -159,7 +159,7 @@ def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: Us
     with platform.sessions() as session:
         # Its verdict stays, and so does the point that a course has computed of it.
         assert session.scalar(select(SubmissionRow.verdict)) is not None
-    names = [it.name for it in people.list_people(platform, admin).people]
+    names = [person.name for person in people.list_people(platform, admin).people]
     assert any(name.startswith("deleted-user-") for name in names)
 
 

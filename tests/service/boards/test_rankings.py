@@ -100,11 +100,11 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
 def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     enter(platform, ada, 10.0)
-    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["ada"]
+    assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["ada"]
     enter(platform, bob, 20.0)
     with writing(platform.sessions) as session:
         session.execute(delete(SubmissionRow).where(SubmissionRow.user_id == ada.id))
-    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["bob"]
+    assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["bob"]
 
 
 def test_boards_that_were_looked_at_long_ago_are_let_go(

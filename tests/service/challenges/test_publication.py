@@ -60,7 +60,7 @@ def draft(platform: Platform) -> str:
 
 
 def seen(platform: Platform, user: User | None) -> set[str]:
-    return {it.slug for it in catalogue.list_challenges(platform, user).challenges}
+    return {challenge.slug for challenge in catalogue.list_challenges(platform, user).challenges}
 
 
 def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
@@ -201,7 +201,9 @@ def test_who_teaches_learns_of_no_draft_that_a_competition_will_ask(
     )
     assert draft not in seen(platform, tom)
     assert draft not in publication.unpublished(platform, tom)
-    assert draft not in {it.challenge for it in publication.list_states(platform, tom).challenges}
+    assert draft not in {
+        challenge.challenge for challenge in publication.list_states(platform, tom).challenges
+    }
     with pytest.raises(BadRequest, match="There is no challenge") as refused:
         assignments.put_assignment(platform, tom, "gpu", "week1", body)
     assert draft not in refused.value.hint

@@ -43,7 +43,9 @@ def scale(platform: Platform) -> Bundle:
 
 def renamed(made: Bundle, slug: str) -> Bundle:
     """The same as another challenge."""
-    return bundle.of_files({path.replace("/scale/", f"/{slug}/"): it for path, it in made.files.items()})
+    return bundle.of_files(
+        {path.replace("/scale/", f"/{slug}/"): content for path, content in made.files.items()}
+    )
 
 
 def version(made: Bundle, number: int, cases: str = "") -> Bundle:
@@ -79,11 +81,11 @@ def test_a_new_challenge_is_there_once_it_was_examined(
     assert platform.catalogue.load("mine").manifest.title == "Scale"
     assert "mine" in platform.catalogue.slugs()
     shown = uploads.preview(platform, staff, "mine", 1)
-    assert [it.name for it in shown.cases] == ["seven", "ones"]
+    assert [case.name for case in shown.cases] == ["seven", "ones"]
     assert uploads.get_upload(platform, staff, "mine", 1).upload.in_use
     with platform.sessions() as session:
         noted = session.scalars(select(AuditRow).where(AuditRow.action == "challenge.upload")).all()
-    assert [(it.actor, it.subject) for it in noted] == [(staff.name, "/uploads/mine/1")]
+    assert [(entry.actor, entry.subject) for entry in noted] == [(staff.name, "/uploads/mine/1")]
 
 
 def test_another_host_has_it_from_the_database(
@@ -121,7 +123,7 @@ def test_a_new_version_waits_for_staff_and_they_can_go_back(
     offered = uploads.get_upload(platform, staff, "scale", 3)
     assert offered.usable
     assert offered.against == "the course's folder, version 1"
-    assert {(it.part, it.name, it.kind) for it in offered.changes} >= {
+    assert {(change.part, change.name, change.kind) for change in offered.changes} >= {
         ("cases", "seven", "removed"),
         ("cases", "eleven", "added"),
     }
@@ -174,14 +176,14 @@ def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scal
             errors.append(error)
             send(made)
 
-    threads = [threading.Thread(target=send, args=(it,)) for it in texts]
+    threads = [threading.Thread(target=send, args=(text,)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     found = uploads.list_uploads(platform, staff, "scale").uploads
-    assert sorted(it.number for it in found) == [1, 2, 3, 4]
-    assert {it.digest for it in found} == {it.digest for it in texts}
+    assert sorted(upload.number for upload in found) == [1, 2, 3, 4]
+    assert {upload.digest for upload in found} == {text.digest for text in texts}
 
 
 def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: User, scale: Bundle) -> None:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def _ranks(found: CompetitionBoard) -> list[tuple[str, int | None, float | None]]:
-    return [(it.team, it.rank, it.score) for it in found.rows]
+    return [(row.team, row.rank, row.score) for row in found.rows]
 
 
 def test_live_frozen_and_final(platform: Platform, staff: User, student: User, other: User) -> None:
@@ -35,7 +35,7 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     hand_in(platform, other, None, verdict=Verdict.WRONG_ANSWER)
     seen = board(platform, student, "cup")
     assert (seen.kind, _ranks(seen)) == (BoardKind.LIVE, [("ada", 1, 200.0), ("bob", 2, 300.0)])
-    assert [(it.own, it.challenges[0].submission, it.challenges[0].tries) for it in seen.rows] == [
+    assert [(row.own, row.challenges[0].submission, row.challenges[0].tries) for row in seen.rows] == [
         (True, own, 1),
         (False, None, 2),
     ]
@@ -45,7 +45,7 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     late = submit(platform, student, body()).id
     seen = board(platform, student, "cup")
     assert (seen.kind, _ranks(seen)) == (BoardKind.FROZEN, [("ada", 1, 200.0), ("bob", 2, 300.0)])
-    assert [it.challenges[0].pending for it in seen.rows] == [1, 1]
+    assert [row.challenges[0].pending for row in seen.rows] == [1, 1]
     with pytest.raises(NotAllowed, match="frozen"):
         board(platform, student, "cup", kind=BoardKind.LIVE)
     live = board(platform, staff, "cup")
@@ -141,7 +141,7 @@ def test_it_names_no_challenge_before_the_start(platform: Platform, staff: User,
     enter(platform, student)
     for viewer in (student, None):
         assert board(platform, viewer, "cup").challenges == []
-        assert all(it.challenges == [] for it in board(platform, viewer, "cup").rows)
+        assert all(row.challenges == [] for row in board(platform, viewer, "cup").rows)
     assert board(platform, staff, "cup").challenges == ["scale"]
     elapse(platform, minutes=31)
     assert board(platform, None, "cup").challenges == ["scale"]

@@ -74,7 +74,7 @@ def test_a_frozen_board_is_told_by_no_profile(
         best = found.tracks[0].best
         assert found.activity is not None
         speedup = best.speedup if best else None
-        return found.solved, speedup, [it.kind.value for it in found.badges], found.activity.submitted
+        return found.solved, speedup, [badge.kind.value for badge in found.badges], found.activity.submitted
 
     elapse(platform, minutes=40)
     hand_in(platform, student, 10.0, 7.0)

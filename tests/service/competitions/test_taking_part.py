@@ -34,7 +34,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def _team(view: CompetitionView, mode: Mode = Mode.OFFICIAL) -> str:
-    return next(it.name for it in view.own if it.mode is mode)
+    return next(team.name for team in view.own if team.mode is mode)
 
 
 def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, student: User) -> None:
@@ -57,7 +57,7 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         None,
     )
     with platform.sessions() as session:
-        assert {it.action for it in session.query(AuditRow)} == {"competition.edit"}
+        assert {entry.action for entry in session.query(AuditRow)} == {"competition.edit"}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
     assert _team(made) == "The Warps"
     code = made.own[0].join_code
     joined = enter(platform, bob, join_code=code.upper())
-    assert [it.name for it in joined.own[0].members] == ["user0", "user1"]
+    assert [member.name for member in joined.own[0].members] == ["user0", "user1"]
     assert joined.own[0].join_code == "", "it is full"
     with pytest.raises(Conflict, match="2 of 2 members"):
         enter(platform, cay, join_code=code)
@@ -217,7 +217,10 @@ def test_who_leaves_in_between_leaves_their_work_behind(platform: Platform, staf
         team = teams.team_named(session, session.query(CompetitionRow).one(), "warps")
         assert row.team_id == team.id
     members = competitions.get_competition(platform, ada, "cup").own[0].members
-    assert [(it.name, it.left_at is None) for it in members] == [("user0", True), ("user1", False)]
+    assert [(member.name, member.left_at is None) for member in members] == [
+        ("user0", True),
+        ("user1", False),
+    ]
     with pytest.raises(Conflict, match="cannot join another"):
         enter(platform, bob, team="Other")
     assert submit(platform, bob, body()).competition is None

@@ -33,7 +33,7 @@ LONG_AGO = NOW - timedelta(days=3_000)
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
     """Students of the course ``gpu``, who took part from long ago and are told nothing of it: tests count what else
     they are told."""
-    text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
+    text = "account,section\n" + "".join(f"{user.name},{section}\n" for user in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
     with writing(platform.sessions) as session:
         session.execute(delete(NoticeRow).where(NoticeRow.kind == NoticeKind.COURSE))
@@ -44,7 +44,7 @@ def take_part(platform: Platform, *users: User, since: datetime = LONG_AGO) -> N
     """Have them accept their places in all courses, at a time that is past."""
     with writing(platform.sessions) as session:
         for member in session.scalars(
-            select(MemberRow).where(MemberRow.user_id.in_([it.id for it in users]))
+            select(MemberRow).where(MemberRow.user_id.in_([user.id for user in users]))
         ):
             session.add(StayRow(member_id=member.id, accepted_at=since))
 

@@ -52,9 +52,13 @@ def read_by(platform: Platform, tom: User, submission: str) -> tuple[bool, list[
         opened = False
     wanted = SubmissionFilter(assignment="gpu/week1")
     listed = submissions.list_submissions(platform, tom, everyone=True, wanted=wanted).submissions
-    (ada,) = [it for it in gradebook.get_gradebook(platform, tom, "gpu").students if it.name == "ada"]
-    (member,) = [it for it in rosters.get_roster(platform, tom, "gpu").members if it.name == "ada"]
-    return opened, [it.id for it in listed], ada.assignments[0].parts[0].attempts, member.email
+    (ada,) = [
+        student for student in gradebook.get_gradebook(platform, tom, "gpu").students if student.name == "ada"
+    ]
+    (member,) = [
+        member for member in rosters.get_roster(platform, tom, "gpu").members if member.name == "ada"
+    ]
+    return opened, [view.id for view in listed], ada.assignments[0].parts[0].attempts, member.email
 
 
 def of_address(platform: Platform, student: User) -> None:
@@ -119,10 +123,14 @@ def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student
         gone = handed_in(platform, student)
         back()
         waiting = handed_in(platform, student)
-        assert [read_by(platform, tom, it)[0] for it in (first, gone, waiting)] == [True, False, False]
+        assert [read_by(platform, tom, public_id)[0] for public_id in (first, gone, waiting)] == [
+            True,
+            False,
+            False,
+        ]
         courses.get_course(platform, student, "gpu")
         again = handed_in(platform, student)
-        assert [read_by(platform, tom, it)[0] for it in (first, gone, waiting, again)] == [
+        assert [read_by(platform, tom, public_id)[0] for public_id in (first, gone, waiting, again)] == [
             *(True, False, False),
             True,
         ]

@@ -41,7 +41,7 @@ def place(
 
 
 def told(platform: Platform, user: User) -> list[str]:
-    return [it.text for it in notices.list_notices(platform, user).notices]
+    return [notice.text for notice in notices.list_notices(platform, user).notices]
 
 
 def test_what_is_announced_is_told_changed_and_taken_back(

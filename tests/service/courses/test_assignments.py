@@ -119,7 +119,7 @@ def test_extensions_of_a_section_and_of_a_student(
     )
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + 2 * DAY
     given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
-    assert [(it.student, it.section, it.reason) for it in given] == [
+    assert [(extension.student, extension.section, extension.reason) for extension in given] == [
         ("bob", None, ""),
         (None, "B", "a strike"),
     ]
@@ -243,7 +243,7 @@ def test_what_is_not_open_yet_names_no_draft(platform: Platform, staff: User, st
             gradebook.get_grades(platform, student, "gpu"),
             feedback.get_feedback(platform, student, "gpu", "week1"),
         )
-        return ["scale" in it.model_dump_json().lower() for it in answers]
+        return ["scale" in answer.model_dump_json().lower() for answer in answers]
 
     def refusal(challenge: str) -> str:
         body = RequestBody(assignment="week1", challenge=challenge, text="Why?")

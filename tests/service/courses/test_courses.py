@@ -63,7 +63,7 @@ def test_who_teaches(platform: Platform, staff: User, student: User) -> None:
     with pytest.raises(NotAllowed):
         courses.set_staff(platform, ada, "gpu", "ada", CourseRole.OWNER)
     log = courses.get_audit(platform, ada, "gpu").entries
-    assert [(it.actor, it.action) for it in log] == [
+    assert [(entry.actor, entry.action) for entry in log] == [
         ("ada", "course.edit"),
         ("teacher", "course.staff"),
         ("teacher", "course.create"),

@@ -132,7 +132,7 @@ def test_weights_and_several_parts(platform: Platform, staff: User, student: Use
     judged(platform, student, -HOUR, speedup=2.0)
     judged(platform, student, -HOUR, challenge="only_cuda", speedup=None)
     (ada, bob) = book(platform, staff).students
-    assert [it.points for it in ada.assignments[0].parts] == [50, 200]
+    assert [part.points for part in ada.assignments[0].parts] == [50, 200]
     assert (ada.points, ada.most, bob.points, bob.most) == (250, 250, 0, 250)
 
 
@@ -216,8 +216,12 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
     assert own.assignments[0].parts[0].lines[-1].text == "Set by staff: a broken GPU"
     override(platform, staff, None, reason="it was fine")
     assert part(platform, staff).points == 80
-    log = [it for it in courses.get_audit(platform, staff, "gpu").entries if it.action == "grades.override"]
-    assert [(it.before, it.after, it.reason) for it in log] == [
+    log = [
+        entry
+        for entry in courses.get_audit(platform, staff, "gpu").entries
+        if entry.action == "grades.override"
+    ]
+    assert [(entry.before, entry.after, entry.reason) for entry in log] == [
         ({"points": 95.0}, {"points": None}, "it was fine"),
         ({"points": None}, {"points": 95.0}, "a broken GPU"),
     ]
@@ -257,7 +261,7 @@ def test_statistics_and_who_may_need_help(
     over, soon, _ = found.statistics
     assert (over.not_started, over.stuck, over.done, over.mean_points, over.speedups) == (1, 0, 1, 40, [1.0])
     assert (soon.not_started, soon.stuck, soon.done) == (1, 1, 0)
-    assert [(it.name, it.reasons) for it in found.at_risk] == [
+    assert [(listed.name, listed.reasons) for listed in found.at_risk] == [
         ("bob", ["has 0 % of the points of closed assignments", "has not begun soon, which is due soon"])
     ]
     excused = OverrideBody(student="bob", challenge="scale", points=100, reason="ill")
@@ -291,20 +295,21 @@ def test_only_what_was_handed_in_for_it_counts(
         )
         bob.left_at = NOW - 5 * DAY
         session.add(StayRow(member_id=bob.id, accepted_at=NOW - 20 * DAY))
-    times = [-it * DAY / 2 for it in range(0, 24)]
+    times = [-half_days * DAY / 2 for half_days in range(0, 24)]
     at = {
-        user.name: {it: judged(platform, user, it, speedup=1.0) for it in times} for user in (student, other)
+        user.name: {time: judged(platform, user, time, speedup=1.0) for time in times}
+        for user in (student, other)
     }
     wanted = SubmissionFilter(assignment="gpu/week1")
     listed = submissions.list_submissions(
         platform, staff, everyone=True, wanted=wanted, limit=200
     ).submissions
     counted = {
-        user.name: sorted(it for it in times if at[user.name][it] in {each.id for each in listed})
+        user.name: sorted(time for time in times if at[user.name][time] in {each.id for each in listed})
         for user in (student, other)
     }
-    assert counted["ada"] == [it * DAY / 2 for it in [*range(-16, -11), *range(-8, -1)]]
-    assert counted["bob"] == [it * DAY / 2 for it in range(-18, -9)]
+    assert counted["ada"] == [half_days * DAY / 2 for half_days in [*range(-16, -11), *range(-8, -1)]]
+    assert counted["bob"] == [half_days * DAY / 2 for half_days in range(-18, -9)]
     assert part(platform, staff).attempts == len(counted["ada"])
 
 
@@ -320,7 +325,7 @@ def test_what_is_in_another_language_does_not_count_and_says_so(
     own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
     named = ", ".join(reversed(cuda[-3:]))
     assert f"Does not count: {named} and 2 more, in CUDA C++; the assignment takes Triton" in [
-        it.text for it in own.lines
+        line.text for line in own.lines
     ]
     with platform.sessions() as session:
         ((_, left),) = admission.attempts_left(session, student.id, "scale", NOW)

@@ -56,7 +56,9 @@ def flagged(platform: Platform, user: User, hours: int, *flags: Flag, **values: 
     id_ = judged(platform, user, -hours * HOUR, **values)
     with writing(platform.sessions) as session:
         row = session.query(SubmissionRow).where(SubmissionRow.public_id == id_).one()
-        session.add_all(FlagRow(submission_id=row.id, flag=it, received_at=row.created_at) for it in flags)
+        session.add_all(
+            FlagRow(submission_id=row.id, flag=flag, received_at=row.created_at) for flag in flags
+        )
     return id_
 
 
@@ -78,7 +80,7 @@ def similar(platform: Platform, one: str, other: str) -> str:
 
 
 def keys(found: InboxList) -> list[str]:
-    return [it.key for it in found.items]
+    return [item.key for item in found.items]
 
 
 def decide(platform: Platform, user: User, outcome: Outcome, *keys: str, **values: Any) -> int:
@@ -96,9 +98,9 @@ def test_a_list_of_many_pairs_asks_the_database_no_more_often(
         similar(platform, judged(platform, student, -2 * HOUR), judged(platform, other, -1 * HOUR))
         asked.clear()
         pairs = inbox.list_items(platform, assistant).items
-        assert {it.other_user for it in pairs} == {"bob"}
+        assert {pair.other_user for pair in pairs} == {"bob"}
         found = similarity.read(platform, assistant, "gpu", "week1").pairs
-        assert {it.right.user for it in found} == {"bob"}
+        assert {pair.right.user for pair in found} == {"bob"}
         counts.append(len(asked))
     assert counts[0] == counts[2]
 
@@ -122,7 +124,7 @@ def test_one_list_of_marks_pairs_and_requests(
     found = inbox.list_items(platform, assistant)
     marks = [f"{first}:library_kernel", f"{first}:above_roofline"]
     assert keys(found) == ["request:1", pair, *marks]
-    assert {it.course for it in found.items} == {"gpu"}
+    assert {item.course for item in found.items} == {"gpu"}
     assert (found.open, inbox.open_count(platform, assistant)) == (4, 4)
     # Staff of the platform also have what belongs to no course.
     assert keys(inbox.list_items(platform, staff)) == [
@@ -172,7 +174,7 @@ def test_decisions_in_bulk(platform: Platform, assistant: User, student: User, o
     assert decide(platform, assistant, Outcome.TALK, library, pair, reason="See me.") == 2
     assert keys(inbox.list_items(platform, assistant)) == [roofline]
     told = inbox.list_items(platform, assistant, InboxFilter(outcome=Outcome.TALK)).items
-    assert [(it.key, it.reason, it.decided_by) for it in told] == [
+    assert [(item.key, item.reason, item.decided_by) for item in told] == [
         (pair, "See me.", "tom"),
         (library, "See me.", "tom"),
     ]
@@ -199,7 +201,7 @@ def test_a_void_result_is_for_those_who_may_void(
     told = submissions.get_submission(platform, student, first).voided
     assert told is not None
     assert told.reason == "cuBLAS"
-    assert [it.text for it in notices.list_notices(platform, student).notices] == [
+    assert [notice.text for notice in notices.list_notices(platform, student).notices] == [
         "Your result for scale is void: cuBLAS"
     ]
     with pytest.raises(BadRequest, match="Whose result"):

@@ -66,7 +66,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]
 
 def rows(engine: Engine) -> dict[str, list[bytes]]:
     with writing_connection(engine) as connection:
-        return {it.name: list(dump.lines(connection, it)) for it in dump.tables(connection)}
+        return {table.name: list(dump.lines(connection, table)) for table in dump.tables(connection)}
 
 
 def put_back(settings: Settings, file: Path, **values: Any) -> dict[str, list[bytes]]:
@@ -78,7 +78,7 @@ def put_back(settings: Settings, file: Path, **values: Any) -> dict[str, list[by
 
 
 def secrets(settings: Settings) -> dict[str, bytes]:
-    return {it.name: it.read_bytes() for it in (settings.data_dir / "secrets").iterdir()}
+    return {path.name: path.read_bytes() for path in (settings.data_dir / "secrets").iterdir()}
 
 
 def test_everything_comes_back_in_either_database(source: Platform, target: Settings, tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_a_full_disk_leaves_no_backup(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(backup.BackupFailed, match="No space left"):
         backup.backup(source.settings, source.engine, tmp_path / "backup")
-    assert [it.name for it in tmp_path.iterdir() if "backup" in it.name] == []
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
 def test_a_backup_is_never_written_over(source: Platform, tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "served",
     [
-        lambda it: "h200" in devices.served_devices(it),
-        lambda it: "h200" in health.health(it).devices,
-        lambda it: "h200" in {queue.name for queue in queues.list_queues(it).queues},
+        lambda host: "h200" in devices.served_devices(host),
+        lambda host: "h200" in health.health(host).devices,
+        lambda host: "h200" in {queue.name for queue in queues.list_queues(host).queues},
     ],
 )
 def test_a_worker_whose_heart_beats_is_alive(platform: Platform, served: Callable[[Platform], bool]) -> None:

@@ -87,7 +87,10 @@ def test_a_regrade_leaves_out_what_has_no_source(
     stood = [(name, 1), ("bob", 2)]
 
     def ranks() -> list[tuple[str, int]]:
-        return [(it.user, it.rank) for it in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
+        return [
+            (entry.user, entry.rank)
+            for entry in leaderboard.leaderboard(platform, "scale", device="cpu").entries
+        ]
 
     assert ranks() == stood
     found = order(platform, staff, challenge="scale")
@@ -181,7 +184,7 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     judge_final(platform, staff)
     assert finals.get_code(platform, other, "cup", "Two", "scale").source == "x = 100.0\n"
     finals.publish_results(platform, staff, "cup")
-    assert [(it.team, it.rank) for it in board(platform, other, "cup").rows] == [("Two", 1), ("one", 2)]
+    assert [(row.team, row.rank) for row in board(platform, other, "cup").rows] == [("Two", 1), ("one", 2)]
     # Now they count for nobody any more.
     for public_id in (cup, waits):
         assert read(platform, public_id).source == ""
@@ -221,7 +224,7 @@ def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff:
     view = finals.get_final(platform, staff, "cup")
     assert (view.left_out, view.total, view.done) == (1, 1, True)
     finals.publish_results(platform, staff, "cup")
-    assert [(it.team, it.rank) for it in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
+    assert [(row.team, row.rank) for row in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
 
 
 def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff: User, cup: str) -> None:
@@ -231,7 +234,7 @@ def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff:
     finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=2))
     twice = FinalBody(machine=socket.gethostname(), repeats=2)
     view = finals.start_final(platform, staff, "cup", twice)
-    (runs,) = ([run.submission for run in it.runs] for it in view.entries if it.team == "Two")
+    (runs,) = ([run.submission for run in entry.runs] for entry in view.entries if entry.team == "Two")
     for run in runs:
         cancel(platform, staff, run)
     with writing(platform.sessions) as session:  # as long after a competition without results
@@ -247,7 +250,7 @@ def test_what_is_cancelled_in_the_freeze_is_not_pending(
     sent = submit(platform, student, body(source="x = 2\n")).id
 
     def pending() -> list[int]:
-        return [it.challenges[0].pending for it in board(platform, None, "cup").rows]
+        return [row.challenges[0].pending for row in board(platform, None, "cup").rows]
 
     assert pending() == [1, 0]
     cancel(platform, student, sent)
@@ -278,15 +281,18 @@ def test_points_stay_in_gradebook_export_and_statistics(
     table = RosterBody(text="account\nbob\n", dry_run=False, drop_missing=True)
     rosters.import_roster(platform, staff, "gpu", table)
     book = gradebook.get_gradebook(platform, staff, "gpu")
-    assert {it.name: it.points for it in book.students} == {name: 60.0, "bob": 0.0}
-    assert {it.student: it.points for it in gradebook.export(platform, staff, "gpu")} == {
+    assert {student.name: student.points for student in book.students} == {name: 60.0, "bob": 0.0}
+    assert {exported.student: exported.points for exported in gradebook.export(platform, staff, "gpu")} == {
         name: 60.0,
         "bob": 0.0,
     }
     assert (book.statistics[0].done, book.statistics[0].mean_points) == (1, 30.0)
-    assert [it.name for it in book.at_risk] == ["bob"]
+    assert [listed.name for listed in book.at_risk] == ["bob"]
     assert gradebook.get_grades(platform, staff, "gpu", name).points == 60.0
-    assert [it.name for it in rosters.get_roster(platform, staff, "gpu").members] == ["bob", "teacher"]
+    assert [member.name for member in rosters.get_roster(platform, staff, "gpu").members] == [
+        "bob",
+        "teacher",
+    ]
 
 
 def test_the_log_of_a_course_names_nobody(
@@ -306,10 +312,10 @@ def test_the_log_of_a_course_names_nobody(
     left = everything(platform)
     assert [word for word in ("zelda", "lovelace", "number-1815") if word in left] == []
     log = courses.get_audit(platform, staff, "gpu").entries
-    overridden = next(it for it in log if it.action == "grades.override")
+    overridden = next(entry for entry in log if entry.action == "grades.override")
     assert overridden.subject == f"/courses/gpu/assignments/week1/scale/{name}"
     assert (overridden.after, overridden.reason) == ({"points": 5.0}, "")
-    assert {it.subject for it in log} >= {"/courses/gpu/assignments/week1"}
+    assert {entry.subject for entry in log} >= {"/courses/gpu/assignments/week1"}
 
 
 def test_the_text_of_a_disqualification_goes_with_who_was_alone(
@@ -324,7 +330,7 @@ def test_the_text_of_a_disqualification_goes_with_who_was_alone(
     assert found == {"Two": f"{name} copied it from bob.", alone: "The reason was removed with an account."}
     assert "weststrasse" not in everything(platform)
     assert "ada copied" not in everything(platform)
-    assert [it.team for it in board(platform, None, "cup").rows] == []
+    assert [row.team for row in board(platform, None, "cup").rows] == []
 
 
 def test_what_others_were_told_names_nobody(
@@ -334,7 +340,7 @@ def test_what_others_were_told_names_nobody(
     own = judged(platform, other, -1 * HOUR, **timed(10.0))
     voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
-    told = {it.text for it in notices.list_notices(platform, other).notices}
+    told = {notice.text for notice in notices.list_notices(platform, other).notices}
     # Why a result of one's own is void stays.
     assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")

@@ -89,8 +89,8 @@ class TestQuotas:
 
         with ThreadPoolExecutor(10) as pool:
             answers = list(pool.map(post, range(50)))
-        assert sum(isinstance(it, SubmissionView) for it in answers) == 1
-        assert sum(isinstance(it, TooMany) for it in answers) == 49
+        assert sum(isinstance(answer, SubmissionView) for answer in answers) == 1
+        assert sum(isinstance(answer, TooMany) for answer in answers) == 49
         with platform.sessions() as session:
             assert session.query(SubmissionRow).count() == 1
         platform.close()

@@ -122,7 +122,7 @@ def test_publishing_can_be_forced_and_taken_back(platform: Platform, student: Us
     raise_version(platform)
     rejudge(platform, staff, SLUG)
     found = versions.publish(platform, staff, SLUG, force=True)
-    assert [(it.version, it.shown) for it in found.versions] == [(1, False), (2, True)]
+    assert [(version.version, version.shown) for version in found.versions] == [(1, False), (2, True)]
     with pytest.raises(Conflict, match="shown already"):
         versions.publish(platform, staff, SLUG)
     edit(platform, "version = 2", "version = 1")
