@@ -149,7 +149,6 @@ class Executor:
             self._finaliser.fail(held, words(error), None)
 
     def _served(self, held: Claim) -> ServedVersion:
-        """The challenge to judge it by."""
         served = versions.serve(self._platform, self._platform.catalogue.load(held.challenge))
         check_version(held, served.version)
         return served

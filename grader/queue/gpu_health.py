@@ -57,7 +57,6 @@ class GpuHealth:
             gpus.register(session, found, utcnow())
 
     def went_well(self) -> None:
-        """A submission was judged."""
         self._failures = 0
 
     def went_wrong(self) -> bool:

@@ -23,7 +23,6 @@ _FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
 
 
 def lock_folder(settings: Settings) -> Path:
-    """The folder of locks on this machine."""
     if settings.lock_dir is not None:
         return settings.lock_dir
     base = Path("/run/lock")

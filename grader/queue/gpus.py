@@ -49,8 +49,6 @@ def _and_visible() -> str:
 
 
 class ProbedGpu(Protocol):
-    """A judge that has used the GPU and knows its properties."""
-
     @property
     def device_model(self) -> str: ...
 

@@ -26,8 +26,6 @@ _LOOK_SECONDS = 0.5
 
 @dataclass
 class HeldLease:
-    """The worker's lease, and the heartbeat's findings about it."""
-
     claim: Claim
     cancel_requested: bool = False
     lost: bool = False

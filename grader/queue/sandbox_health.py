@@ -17,8 +17,6 @@ _PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 
 
 class Starter(Protocol):
-    """A judge or a compiler."""
-
     def try_box(self) -> None:
         """Start a box and end it. Raises BoxUnavailable, or another GraderError if it fails before that."""
 

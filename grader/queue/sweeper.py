@@ -30,8 +30,6 @@ class Reaper(Protocol):
 
 @dataclass(frozen=True)
 class Swept:
-    """What one sweep did."""
-
     reclaimed: int = 0
     wakeups: int = 0
     dead_workers: int = 0
@@ -129,8 +127,6 @@ def _mark_dead(platform: Platform) -> int:
 
 
 class Sweeper(Periodic):
-    """Sweeps every ``settings.sweep_s`` seconds."""
-
     def __init__(self, platform: Platform, boxes: Reaper | None = None) -> None:
         super().__init__("sweeper", platform.settings.sweep_s, at_once=True)
         self._platform = platform

@@ -55,8 +55,6 @@ _DATABASE_PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class _Entry:
-    """A worker's row in the database."""
-
     name: str
     device: str
     languages: list[Language]

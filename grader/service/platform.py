@@ -51,7 +51,6 @@ class Platform:
         return self.uploads or UploadFolders(self.sessions, self.settings.data_dir)
 
     def close(self) -> None:
-        """Close all connections."""
         self.wakeups.close()
         self.engine.dispose()
 

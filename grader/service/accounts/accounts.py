@@ -34,8 +34,6 @@ _PASSWORD_MAX = 1024
 
 @dataclass(frozen=True)
 class User:
-    """The user of a request."""
-
     id: int
     name: str
     role: Role
@@ -66,7 +64,6 @@ def check_admin(user: User) -> None:
 
 
 def lacking(user: User) -> str:
-    """A hint for staff whose token lacks a scope."""
     if user.role in STAFF_ROLES and not user.staff:
         return "Your token lacks the scope 'staff'. Get one that has it: `grader login --scope read,submit,staff`."
     return ""

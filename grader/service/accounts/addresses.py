@@ -49,7 +49,6 @@ def within(email: str, domains: Sequence[str]) -> bool:
 
 
 def owner(platform: Platform, email: str) -> User | None:
-    """The user with this address, if any."""
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
     return of_row(row) if row else None
@@ -110,7 +109,6 @@ def set_address(platform: Platform, name: str, email: str | None) -> User:
 
 
 def forget(platform: Platform, user: User) -> None:
-    """Remove the address from the account."""
     set_address(platform, user.name, None)
 
 

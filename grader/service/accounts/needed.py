@@ -43,7 +43,6 @@ _OWNS = (MemberRow.role == CourseRole.OWNER.value, MemberRow.left_at.is_(None))
 
 
 def other_admins(session: Session, user: int, *, staying: bool = True) -> bool:
-    """True if there is an admin besides that account."""
     admins = select(UserRow.id).where(UserRow.role == Role.ADMIN.value)
     return _any(session, admins, user, staying)
 

@@ -82,7 +82,6 @@ _DISCOVERED = _Discovered()
 
 
 def forget() -> None:
-    """Fetch all descriptions again."""
     _DISCOVERED.forget()
     outbound.KEYS.forget()
 
@@ -95,13 +94,11 @@ def provider(settings: Settings, name: str) -> OidcProvider:
 
 
 def label(settings: Settings, name: str) -> str:
-    """The provider's name for people."""
     found = settings.oidc[name]
     return found.label or urlsplit(found.issuer).hostname or name
 
 
 def redirect_uri(settings: Settings, name: str) -> str:
-    """The address that is registered with the provider."""
     return f"{links.base_url(settings)}/sign-in/with/{name}/back"
 
 

@@ -193,7 +193,6 @@ def connect(platform: Platform, user: User, person: Person) -> None:
 
 
 def identities(platform: Platform, user: User) -> list[IdentityView]:
-    """Connected identities of the account."""
     with platform.sessions() as session:
         return _views(session, user.id)
 

@@ -36,7 +36,6 @@ def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
 
 
 def _streak(days: Sequence[date]) -> int:
-    """The longest run of consecutive days."""
     longest = present = 0
     before = None
     for day in days:

@@ -65,7 +65,6 @@ def _board(
     offset: int,
     viewer: User | None,
 ) -> Leaderboard:
-    """The part of a board that ``leaderboard`` shows."""
     ranking = platform.rankings.of(session, replace(choice.board, until=access.until))
     last = None if limit is None else offset + limit
     own, own_place = _own(platform, session, choice, access, ranking, viewer)
@@ -191,8 +190,6 @@ class Wanted(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """The requested board and the alternatives."""
-
     board: Board
     devices: list[str]
     versions: list[int]

@@ -74,7 +74,6 @@ class Ranking:
         return self._details
 
     def steps(self, session: Session) -> list[Place]:
-        """Records, oldest first."""
         if self._steps is None:
             self._steps = record_steps(session, self.board, self.staff)
         return self._steps
@@ -109,7 +108,6 @@ class Ranking:
 
     @property
     def _asked(self) -> list[int]:
-        """Submissions whose reports hold the board's references."""
         return [place.submission for place in self.places[:ASKED]]
 
 
@@ -127,7 +125,6 @@ class Rankings:
         return self._at(session, board, ranks.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
-        """Several boards of one device, for all languages."""
         staff, stamps = unranked(session), ranks.stamps(session, device)
         return [
             self.of(session, board)

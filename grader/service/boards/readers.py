@@ -53,14 +53,11 @@ def widest_profile(platform: Platform) -> ProfileAudience:
 
 
 class ProfileReader:
-    """The relation of ``viewer`` to the person ``user`` (an id)."""
-
     def __init__(self, platform: Platform, session: Session, viewer: User | None, user: int) -> None:
         self._widest = widest_profile(platform)
         self._session, self._viewer, self._user = session, viewer, user
 
     def reads(self, chosen: ProfileAudience) -> bool:
-        """True if the viewer belongs to the audience ``chosen``."""
         viewer, audience = self._viewer, self._widest.narrowed(chosen)
         if audience is ProfileAudience.PUBLIC or (viewer is not None and self._always(viewer)):
             return True

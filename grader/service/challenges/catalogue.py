@@ -62,8 +62,6 @@ def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
 
 @dataclass(frozen=True)
 class Heading:
-    """The heading of a page about a challenge's results."""
-
     slug: str
     title: str
     track: str
@@ -104,7 +102,6 @@ def get_challenge(platform: Platform, slug: str, user: User | None = None) -> Ch
 
 
 def titles(platform: Platform, slugs: Sequence[str], user: User | None = None) -> dict[str, str]:
-    """Slug -> title of the challenges that ``user`` sees."""
     found = {}
     for slug in slugs:
         with suppress(UnknownChallenge):

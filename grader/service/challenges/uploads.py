@@ -370,7 +370,6 @@ def _effect(platform: Platform, row: UploadRow, before: Bundle | None) -> _Effec
 def _means(
     differs: bool, present: int, version: int, shown: int | None, judged: dict[int, int]
 ) -> Iterator[str]:
-    """Sentences about verdicts, times and ranks."""
     if not differs and version == present:
         yield "Judging stays the same: verdicts, times and ranks stay."
         return

@@ -174,6 +174,5 @@ def _time(at: Any) -> str:
 
 
 def file_name(slug: str, names: Sequence[str]) -> str:
-    """The file name for downloading a certificate."""
     plain = "-".join("".join(char if char.isalnum() else "-" for char in name) for name in names)
     return f"{slug}-{plain}.certificate.json"

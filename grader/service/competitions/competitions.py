@@ -134,7 +134,6 @@ def phase_of(row: CompetitionRow, now: datetime) -> Phase:
 
 
 def freeze_at(row: CompetitionRow) -> datetime | None:
-    """None if its board does not freeze."""
     return row.ends_at - timedelta(minutes=row.freeze_minutes) if row.freeze_minutes else None
 
 

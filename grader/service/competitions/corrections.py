@@ -66,7 +66,6 @@ def _ranks(
 
 
 def team_mates(session: Session, row: SubmissionRow) -> list[int]:
-    """Ids of the author's team mates."""
     if row.team_id is None:
         return []
     found = record.members(session, [row.team_id])[row.team_id]

@@ -145,7 +145,6 @@ def _baselines(runs: Runs) -> dict[str, float]:
 
 
 def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:
-    """When each was received."""
     return {
         row.id: row.created_at
         for row in session.execute(
@@ -162,7 +161,6 @@ def rank_changes(
     runs: Runs,
     names: Mapping[int, str],
 ) -> RankChanges:
-    """How the ranking of each single repeat differs from the others'."""
     whole = of_runs(platform, session, competition, final, runs).standings
     single = [
         {

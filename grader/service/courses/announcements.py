@@ -59,8 +59,6 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A course or a competition."""
-
     kind: Kind
     slug: str
 
@@ -105,7 +103,6 @@ class _Open:
         return table.competition_id == self.competition.id
 
     def members(self) -> set[int]:
-        """Ids of everyone who is notified."""
         if self.course is not None:
             query = select(MemberRow.user_id).where(
                 MemberRow.course_id == self.course.row.id, MemberRow.left_at.is_(None)
@@ -119,7 +116,6 @@ class _Open:
         return set(self.session.scalars(query))
 
     def staff(self) -> set[int]:
-        """Ids of those who answer."""
         if self.course is not None:
             return regrade_requests.staff_of(self.session, self.course.row.id)
         roles = [role.value for role in STAFF_ROLES]

@@ -182,7 +182,6 @@ def delete_assignment(platform: Platform, user: User, course_slug: str, slug: st
 
 
 def _was_used(session: Session, row: AssignmentRow) -> bool:
-    """True if it has submissions."""
     query = (
         select(SubmissionRow.id)
         .where(SubmissionRow.challenge.in_(_slugs(session, row)), SubmissionRow.created_at >= row.open_at)
@@ -255,7 +254,6 @@ def _find(course: OpenCourse, slug: str) -> AssignmentRow | None:
 
 
 def challenges_of(course: OpenCourse) -> set[str]:
-    """Challenges of the course's published assignments."""
     query = (
         select(AssignmentPartRow.challenge)
         .join(AssignmentRow, AssignmentRow.id == AssignmentPartRow.assignment_id)
@@ -270,7 +268,6 @@ def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
 
 
 def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[AssignmentPartRow]]:
-    """The parts of each assignment, in order."""
     query = (
         select(AssignmentPartRow)
         .where(AssignmentPartRow.assignment_id.in_(assignments))
@@ -292,7 +289,6 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
-    """For the audit log."""
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
     times = ("open_at", "due_at", "late_until")
     parts = parts_of(session, [row.id]).get(row.id, [])

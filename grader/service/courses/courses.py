@@ -40,8 +40,6 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class OpenCourse:
-    """A course within one transaction of ``user``."""
-
     session: Session
     row: CourseRow
     user: User
@@ -258,7 +256,6 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
 
 
 def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
-    """Notify people whom staff added to a course."""
     text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
     if role is CourseRole.STUDENT:
         text += (
@@ -278,7 +275,6 @@ def removed(course: CourseRow, what: str = "") -> NotAllowed:
 
 
 def note_teaching(session: Session, user_id: int) -> None:
-    """Store in the account whether it is staff of any course."""
     teaches = exists().where(
         MemberRow.user_id == user_id, MemberRow.role.in_(_STAFF_WORDS), MemberRow.left_at.is_(None)
     )

@@ -138,7 +138,6 @@ def _put_criterion(
 
 
 def rubrics(session: Session, of: Sequence[int]) -> Sequence[CriterionRow]:
-    """Criteria of these assignments (ids), in order."""
     query = select(CriterionRow).where(CriterionRow.assignment_id.in_(of))
     return session.scalars(
         query.order_by(

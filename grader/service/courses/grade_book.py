@@ -62,8 +62,6 @@ _COUNTS = (None, _VOID)
 
 @dataclass
 class Book:
-    """The data that a course's grades are computed from."""
-
     session: Session
     course: CourseRow
     assignments: Sequence[Assignment]
@@ -78,7 +76,6 @@ class Book:
 
     @property
     def deleted(self) -> set[int]:
-        """Students whose account is deleted."""
         return {student.id for student in self.students if student.deleted_at is not None}
 
     @property

@@ -79,8 +79,6 @@ class Times:
 
 @dataclass(slots=True)
 class Choice:
-    """The judgement that counts for a part."""
-
     first: Judgement  # of the submission itself
     counted: Judgement  # its latest published judgement: ``first`` unless it was regraded
     raw: float  # points before lateness

@@ -302,7 +302,6 @@ def _admit(
 
 
 def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:
-    """Describes in a member's row how they came."""
     if isinstance(found, JoinCodeRow):
         return f"join code {found.id}"
     return f"invitation {found.id}: {found.person}"[: limits.TITLE_CHARS]

@@ -12,7 +12,6 @@ from grader.service.courses.courses import OpenCourse
 
 
 def sections_of(course: OpenCourse) -> list[str]:
-    """Sections of members and of invited people."""
     found: set[str] = set()
     for row in (MemberRow, CourseInvitationRow):
         found |= set(course.session.scalars(select(row.section).where(row.course_id == course.row.id)))

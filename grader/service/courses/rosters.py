@@ -197,8 +197,6 @@ def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -
 
 @dataclass
 class _Known:
-    """The course's people in the database."""
-
     members: dict[int, MemberRow]
     names: dict[int, str]
     invitations: dict[str, CourseInvitationRow]
@@ -432,7 +430,6 @@ class _Plan:
                 self._note(None, waiting.email or person, "withdraw", [])
 
     def _said(self, line: RosterLine) -> dict[str, object]:
-        """The line's values, for columns of the table."""
         return {_ATTRIBUTES[column]: line[column] for column in _ATTRIBUTES if column in self.file.columns}
 
     def _note(self, line: RosterLine | None, person: str, kind: RosterKind, what: list[str]) -> None:

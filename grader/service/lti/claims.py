@@ -28,8 +28,6 @@ AGAIN = "Follow the link in the course there again."
 
 @dataclass(frozen=True)
 class Launch:
-    """The checked content of a platform's token."""
-
     platform: int
     deployment: str
     subject: str

@@ -34,7 +34,6 @@ LINE_ITEM_SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem.readon
 
 
 def tool(platform: Platform) -> LtiTool:
-    """Our addresses."""
     base = links.base_url(platform.settings)
     return LtiTool(
         login_url=f"{base}/lti/login",
@@ -102,7 +101,6 @@ def public_keys(platform: Platform) -> dict[str, Any]:
 
 
 def signing_key(platform: Platform) -> RSAKey:
-    """The newest."""
     query = select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc(), LtiKeyRow.kid).limit(1)
     with platform.sessions() as session:
         row = session.scalar(query)

@@ -31,8 +31,6 @@ _SENDERS = 2
 
 
 class _Post:
-    """Jobs that run after the process's answers."""
-
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_SENDERS, thread_name_prefix="mail")
         self._room = threading.BoundedSemaphore(limits.MAILS_WAITING)
@@ -140,7 +138,6 @@ def send(
 
 
 def domain(settings: Settings) -> str | None:
-    """The sender's domain, if any."""
     return settings.smtp_from.rpartition("@")[2].rstrip(">") or None
 
 

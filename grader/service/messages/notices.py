@@ -112,7 +112,6 @@ def _view(row: NoticeRow) -> NoticeView:
 
 
 def unread(platform: Platform, user: User) -> int:
-    """The number of the user's unread notices."""
     with platform.sessions() as session:
         return _unread(session, user.id)
 
@@ -133,7 +132,6 @@ def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
 
 
 def choices(platform: Platform, user: User) -> NoticeChoices:
-    """The user's choices by kind."""
     with platform.sessions() as session:
         stored = {
             row.kind: row

@@ -112,7 +112,6 @@ class Reader:
             yield from content
 
     def secrets(self) -> dict[str, bytes]:
-        """By name."""
         names = [name for name in self.manifest.members if name.startswith("secrets/")]
         return {name.removeprefix("secrets/"): self._file.read(name) for name in names}
 

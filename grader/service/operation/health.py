@@ -98,12 +98,10 @@ def broken_challenges(platform: Platform) -> list[str]:
 
 
 def begin_with(catalogue: Catalogue) -> str:
-    """The command that makes a catalogue's first challenge."""
     return f"GRADER_CHALLENGES={shlex.quote(str(catalogue.root))} grader challenge new NAME"
 
 
 def fix_of(gpu: str, host: str) -> str:
-    """How to put a GPU back into service."""
     return (
         f"On {host}: check nvidia-smi, reset the GPU or restart the machine, then put it back with "
         f"`grader worker --gpu {gpu}` (`grader up` tries by itself)."

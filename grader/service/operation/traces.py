@@ -117,7 +117,6 @@ def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _name_in(entry: AuditRow, name: str) -> tuple[int, int] | None:
-    """The position of the person's name in the subject."""
     for action, pattern in _SUBJECTS:
         found = re.fullmatch(pattern, entry.subject) if action in (None, entry.action) else None
         if found is not None and found["name"].lower() == name:

@@ -44,8 +44,6 @@ from grader.service.submissions import submissions
 
 @dataclass(frozen=True)
 class _Discussion:
-    """A submission's comments, and the rights of ``user``."""
-
     session: Session
     row: SubmissionRow
     user: User
@@ -94,7 +92,6 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_taught(session: Session, row: SubmissionRow) -> bool:
-    """True if it was handed in for a course."""
     query = select(SubmissionRow.id).where(SubmissionRow.id == row.id, taught.belongs())
     return session.scalar(query) is not None
 
@@ -270,7 +267,6 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
 
 
 def path_of(submission: str) -> str:
-    """The page with a submission's comments."""
     return f"/submissions/{submission}#comments"
 
 

@@ -119,7 +119,6 @@ def _path(course: OpenCourse) -> str:
 
 
 def staff_of(session: Session, course: int) -> set[int]:
-    """Ids of the course's staff."""
     roles = [role.value for role in STAFF_OF_COURSE]
     return set(
         session.scalars(

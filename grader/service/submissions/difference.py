@@ -130,7 +130,6 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of lines that both begin with."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 

@@ -25,13 +25,11 @@ class DraftChanged(Conflict):
 
 
 def list_drafts(platform: Platform, user: User) -> DraftList:
-    """All drafts of ``user``, without their sources."""
     with platform.sessions() as session:
         return DraftList(drafts=[_line(row) for row in drafts.of_user(session, user.id)])
 
 
 def of_challenge(platform: Platform, user: User, challenge: str) -> dict[Language, DraftView]:
-    """Drafts for one challenge, by language."""
     with platform.sessions() as session:
         return {row.language: _view(row) for row in drafts.of_challenge(session, user.id, challenge)}
 

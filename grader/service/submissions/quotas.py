@@ -121,7 +121,6 @@ def _until(end: datetime | None, now: datetime) -> str:
 
 
 def _span(seconds: float) -> str:
-    """A duration in the largest sensible unit."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     if seconds < 90 * 60:

@@ -100,7 +100,6 @@ def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[F
 
 
 def as_csv(found: Iterator[FoundSubmission], bom: bool = False) -> Iterator[str]:
-    """Rows for spreadsheets."""
     yield (spreadsheet.BOM if bom else "") + spreadsheet.row(_COLUMNS)
     for entry in found:
         values = entry.model_dump(mode="json")

@@ -74,7 +74,6 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> int:
 
 
 def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
-    """Of a submission that ``user`` has just made."""
     with platform.sessions() as session:
         view = _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
         if row.competition_id is None:
@@ -244,7 +243,6 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def teaches(user: User) -> bool:
-    """True if ``user`` is staff of any course."""
     return user.teaches and Scope.STAFF in user.scopes
 
 

@@ -49,8 +49,6 @@ class QueueWorkers:
 
 @dataclass(frozen=True)
 class QueueSnapshot:
-    """One device's queue at one moment."""
-
     device: str
     waiting: Sequence[Waiting]
     durations: Durations | None
@@ -233,7 +231,6 @@ def expected(
 
 
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
-    """The current queue of ``device``."""
     # The workers' clock: running times count from it.
     now = clock(session)
     compilers = compilers_of(session, now, silent_s)
@@ -258,14 +255,12 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
 
 
 def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> QueueWorkers:
-    """Workers that judge on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
     return _queue_workers(there, seen)
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
-    """Workers that compile, alone or next to a device."""
     there = workers.compiling(session, now, silent_s)
     if not there:
         there = workers.compiling(session, now, silent_s, drained=True)
