@@ -1,4 +1,4 @@
-"""The guide and the alerts name what there is."""
+"""The guide and the alerts name things that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(tmp_path: Path) -> str:
 
 
 def figures(told: str) -> set[str]:
-    """By the names of their families; a counter's has ``_total``."""
+    """By family name; a counter's has ``_total``."""
     kinds = dict(re.findall(r"^# TYPE (grader_\w+) (\w+)", told, re.MULTILINE))
     return set(kinds) | set(re.findall(r'"(grader_\w+)"', LOCAL))
 
@@ -38,7 +38,7 @@ def test_every_figure_is_in_the_guide_and_no_other(told: str) -> None:
     named = set(re.findall(r"`(grader_\w+)", GUIDE))
     there = figures(told)
     assert there - named - {"grader_redis_up"} - {"grader_queue_wakeups"} == set()
-    assert named - there - {"grader_queue_wakeups"} == set()  # told while Redis answers
+    assert named - there - {"grader_queue_wakeups"} == set()  # reported while Redis answers
 
 
 def test_alerts_ask_for_figures_that_there_are(told: str) -> None:

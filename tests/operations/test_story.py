@@ -1,4 +1,4 @@
-"""One id from submit to verdict, and figures that several processes counted: seen on real ones."""
+"""One id from submit to verdict, and metrics counted by several real processes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_one_id_tells_the_story_and_nothing_secret_is_told(running: Running) -> 
 
 
 def counted(running: Running) -> dict[str, list[tuple[dict[str, str], float]]] | None:
-    """The worker counts just after it has written the verdict, and answers are kept for some seconds."""
+    """The worker counts just after it has stored the verdict, and answers are cached for some seconds."""
     found = samples(scrape(running).body)
     done = total(found.get("grader_verdicts_total", []), verdict="accepted") == 1
     return found if done and "grader_judge_phase_seconds_count" in found else None

@@ -1,4 +1,4 @@
-"""Processes that compile beside processes that judge, over a real Redis."""
+"""Compiling and judging processes together, over a real Redis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts processes; those that still run at the end are killed."""
+    """Starts processes; those still running at the end are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def one(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

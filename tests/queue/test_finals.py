@@ -43,7 +43,7 @@ from tests.service.world import body
 pytestmark = pytest.mark.both_databases
 
 HERE = socket.gethostname()
-# What each finalist's kernel takes, by its source; the last one varies with the repeat.
+# The time of each finalist's kernel, by its source; the last one varies with the repeat.
 TIMES = {"x = 100.0\n": 90.0, "x = 200.0\n": 300.0, "x = 300.0\n": 80.0}
 
 
@@ -76,7 +76,7 @@ def worker(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hear
 
 @pytest.fixture
 def finalists(platform: Platform, staff: User) -> list[User]:
-    """Three of four teams of a competition that is over."""
+    """Three of four teams of a competition that has ended."""
     make(
         platform,
         staff,
@@ -110,7 +110,7 @@ def test_a_final_from_finalists_to_results(
         assert session.query(FinalRunRow).count() == 9
         seed = session.query(CompetitionRow).one().hidden_seed
     course = Course()
-    # The student's submission comes after all of the final, however long it has waited.
+    # The student's submission comes after the whole final, however long it has waited.
     waiting = submit(platform, finalists[3], body(competition="")).id
     assert _executor(platform, worker, course()).serve_one()
     view = get_submission(platform, finalists[3], waiting)
@@ -127,7 +127,7 @@ def test_a_final_from_finalists_to_results(
     assert (done.done, done.judged) == (True, 9)
     assert done.rank_changes is not None
     assert (done.rank_changes.changed, done.rank_changes.swaps, done.rank_changes.pairs) == (0, 0, 6)
-    # Until staff publish them, the results are theirs.
+    # Until they are published, the results are for staff only.
     student = finalists[0]
     with pytest.raises(NotAllowed):
         finals.get_final(platform, student, "cup")
@@ -137,7 +137,7 @@ def test_a_final_from_finalists_to_results(
     ranks = [
         (row.team, row.rank, row.score, row.provisional_rank) for row in board(platform, student, "cup").rows
     ]
-    # 80 and 90 cannot be told apart on this board: who was first stands first.
+    # 80 and 90 cannot be told apart on this board: the earlier one comes first.
     assert ranks == [
         ("user0", 1, 90.0, 1),
         ("user2", 1, 80.0, 3),

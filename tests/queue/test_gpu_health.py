@@ -1,4 +1,4 @@
-"""A worker of a GPU, with a made-up GPU: what it serves, and what becomes of a GPU that is bad."""
+"""A worker with a made-up GPU: what it serves, and what happens when the GPU is bad."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ StartWorker = Callable[[str], "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def start_worker(tmp_path: Path, redis_url: str) -> Iterator[StartWorker]:
-    """Starts real worker processes; those that still run at the end are killed."""
+    """Starts real worker processes; those still running at the end are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, url: str = redis_url) -> subprocess.Popen[bytes]:

@@ -1,4 +1,4 @@
-"""Whatever staff may change by the table of permissions is written into the log."""
+"""Everything that staff may change by the table of permissions is logged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.cancel import cancel
 from tests.web import builders
 
-# What changes nothing that is somebody else's: it is read, or one's own.
+# They change nothing of somebody else's: they read, or concern one's own.
 UNLOGGED = {
     Action.COURSE_LISTED,
     Action.COURSE_READ,
@@ -46,7 +46,7 @@ _SERVICES = sorted(Path(grader.service.__path__[0]).rglob("*.py"))
 
 
 def noted() -> set[str]:
-    """The actions that some use case hands to ``note``, directly or through a helper that it hands them to."""
+    """The actions that some use case passes to ``note``, directly or through a helper."""
     found = set()
     for path in _SERVICES:
         tree = ast.parse(path.read_text())

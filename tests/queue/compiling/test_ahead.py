@@ -1,4 +1,4 @@
-"""Kernels are compiled while their submission waits for a GPU that is busy, and it does not notice."""
+"""Kernels are compiled while their submission waits for a busy GPU, which it does not notice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, NoBoxes
 
 @pytest.fixture
 def waiting(platform: Platform, send: Send) -> str:
-    """A submission behind another, which the board's only worker holds."""
+    """A submission behind another, which the device's only worker holds."""
     send("x = 1\n", filename="a.py")
     with writing(platform.sessions) as session:
         # It is alive for as long as a slow test takes.

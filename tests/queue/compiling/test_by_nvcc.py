@@ -31,8 +31,6 @@ from tests.queue.compiling.builders import SOURCE, MakeExecutor, Send, see, stat
 
 
 class TestByNvcc:
-    """The same with the real compiler in boxes."""
-
     @pytest.fixture
     def compiler(self) -> Iterator[BoxCompiler]:
         need("nvcc")
@@ -88,7 +86,7 @@ class TestByNvcc:
         need("nvcc")
 
         class Shot(LocalBoxes):
-            """The first one is; the next is only to see whether boxes start at all."""
+            """The first one is; the next only tests whether boxes start at all."""
 
             shot = False
 

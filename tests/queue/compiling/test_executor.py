@@ -1,4 +1,4 @@
-"""What is compiled waits for its device, or has its verdict."""
+"""A compiled submission waits for its device, or has its verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of workers look at and wait for."""
+"""Helpers for tests of workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mails that collect notices, through a real SMTP server, and the signed links in them that turn mail off."""
+"""Mails that collect notices, through a real SMTP server, and their signed links that turn mail off."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     box.silent = True
     assert digests.send(platform) == 0
     (first,) = box.mails
-    # Meanwhile one is read, one happens again, which that mail does not tell, and something is new.
+    # Meanwhile one is read, one happens again, which that mail does not report, and one is new.
     ids = {notice.text: notice.id for notice in notices.list_notices(platform, ada).notices}
     notices.mark_read(platform, ada, NoticesRead(ids=[ids["two"]]))
     tell(platform, ada.id, "six")
@@ -150,7 +150,7 @@ print(digests.send_now_and_then(platform))
 
 
 def process(platform: Platform) -> Popen[str]:
-    """Another process of the web; it sends once it reads a line."""
+    """Another web process; it sends after reading a line."""
     started = Popen([sys.executable, "-c", PROCESS], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
     assert started.stdin
     assert started.stdout
@@ -160,7 +160,7 @@ def process(platform: Platform) -> Popen[str]:
 
 
 def end_lease(platform: Platform) -> None:
-    """As after the time that a dead process's lease still lasts."""
+    """As after the rest of a dead process's lease."""
     with writing(platform.sessions) as session:
         past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
         session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))

@@ -1,4 +1,4 @@
-"""A person's data: all of it in the export, and none of it left after the deletion but what was said to stay."""
+"""A person's data: all of it in the export, and after the deletion only what was announced to stay."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
         "person should know is said in grader/service/accounts/deletion.py."
     )
     assert known <= personal.referring()
-    # What is blanked are columns that there are.
+    # Blanked columns exist.
     for personal_column in personal.COLUMNS:
         assert set(personal_column.blank) <= set(personal_column.table.columns.keys()), personal_column.column
 
@@ -67,7 +67,7 @@ def admin(platform: Platform) -> User:
 
 @pytest.fixture
 def grace(platform: Platform, admin: User) -> User:
-    """Somebody of whom much is known."""
+    """Somebody with data everywhere."""
     person = create_user(platform, "Zelda", PASSWORD, email="hopper@navy.mil")
     courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU Programming"))
     table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,1906,A\n"
@@ -95,7 +95,7 @@ def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: U
     folder = f"submissions/{submission['public_id']}"
     assert found[f"{folder}/source.py"] == "# by hopper\n"
     report = json.loads(found[f"{folder}/report.json"])
-    # As its author reads it: of hidden cases nothing.
+    # As its author reads it: nothing of hidden cases.
     assert "n was 31" not in found[f"{folder}/report.json"]
     assert report["verdict"] == "wrong_answer"
     assert [comment["text"] for comment in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
@@ -157,7 +157,7 @@ def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: Us
     ]
     assert traces == []
     with platform.sessions() as session:
-        # Its verdict stays, and so does the point that a course has computed of it.
+        # Its verdict stays, and so does the point that a course computed from it.
         assert session.scalar(select(SubmissionRow.verdict)) is not None
     names = [person.name for person in people.list_people(platform, admin).people]
     assert any(name.startswith("deleted-user-") for name in names)

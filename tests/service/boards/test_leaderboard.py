@@ -1,4 +1,4 @@
-"""A board as the service gives it: parts, the caller's own entry, references, and what is kept of it."""
+"""A board from the service: parts, the caller's own entry, references, and the cache."""
 
 from __future__ import annotations
 

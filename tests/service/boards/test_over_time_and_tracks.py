@@ -1,4 +1,4 @@
-"""How the best time fell, and the boards of tracks."""
+"""The best time over time, and the boards of tracks."""
 
 from __future__ import annotations
 

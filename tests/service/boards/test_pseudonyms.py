@@ -1,4 +1,4 @@
-"""Who asked for it is called by a made-up name, everywhere where others look."""
+"""People who asked for it have a pseudonym wherever others look."""
 
 from __future__ import annotations
 

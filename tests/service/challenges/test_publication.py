@@ -1,4 +1,4 @@
-"""Which challenges somebody sees: drafts, their times, and what an assignment or a competition opens."""
+"""Which challenges somebody sees: drafts, their times, and those that an assignment or a competition opens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ada(platform: Platform) -> User:
 
 @pytest.fixture
 def draft(platform: Platform) -> str:
-    """A folder that somebody puts into a course that is served."""
+    """A new folder in the served course."""
     challenges = platform.catalogue.root / "challenges"
     shutil.copytree(challenges / "scale", challenges / "secret_scale")
     shutil.copytree(
@@ -75,7 +75,7 @@ def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
             catalogue.get_challenge(again, draft, ada)
         with pytest.raises(UnknownChallenge) as of_nothing:
             catalogue.get_challenge(again, "secret_scal", ada)
-        # In the same words, of which none names a draft.
+        # With the same text, which names no draft.
         assert told.value.message.replace(draft, "") == of_nothing.value.message.replace("secret_scal", "")
         assert "secret" not in told.value.hint + of_nothing.value.hint
     finally:
@@ -156,7 +156,7 @@ def test_an_assignment_opens_a_draft_to_its_students(
     assert draft not in seen(platform, bob)
     assert submit(platform, ada, world.body(challenge=draft)).challenge == draft
     assign(timedelta(hours=-2), timedelta(hours=-1))
-    # Its end closes it, and what was given stays to be read.
+    # Its end closes it, and judged submissions stay readable.
     assert draft in seen(platform, ada)
     with pytest.raises(NotAllowed, match="takes no submissions"):
         submit(platform, ada, world.body(challenge=draft))

@@ -1,4 +1,4 @@
-"""Uploading, checking, using and going back, without a box: what a worker would find is put in its place."""
+"""Uploading, checking, using and going back without a box: the test stores a worker's results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def body(made: Bundle, base: int | None = None) -> UploadBody:
 
 @pytest.fixture
 def scale(platform: Platform) -> Bundle:
-    """The challenge ``scale`` with a reference, as somebody would pack it."""
+    """The challenge ``scale`` with a reference, packed for an upload."""
     folder = platform.catalogue.root / "reference" / "scale"
     (folder / "reference.py").write_text("def reference(a, i, alpha, n):\n    return a * alpha\n")
     return bundle.of_challenge(platform.catalogue.load("scale"))
@@ -172,7 +172,7 @@ def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scal
     def send(made: Bundle) -> None:
         try:
             uploads.upload(platform, staff, body(made))
-        except Conflict as error:  # told, and sent again
+        except Conflict as error:  # notified, and sent again
             errors.append(error)
             send(made)
 
@@ -226,7 +226,7 @@ def test_an_upload_is_published_or_scheduled_as_a_folder_is(
         builders.hand_in(platform, student, challenge="mine")
     publication.schedule(platform, staff, "mine", utcnow() + timedelta(hours=1))
     assert "mine" not in publication.visible(platform, student)
-    # Another text meanwhile comes out at the same time.
+    # A new text meanwhile comes out at the same time.
     uploads.edit_spec(platform, staff, "mine", SpecBody(text="# Better\n", base=1))
     uploads.use(platform, staff, "mine", 2, UNPROVEN)
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""What a competition's board shows to whom, and when."""
+"""Who sees what on a competition's board, and when."""
 
 from __future__ import annotations
 

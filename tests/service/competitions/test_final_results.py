@@ -1,4 +1,4 @@
-"""What the repeats of a final make, without a database."""
+"""The results of a final from its repeats, without a database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _runs(team: int, *repeats: tuple[float, float | None]) -> Runs:
 def test_who_is_judged_before_there_is_a_baseline_keeps_the_speedup(
     first: tuple[float, float | None], speedups: dict[int, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of hidden sizes are measured in the final's first judgements; all speedups are over the same."""
+    """Baselines of hidden sizes are measured in the final's first judgements; all speedups use the same ones."""
     monkeypatch.setattr(final_results, "gradings", lambda *_: {"a": (Grading(), 100.0)})
     monkeypatch.setattr(final_results, "_firsts", lambda *_: dict.fromkeys((ADA, BOB), utcnow()))
     session: Any = SimpleNamespace(scalars=lambda _: [])

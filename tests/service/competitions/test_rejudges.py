@@ -1,5 +1,4 @@
-"""What staff have judged again, and what a competition's board makes of it: while it runs, frozen, and after the
-results."""
+"""Regrades and the board of a competition: while it runs, frozen, and after the results."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def cup(platform: Platform, staff: User, student: User, other: User) -> str:
-    """One where ada has 200 us and bob 300 us; ada's submission."""
+    """ada has 200 us and bob 300 us; returns ada's submission."""
     make(platform, staff)
     for user in (student, other):
         enter(platform, user)
@@ -37,7 +36,7 @@ def cup(platform: Platform, staff: User, student: User, other: User) -> str:
 
 
 def again(platform: Platform, public_id: str, version: int = 1) -> str:
-    """Have it judged again; the id of what will be its judgement."""
+    """Order a regrade; the id of its judgement."""
     with writing(platform.sessions) as session:
         first = session.query(SubmissionRow).filter_by(public_id=public_id).one()
         row = rejudges.again(first, version)
@@ -108,13 +107,13 @@ def order(platform: Platform, staff: User, **values: str) -> RegradeView:
 
 
 def of(platform: Platform, number: int) -> list[str]:
-    """What a regrade judges, by the ids of its judgements."""
+    """Public ids of a regrade's judgements."""
     with platform.sessions() as session:
         return [item.after.public_id for item in regrades.items(session, number)]
 
 
 def ranks(platform: Platform, user: User, number: int) -> list[tuple[str, int | None, int | None]]:
-    """What an open regrade says of the competition's board."""
+    """The effects of an open regrade on the competition's board."""
     (found,) = regrade.get(platform, user, number).boards
     assert found.changed == sum(rank.before != rank.after for rank in found.ranks)
     return [(rank.team, rank.before, rank.after) for rank in found.ranks]

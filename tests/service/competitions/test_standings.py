@@ -55,7 +55,7 @@ def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_fir
 
 
 def test_ranks_of_a_chain_of_ties_are_one_more_than_those_that_are_faster() -> None:
-    """Each is as good as the next, and the first faster than the third: nobody is below an equal of all above."""
+    """Each ties with the next, and the first is faster than the third: nobody is below an equal of all above."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((100.0, 100.4, 100.8, 101.2))
     }
@@ -82,7 +82,7 @@ def test_where_speedups_count_the_largest_does() -> None:
 
 
 def test_below_the_finalists_nobody_loses_a_rank_by_not_being_one() -> None:
-    """The third of them is behind the first alone, before and after."""
+    """The third of them is behind the first only, before and after."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((90.0, 100.0, 100.4, 100.8))
     }

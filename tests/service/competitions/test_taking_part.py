@@ -1,4 +1,4 @@
-"""Who takes part in a competition, and what counts for it."""
+"""Participants of a competition, and their submissions that count."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         competitions.create_competition(platform, student, competition_body(slug="own"))
     competitions.publish_competition(platform, staff, "cup")
     seen = competitions.get_competition(platform, student, "cup")
-    # What is asked, and what only staff need, is not shown before the start.
+    # Its challenges, and fields for staff only, are secret before the start.
     assert (seen.phase, seen.challenges, seen.invite_code, seen.hidden_seed) == (
         Phase.UPCOMING,
         [],
@@ -97,7 +97,7 @@ def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
 
 
 def test_a_language_that_a_team_submitted_in_stays(platform: Platform, staff: User) -> None:
-    """What counts there is in a language that it takes, whenever that is asked."""
+    """A submission that counts stays in a language that the competition takes."""
     make(platform, staff)
     (ada,) = people(platform, 1)
     enter(platform, ada, team="Warps")
@@ -126,11 +126,11 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
     for nobodys in ("nonsense", ""):
         with pytest.raises(NotFound):
             enter(platform, cay, join_code=nobodys)
-    # Once more is no error, another team is.
+    # Repeating it is not an error, another team is.
     assert enter(platform, bob, join_code=code).own == joined.own
     with pytest.raises(Conflict, match="You are in the team The Warps"):
         enter(platform, bob, team="Own")
-    # Before the start one may go elsewhere.
+    # Before the start one may change teams.
     teams.leave(platform, bob, "cup")
     assert _team(enter(platform, bob, team="Own")) == "Own"
     with pytest.raises(Conflict, match="Staff know"):
@@ -160,7 +160,7 @@ def test_what_is_handed_in_within_it_counts_there_alone(
     assert get_quotas(platform, student, "scale").submissions.used == 0
     outside = submit(platform, student, body(competition=""))
     assert outside.competition is None
-    # Somebody who takes no part is not in it, and may not say so.
+    # People who do not take part cannot claim to.
     assert submit(platform, other, body()).competition is None
     with pytest.raises(Conflict, match="You do not take part"):
         submit(platform, other, body(competition="cup"))
@@ -188,7 +188,7 @@ def test_caps_are_the_teams(platform: Platform, staff: User) -> None:
     code = enter(platform, ada).own[0].join_code
     enter(platform, bob, join_code=code)
     assert submit(platform, ada, body()).remaining == 2
-    # What never ran is not counted.
+    # Submissions that never ran do not count.
     taken_back = submit(platform, bob, body()).id
     cancel(platform, bob, taken_back)
     for user in (ada, bob):

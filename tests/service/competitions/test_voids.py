@@ -1,4 +1,4 @@
-"""What staff void of a competition: it counts on none of its boards, and the team is told."""
+"""A voided result counts on none of a competition's boards, and the team is notified."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_it_counts_on_no_board_and_stays_an_attempt(platform: Platform, staff: U
     voids.void(platform, staff, fast, COPIED)
     assert [scores(platform, staff, **board) for board in boards] == [rest, rest]
     (cap,) = competitions.get_competition(platform, ada, "cup").own[0].caps
-    # Of the day it may be none: what elapsed may have made them yesterday's.
+    # Not today's: elapse may have made them yesterday's.
     assert cap.total_used == 2
     assert [(notice.text, notice.path) for notice in notices.list_notices(platform, bob).notices] == [
         ("Your result for scale is void: Copied.", f"/submissions/{fast}")
@@ -71,7 +71,7 @@ def test_neither_virtually_nor_in_practice(
 
 
 def test_it_is_for_staff_of_the_platform(platform: Platform, staff: User, student: User, other: User) -> None:
-    """Who teaches one of its participants decides nothing of a competition."""
+    """A participant's teacher decides nothing about a competition."""
     make(platform, staff)
     enter(platform, student)
     sent = hand_in(platform, student, 10.0)

@@ -1,4 +1,4 @@
-"""Whom staff put on a roster takes part once they come by themselves; until then nothing of theirs is anybody's."""
+"""A student whom staff put on a roster joins by their own first visit; until then nobody there reads their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING_READ: tuple[bool, list[str], float, str | None] = (False, [], 0.0, None)
 
 @pytest.fixture
 def tom(platform: Platform, course: CourseView, staff: User, student: User) -> User:
-    """An instructor who is nothing else on the platform; the assignment is open, and ada is put on the roster."""
+    """An instructor without other roles; the assignment is open, and ada is put on the roster."""
     made = accounts.create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     found = accounts.user_by_id(platform, made.id)
@@ -44,7 +44,7 @@ def handed_in(platform: Platform, student: User) -> str:
 
 
 def read_by(platform: Platform, tom: User, submission: str) -> tuple[bool, list[str], float, str | None]:
-    """What a teacher learns of ada: whether they open the submission, their list, her attempts, her address."""
+    """A teacher's view of ada: the submission, their list, her attempts, her address."""
     try:
         submissions.get_source(platform, tom, submission)
         opened = True
@@ -112,7 +112,7 @@ def test_lists_and_being_named_accept_nothing(platform: Platform, tom: User, stu
 
 @pytest.mark.both_databases
 def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student: User) -> None:
-    """And what was handed in before they were removed still counts."""
+    """And submissions from before the removal still count."""
     courses.get_course(platform, student, "gpu")
     first = handed_in(platform, student)
     for back in (

@@ -1,4 +1,4 @@
-"""Announcements and questions of a course and of a competition: who says, asks, answers and reads what."""
+"""Announcements and questions of a course and of a competition: who may post, ask, answer and read what."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: U
 
 
 def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
-    """Summer time ends on 25 October 2026: 18:00 is another time of UTC on the days before and after."""
+    """Summer time ends on 25 October 2026: 18:00 differs in UTC on the days before and after."""
     for slug, day, hour in (("before", 24, 16), ("after", 26, 17)):
         found = assign(platform, staff, slug, open_at="2026-10-01", due_at=f"2026-10-{day} 18:00")
         assert (found.open_at.day, found.open_at.hour) == (30, 22)
@@ -156,7 +156,7 @@ def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, othe
 
 
 class TestAttempts:
-    """What students submit for an assignment that is open."""
+    """Submissions for an open assignment."""
 
     def test_in_total(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(total=2))

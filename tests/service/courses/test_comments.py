@@ -1,4 +1,4 @@
-"""Comments on submissions: who writes and reads them, threads, drafts, traces, and who is told."""
+"""Comments on submissions: who writes and reads them, threads, drafts, traces, and notices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def owner(platform: Platform, course: CourseView, staff: User) -> User:
-    """The course's owner, as they are now that they teach."""
+    """The course's owner, read again now that they teach."""
     found = user_by_id(platform, staff.id)
     assert found is not None
     return found
@@ -123,7 +123,7 @@ def test_students_read_drafts_once_sent_and_held_feedback_once_released(
 
 
 def test_who_may_comment(platform: Platform, owner: User, other: User, submission: str) -> None:
-    """Staff of the platform read what a course's students hand in, and comment on what is no course's."""
+    """Platform staff read submissions of a course's students, and comment on those that belong to no course."""
     stranger = User(owner.id + 100, "visitor", owner.role)
     assert not comments.list_comments(platform, stranger, submission).may_comment
     practice = judged(platform, other, timedelta(hours=-1))

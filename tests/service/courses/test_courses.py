@@ -14,7 +14,7 @@ from grader.service.platform import Platform
 
 
 def signed_in(platform: Platform, user: User) -> User:
-    """As they are once they ask again: with what was given to their account meanwhile."""
+    """Read again, with what their account got meanwhile."""
     token = tokens.issue(platform, user, tokens.TokenRequest(kind=tokens.TokenKind.SESSION)).token
     return tokens.user_of_token(platform, token)
 

@@ -1,4 +1,4 @@
-"""Rubrics, and the points that come of them; regrade requests."""
+"""Rubrics and their points; regrade requests."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
     rows = {exported.student: exported for exported in gradebook.export(platform, staff, "gpu")}
     assert (rows[student.name].points, rows[student.name].rubric) == (9.0, 4.0)
     assert (rows[other.name].points, rows[other.name].most) == (0.0, 18.5)
-    # What was computed for the gradebook is computed anew once somebody graded.
+    # The gradebook's cached grades are computed again once somebody graded.
     give(platform, staff, student, (report.id, 3.5, ""))
     assert gradebook.get_gradebook(platform, staff, "gpu").statistics[0].mean_points == (5.0 + 7.5) / 2
     give(platform, staff, student, (report.id, None, ""))
@@ -150,7 +150,7 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
     with pytest.raises(Conflict, match="is declined"):
         regrade_requests.answer(platform, staff, "gpu", 1, body)
 
-    # What is withdrawn is not counted; the limit is of what was answered or waits.
+    # Withdrawn ones do not count; the limit is for answered and open ones.
     regrade_requests.ask(platform, student, "gpu", asked)
     regrade_requests.withdraw(platform, student, "gpu", 2)
     regrade_requests.ask(platform, student, "gpu", asked)

@@ -40,7 +40,7 @@ def book(platform: Platform, staff: User) -> Gradebook:
 
 
 def part(platform: Platform, staff: User, place: int = 0) -> PartGrade:
-    """Ada's first part of an assignment, as the whole gradebook and her own page say alike."""
+    """Ada's first part of an assignment, the same in the whole gradebook and on her own page."""
     of_all = book(platform, staff).students[0].assignments[place].parts[0]
     own = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[place].parts[0]
     assert sum(line.points for line in own.lines) == pytest.approx(own.points)
@@ -62,7 +62,7 @@ def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: U
 
 
 def test_what_is_received_when(platform: Platform, staff: User, student: User) -> None:
-    """Before it opens and after it ends nothing counts; in between it counts by when it was received."""
+    """Before it opens and after it ends nothing counts; in between the time of receipt decides."""
     assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
     judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
     judged(platform, student, -1 * HOUR, speedup=3.0)
@@ -144,7 +144,7 @@ def test_a_judgement_under_a_later_version_counts_once_that_is_shown_and_never_t
     with platform.sessions() as session:
         number = session.query(SubmissionRow.id).filter_by(public_id=first).scalar()
     again = judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, **WRONG)
-    # A failure of ours takes nothing away.
+    # A failure of ours costs nothing.
     judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, verdict=Verdict.INTERNAL_ERROR)
     found = part(platform, staff)
     assert (found.points, found.attempts, found.judged_again) == (100, 1, None)
@@ -166,7 +166,7 @@ def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, stude
 
 
 def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: User) -> None:
-    """What a process keeps of grades is never shown once it is not true any more."""
+    """A process never shows cached grades that are no longer true."""
     assign(platform, staff)
     assert part(platform, staff).points == 0
     found = judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)
@@ -280,7 +280,7 @@ def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: U
 def test_only_what_was_handed_in_for_it_counts(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """The gradebook and the lists agree on what that is: one rule, said in SQL and in Python."""
+    """The gradebook and the lists agree: one rule, in SQL and in Python."""
     assign(platform, staff, open_at=-10 * DAY, due_at=-2 * DAY)
     later = ExtensionBody(student="ada", due_at=(NOW - DAY).isoformat())
     extensions.extend(platform, staff, "gpu", "week1", later)

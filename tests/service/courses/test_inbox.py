@@ -1,4 +1,4 @@
-"""The inbox of staff, on every database: whose items it has, who looks at them, and what comes of a decision."""
+"""The inbox of staff, on every database: its items, their reviewers, and the effects of a decision."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_one_list_of_marks_pairs_and_requests(
     assert keys(found) == ["request:1", pair, *marks]
     assert {item.course for item in found.items} == {"gpu"}
     assert (found.open, inbox.open_count(platform, assistant)) == (4, 4)
-    # Staff of the platform also have what belongs to no course.
+    # Platform staff also have submissions that belong to no course.
     assert keys(inbox.list_items(platform, staff)) == [
         "request:1",
         f"{elsewhere}:host_computed",
@@ -180,7 +180,7 @@ def test_decisions_in_bulk(platform: Platform, assistant: User, student: User, o
     ]
     with platform.sessions() as session:
         assert session.query(SimilarPairRow).one().decision is Decision.CONFIRMED
-    # Somebody else thinks otherwise: all or nothing, and first it is opened again.
+    # Somebody else decides differently: all or nothing, and it must be opened again first.
     with pytest.raises(Conflict, match="already decided: talk"):
         decide(platform, assistant, Outcome.FINE, roofline, library)
     assert keys(inbox.list_items(platform, assistant)) == [roofline]

@@ -1,4 +1,4 @@
-"""Everyone's submissions, by who, what, verdict, mark and time."""
+"""Everyone's submissions, by person, challenge, verdict, mark and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regrades, on every database: what they are of, who sees what when, and what counts afterwards."""
+"""Regrades, on every database: their submissions, who sees what when, and what counts afterwards."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def publish(platform: Platform, user: User, found: RegradeView, partial: bool = 
 
 
 def judge(platform: Platform, speedup: float | None) -> str:
-    """Judge what is next; None: it is wrong."""
+    """Judge the next one; None: it is wrong."""
     with writing(platform.sessions) as session:
         held = claim(session, ClaimRequest("cpu", [Language.TRITON], "test", utcnow(), 60.0)).held
         assert held is not None
@@ -157,7 +157,7 @@ def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
     with platform.sessions() as session:
         (progress,) = attempts.of_user(session, student.id)
         assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 3.0)
-    # What was regraded once is compared with what counts now.
+    # A regraded one is compared with its judgement that counts now.
     second = start(platform, staff, submission=first, **WHY)
     judge(platform, 3.0)
     second = regrade.get(platform, staff, second.number)
@@ -345,7 +345,7 @@ def test_a_list_of_many_asks_the_database_no_more_often(
     )
 
     def look() -> tuple[list[tuple[int, int]], list[str]]:
-        """What the list says, and the statements for it. The catalogue looks for uploads now and then, whoever asks."""
+        """The list, and its statements. The catalogue looks for uploads from time to time, whoever asks."""
         asked.clear()
         found = regrade.list_regrades(platform, staff, "gpu").regrades
         lists = [

@@ -89,7 +89,7 @@ def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User)
         ("ada", "change", ["section: A -> C"]),
         ("bob@home.org", "change", ["email: bob@uni.edu -> bob@home.org"]),
     ]
-    # A column that is not there says nothing of anyone.
+    # A missing column changes nobody.
     assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
 
 
@@ -104,7 +104,7 @@ def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform,
     ]
     assert joining.offer(platform, link.link.partition("key=")[2]).full_name == "Ann A"
     assert take(platform, staff, corrected).changes == []
-    # Who is found by the number has another address: whoever has the old link is not them.
+    # The person found by the number has another address: the holder of the old link is somebody else.
     moved = "email,full_name,student_number\nann@home.org,Ann A,2\n"
     (change,) = take(platform, staff, moved).changes
     assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link stops working"]
@@ -293,7 +293,7 @@ def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
     assert joining.list_codes(platform, staff, "gpu").codes[0].used == 0
     back = rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=True))
     assert ([member.name for member in back.members], back.removed) == (["ada", "teacher"], [])
-    # A file removes, and lets back in where staff say so; the log says whom.
+    # A file removes people, and lets them back in if staff say so; the log names them.
     take(platform, staff, "account\n", drop_missing=True)
     assert take(platform, staff, "account\nada\n").counts == {"removed": 1}
     assert [member.name for member in rosters.get_roster(platform, staff, "gpu").removed] == ["ada"]
@@ -304,7 +304,7 @@ def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
 
 
 def test_who_taught_is_let_back_in_as_a_student(platform: Platform, staff: User, student: User) -> None:
-    """Whoever may edit a roster may not make anyone teach."""
+    """The right to edit a roster does not include making people staff."""
     for role in (CourseRole.INSTRUCTOR, None):
         courses.set_staff(platform, staff, "gpu", student.name, role)
     rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=True))
@@ -336,7 +336,7 @@ def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: O
         assert (row.came_by, row.email) == ("course gpu", None)
     with pytest.raises(LinkUseless):
         joining.join(platform, staff, key)
-    # Whoever came by it is who the roster means from then on.
+    # The person who came by it is the roster's from then on.
     assert take(platform, staff, TABLE).unchanged == 2
 
 
@@ -367,7 +367,7 @@ def test_a_join_code_lets_as_many_in_as_it_says(
 ) -> None:
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody(section="B", uses=1))
     typed = f" {code.code.lower().replace('-', ' ')} "
-    for _ in range(2):  # twice is no error, and takes one use
+    for _ in range(2):  # repeating it is not an error, and takes one use
         joining.join(platform, student, typed)
     (ada, _) = rosters.get_roster(platform, staff, "gpu").members
     assert (ada.section, ada.came_by) == ("B", "join code 1")

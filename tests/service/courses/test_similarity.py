@@ -1,4 +1,4 @@
-"""Similar submissions of an assignment: found, kept, decided, and marked in reports."""
+"""Similar submissions of an assignment: found, stored, decided, and marked in reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEEK = ("gpu", "week1")
 
 @pytest.fixture
 def ids(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> dict[str, str]:
-    """A source and its copy, and what earlier students wrote for the same challenge."""
+    """A source and its copy, and earlier students' sources for the same challenge."""
     enrol(platform, staff, student, other)
     assign(platform, staff)
     for number, each in enumerate(solutions(Language.CUDA)[:8]):
@@ -106,7 +106,7 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
 def test_of_strangers_nothing_is_told_but_that_it_resembles(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
-    """The teacher of one course looks at what was handed in elsewhere."""
+    """The teacher of one course looks at submissions from elsewhere."""
     made = create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     tom = user_by_id(platform, made.id)
@@ -132,7 +132,7 @@ def test_of_strangers_nothing_is_told_but_that_it_resembles(
     assert refused.value.hint == f"Name {shown.pair.left.submission}."
     whole = similarity.sources(platform, staff, *WEEK, number)
     assert (whole.pair.right.user, secret in whole.right) == ("stranger", True)
-    # What the course decides of the pair marks nothing that is not its own.
+    # The course's decision about the pair marks nothing outside the course.
     body = DecisionBody(decision=Decision.CONFIRMED, reason="It is a copy.")
     similarity.decide(platform, tom, *WEEK, number, body)
     assert not marked(platform, elsewhere, staff=False)

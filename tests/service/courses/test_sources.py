@@ -1,4 +1,4 @@
-"""Sources in bulk: which ones, under which names, and who gets them."""
+"""Sources in bulk: which ones, under which names, and for whom."""
 
 from __future__ import annotations
 

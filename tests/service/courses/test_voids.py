@@ -127,7 +127,7 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
 
 @pytest.mark.both_databases
 def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, student: User) -> None:
-    """The boards and another course's points stay as they were; both logs and the student are told."""
+    """The boards and another course's points stay as they were; both logs and the student learn of it."""
     courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
     text = f"account\n{student.name}\n"
     rosters.import_roster(platform, staff, "other", RosterBody(text=text, dry_run=False))

@@ -116,7 +116,7 @@ def test_a_backup_of_an_earlier_release_is_upgraded(tmp_path: Path, empty_url: s
 
 
 def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: Settings) -> None:
-    """Somebody signs up and hands in between two tables of the backup: neither is in it."""
+    """Somebody signs up and submits between two tables of the backup: neither is in it."""
     done = threading.Event()
 
     def told(table: str, _rows: int) -> None:
@@ -211,7 +211,7 @@ def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Sett
 
 
 def forge(file: Path, member: str) -> Path:
-    """A backup of nothing but ``member``, with a manifest that vouches for it."""
+    """A backup with only ``member``, and a manifest that lists it."""
     manifest = ArchiveManifest(
         format=FORMAT,
         grader="1",
@@ -262,7 +262,7 @@ def test_a_backup_with_one_changes_nothing(tmp_path: Path, target: Settings) -> 
 
 
 def test_a_secret_is_written_where_secrets_are_or_nowhere(tmp_path: Path) -> None:
-    """Whatever the archive's own checks let through."""
+    """Even if the archive's own checks let it through."""
     settings = builders.make_settings(tmp_path)
     with pytest.raises(BadBackup, match="outside"):
         restore._stage_secrets(settings, {"good": b"x", "../../outside": b"x"}, replace=False)

@@ -1,4 +1,4 @@
-"""What is left of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
+"""The remains of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
 inbox, similar pairs and certificates."""
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def test_what_failed_is_not_queued_without_a_source(platform: Platform, student:
 
 @pytest.fixture
 def cup(platform: Platform, staff: User, student: User, other: User) -> str:
-    """Ada and Bob are a team, for which Ada has 100 us; one has 200 us. What Ada handed in."""
+    """Ada and Bob are a team, for which Ada has 100 us; one has 200 us. Returns Ada's submission."""
     make(platform, staff, team_size=2)
     code = enter(platform, student, team="Two").own[0].join_code
     enter(platform, other, join_code=code)
@@ -185,7 +185,7 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     assert finals.get_code(platform, other, "cup", "Two", "scale").source == "x = 100.0\n"
     finals.publish_results(platform, staff, "cup")
     assert [(row.team, row.rank) for row in board(platform, other, "cup").rows] == [("Two", 1), ("one", 2)]
-    # Now they count for nobody any more.
+    # Now they count for nobody.
     for public_id in (cup, waits):
         assert read(platform, public_id).source == ""
     left = everything(platform)
@@ -277,7 +277,7 @@ def test_points_stay_in_gradebook_export_and_statistics(
     rosters.change_member(platform, staff, "gpu", "left", MemberChange(on_roster=False))
     name = retention.forget(platform, "ada").name
     retention.forget(platform, "left")
-    # A roster that names neither takes nobody's points.
+    # A roster that names neither keeps everyone's points.
     table = RosterBody(text="account\nbob\n", dry_run=False, drop_missing=True)
     rosters.import_roster(platform, staff, "gpu", table)
     book = gradebook.get_gradebook(platform, staff, "gpu")
@@ -305,7 +305,7 @@ def test_the_log_of_a_course_names_nobody(
     body_ = OverrideBody(student="ADA", challenge="scale", points=5, reason="Zelda asked.")
     overrides.override(platform, staff, "gpu", "week1", body_)
     voids.void(platform, staff, gone, VoidBody(reason="Zelda copied."))
-    # Somebody's name does not have to be a person in every subject.
+    # A name in a subject need not mean a person.
     week1 = create_user(platform, "week1", PASSWORD)
     name = retention.forget(platform, "ada").name
     retention.forget(platform, week1.name)
@@ -341,7 +341,7 @@ def test_what_others_were_told_names_nobody(
     voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
     told = {notice.text for notice in notices.list_notices(platform, other).notices}
-    # Why a result of one's own is void stays.
+    # The reason of one's own void result stays.
     assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")
     assert name in everything(platform)
@@ -362,7 +362,7 @@ def test_of_two_admins_one_stays(platform: Platform) -> None:
         ask(platform, two)
     with pytest.raises(Conflict, match="only admin"):
         people.set_role(platform, "two", Role.STAFF, one)
-    # On the server's machine, too.
+    # On the server, too.
     retention.forget(platform, "two")
     with pytest.raises(Conflict, match="'one' is the only admin"):
         retention.forget(platform, "one")

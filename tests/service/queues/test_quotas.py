@@ -1,4 +1,4 @@
-"""What a submission uses up."""
+"""The cost of a submission."""
 
 from __future__ import annotations
 

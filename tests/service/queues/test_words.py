@@ -1,4 +1,4 @@
-"""What a submission is said to wait for."""
+"""The reasons shown for waiting."""
 
 from __future__ import annotations
 

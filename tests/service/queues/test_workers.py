@@ -1,4 +1,4 @@
-"""What is told of workers, and how they are drained."""
+"""The list of workers, and draining them."""
 
 from __future__ import annotations
 

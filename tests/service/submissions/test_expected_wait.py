@@ -1,4 +1,4 @@
-"""The wait that is shown, from what the queue has at one moment."""
+"""The displayed wait, from the queue at one moment."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def waits(
 
 
 def arrivals(rate: float, until: float = 0.0) -> list[Arrival]:
-    """So many a second within the last minute, until ``until`` seconds from now."""
+    """This many a second within the last minute, until ``until`` seconds from now."""
     times = [NOW - timedelta(seconds=number / rate) for number in range(int(60 * rate))]
     return [Arrival(time, 0, 0.0, WORK, None) for time in times if time <= NOW + timedelta(seconds=until)]
 

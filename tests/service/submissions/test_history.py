@@ -1,4 +1,4 @@
-"""Lists of what was handed in, page by page."""
+"""Lists of submissions, page by page."""
 
 from __future__ import annotations
 

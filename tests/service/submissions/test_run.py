@@ -1,4 +1,4 @@
-"""Runs: by limits of their own, the newest wins, and nothing that counts ever counts them."""
+"""Runs: limits of their own, the newest wins, and nothing counts them as submissions."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_old_runs_go_with_their_reports(platform: Platform, student: User) -> No
 
 
 def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student: User, other: User) -> None:
-    """One who submits at last is not behind one who runs without end."""
+    """A person who submits at last is not behind one who runs without end."""
     submit(platform, other, SubmitBody(challenge=SLUG, source="y = 1\n", filename="a.py"))
     served = 0
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""Judging again, on every database: whose it is, what it orders, and what changes is seen before it is shown."""
+"""Judging again, on every database: permissions, the submissions, and a comparison before it is shown."""
 
 from __future__ import annotations
 

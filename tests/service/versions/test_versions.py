@@ -1,4 +1,4 @@
-"""Versions, on every database: what is refused, what staff see, and what students see meanwhile."""
+"""Versions, on every database: refusals, and what staff and students see."""
 
 from __future__ import annotations
 
