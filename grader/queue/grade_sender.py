@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.logs import get_logger
-from grader.service.lti import passback
+from grader.service.lti import delivery, passback
 from grader.service.periodic import Periodic
 from grader.service.platform import Platform
 
@@ -22,6 +22,6 @@ class GradeSender(Periodic):
     def turn(self) -> None:
         try:
             passback.compare_now_and_then(self._platform)
-            passback.deliver(self._platform)
+            delivery.deliver(self._platform)
         except Exception as error:  # the database was away, say: the next turn tries again
             log.warning("grades_not_sent", error=f"{type(error).__name__}: {error}")

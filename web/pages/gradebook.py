@@ -13,7 +13,7 @@ from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
 from grader.service.courses import courses, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
-from grader.service.lti import passback
+from grader.service.lti import linked_courses
 from grader.web import forms
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
@@ -40,7 +40,7 @@ def show(course: str) -> str:
         titles={it.assignment: it.title for it in assigned},
         columns=[f">{it.title}" for it in assigned],
         grades_at=grades_at,
-        passed_back=passback.counted(platform(), current_user(), course),
+        passed_back=linked_courses.counted(platform(), current_user(), course),
     )
 
 

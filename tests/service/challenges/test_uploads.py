@@ -154,7 +154,7 @@ def test_the_spec_is_edited_and_nothing_of_two_is_lost(
     text, base = uploads.get_spec(platform, staff, "scale")
     assert (text, base) == ("# What to do\n", 0)
     one = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# One\r\n", base=base))
-    with pytest.raises(Conflict, match="as number 1 meanwhile"):
+    with pytest.raises(Conflict, match="has uploaded number 1 of"):
         uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=base))
     examine(platform)
     two = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=one.number))

@@ -29,7 +29,7 @@ class TestQuotas:
         assert [submit(small, student, body()).remaining for _ in range(2)] == [1, 0]
         with pytest.raises(TooMany, match="2 of 2 submissions") as caught:
             submit(small, student, body())
-        assert "UTC on, in 60 min" in caught.value.hint
+        assert "UTC, in 60 min" in caught.value.hint
         found = get_quotas(small, student, "scale")
         assert (found.submissions.used, found.submissions.remaining, found.waiting.used) == (2, 0, 2)
         assert found.submissions.frees_at is not None
