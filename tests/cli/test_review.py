@@ -200,7 +200,7 @@ def test_inbox(site: Site) -> None:
     for who, args, code, words in (
         (teacher, ["decide", kernel, "--outcome", "fine"], 2, "void already"),
         (teacher, ["decide", f"{done}:similar", "--outcome", "fine"], 2, "similar"),
-        (teacher, ["assign", kernel, "--to", "ada"], 2, "decides of nothing"),
+        (teacher, ["assign", kernel, "--to", "ada"], 2, "may not decide"),
         (teacher, ["list", "--outcome", "odd"], 2, "outcome"),
         (site.ada, ["list"], 3, "reviews.decide"),
         (site.ada, ["decide", kernel, "--outcome", "fine"], 3, "reviews.decide"),

@@ -303,7 +303,7 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
 def test_only_the_named_machine_judges_it(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
-    with pytest.raises(Conflict, match="No worker of GPU-unknown"):
+    with pytest.raises(Conflict, match="No live worker of GPU-unknown"):
         _start(platform, staff, machine="GPU-unknown")
     _start(platform, staff)
     with writing(platform.sessions) as session:

@@ -169,7 +169,7 @@ class TestWhoGetsIn:
         browser = site.browser()
         answer = site.sign_in(browser)
         assert answer.status_code == 403
-        assert "Sign in with its password, and connect Uni" in answer.text
+        assert "Sign in with its password, then connect Uni" in answer.text
         assert name_of(browser) is None
         # With the password it is connected, and opens the account from then on.
         browser = site.by_password("countess")

@@ -127,7 +127,7 @@ def test_a_new_version_waits_for_staff_and_they_can_go_back(
         ("cases", "seven", "removed"),
         ("cases", "eleven", "added"),
     }
-    assert "board of version 1 stays" in " ".join(offered.means)
+    assert "board of version 1 and its ranks are shown" in " ".join(offered.means)
     assert uploads.use(platform, staff, "scale", 3, UNPROVEN).upload.in_use
     assert platform.catalogue.load("scale").manifest.version == 2
     assert shown(platform) == 1

@@ -128,7 +128,7 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
             enter(platform, cay, join_code=nobodys)
     # Repeating it is not an error, another team is.
     assert enter(platform, bob, join_code=code).own == joined.own
-    with pytest.raises(Conflict, match="You are in the team The Warps"):
+    with pytest.raises(Conflict, match="You are already in the team The Warps"):
         enter(platform, bob, team="Own")
     # Before the start one may change teams.
     teams.leave(platform, bob, "cup")

@@ -87,7 +87,7 @@ def test_a_question_is_answered_to_who_asked_or_to_all(
     assert announcements.list_questions(platform, other, place).questions == []
     (mine,) = announcements.list_questions(platform, student, place).questions
     assert (mine.answer, mine.own) == ("Any.", True)
-    with pytest.raises(Conflict, match="Somebody else answered question 1"):
+    with pytest.raises(Conflict, match="Somebody else has just answered question 1"):
         announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="One.", seen=None))
     announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="Any.", seen=mine.answered_at))
     assert told(platform, other) == []

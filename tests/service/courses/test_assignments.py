@@ -213,7 +213,7 @@ class TestAttempts:
             patched.setattr(assignments, "served_devices", lambda _: ["cpu", "h200"])
             assign(platform, staff, devices=["h200"])
         assign(platform, staff, devices=["h200"])  # it stays, though no worker serves it any more
-        with pytest.raises(NotAllowed, match="does not take results of the device 'cpu'"):
+        with pytest.raises(NotAllowed, match="does not take submissions for the device 'cpu'"):
             submit(platform, student, body())
 
 

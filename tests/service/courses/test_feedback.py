@@ -182,7 +182,7 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
 
     score(clear, 2, None)
     score(report, 3, None)
-    with pytest.raises(Conflict, match="graded 'Readability' meanwhile: 2 points now"):
+    with pytest.raises(Conflict, match="has just graded 'Readability': 2 points now"):
         score(clear, None, None)
     score(clear, 4, 2.0)
     assert part(platform, student).rubric == 7

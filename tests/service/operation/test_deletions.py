@@ -101,7 +101,7 @@ def test_a_regrade_leaves_out_what_has_no_source(
     assert read(platform, gone).verdict is Verdict.ACCEPTED
     with pytest.raises(Conflict) as refused:
         order(platform, staff, submission=gone)
-    assert "1 left out: their sources were deleted" in refused.value.hint
+    assert "1 were left out: their sources were deleted" in refused.value.hint
 
 
 def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: User, other: User) -> None:
@@ -139,7 +139,7 @@ def test_an_open_regrade_lets_go_of_it(
 def test_what_failed_is_not_queued_without_a_source(platform: Platform, student: User) -> None:
     failed = judged(platform, student, -1 * HOUR, state=State.FAILED, verdict=Verdict.INTERNAL_ERROR)
     retention.forget(platform, "ada")
-    with pytest.raises(Conflict, match="is deleted"):
+    with pytest.raises(Conflict, match="was deleted"):
         requeue.requeue(platform, [failed])
     assert requeue.requeue(platform, []).submissions == []
 
