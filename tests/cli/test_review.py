@@ -172,7 +172,7 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         (teacher, ["submission", done, "--reason", " "], 2, "reason"),
         (teacher, ["submission", "nothing", "--reason", "x"], 2, "no submission"),
         (teacher, ["assignment", "gpu", "week9", "--reason", "x"], 2, "week9"),
-        (teacher, ["student", "gpu", "teacher", "--reason", "x"], 2, "no student of gpu"),
+        (teacher, ["student", "gpu", "teacher", "--reason", "x"], 2, "not a student in course gpu"),
         (teacher, ["challenge", "nothing", "--reason", "x"], 2, "nothing to judge again"),
         (site.ada, ["list"], 3, "submissions.regrade"),
         (site.ada, ["submission", done, "--reason", "x"], 3, "submissions.regrade"),

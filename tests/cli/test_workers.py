@@ -134,7 +134,7 @@ def test_what_cuda_does_not_show_is_left_to_others(
     assert [it.uuid for it in processes.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
     ran = cli("worker", "--gpu", "0")
     assert ran.code == 2
-    assert "CUDA_VISIBLE_DEVICES leaves out others" in ran.err
+    assert "CUDA_VISIBLE_DEVICES hides others" in ran.err
 
 
 def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

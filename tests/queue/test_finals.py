@@ -194,7 +194,7 @@ def test_a_result_that_is_voided_after_the_results(
         "scale: voided by the staff.",
     )
     assert changed("user2") == ()
-    with pytest.raises(NotFound, match="nothing for scale that counts"):
+    with pytest.raises(NotFound, match="no submission for scale that counts"):
         finals.get_code(platform, finalists[1], "cup", "user0", "scale")
     voids.restore(platform, staff, source)
     assert (ranks(), changed("user0")) == (before, ())
@@ -260,7 +260,7 @@ def test_our_failures_are_judged_again_when_it_is_started_again(
     assert executor.serve_one()
     view = finals.get_final(platform, staff, "cup")
     assert (view.done, view.failed, view.judged) == (False, 1, 2)
-    with pytest.raises(Conflict, match="1 judgements of its final are missing"):
+    with pytest.raises(Conflict, match="1 judgements of the final are missing"):
         finals.publish_results(platform, staff, "cup")
     assert _start(platform, staff, repeats=1).failed == 0
     assert executor.serve_one()

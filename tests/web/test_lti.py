@@ -413,7 +413,7 @@ def test_admins_register_on_the_page(school: School) -> None:
         "accounts": "roster",
     }
     assert (
-        "The address of the moodle site is needed" in browser.post("/lti/platforms", data=token | form).text
+        "The address of the moodle site is missing" in browser.post("/lti/platforms", data=token | form).text
     )
     form["site"] = "http://moodle.uni.edu"
     assert "must begin with https" in browser.post("/lti/platforms", data=token | form).text

@@ -145,7 +145,7 @@ def test_an_assignment_of_the_roster_alone_says_what_to_do(
     with platform.sessions() as session:
         monkeypatch.setattr(publication.publications, "published", lambda *_: frozenset())
         moment = datetime.now(UTC) + timedelta(seconds=1)
-        with pytest.raises(NotAllowed, match="of the course gpu, in which you do not take part yet"):
+        with pytest.raises(NotAllowed, match="of course gpu, which you have not joined yet"):
             publication.check_takes(session, student, "scale", moment, within=False)
     courses.get_course(platform, student, "gpu")
     with platform.sessions() as session:

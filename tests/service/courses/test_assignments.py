@@ -175,7 +175,7 @@ class TestAttempts:
         submit(platform, student, body())
         with pytest.raises(TooMany, match="today's 1 attempts") as refused:
             submit(platform, student, body(source="a = 2\n"))
-        assert "midnight in Europe/Berlin" in refused.value.hint
+        assert "midnight (Europe/Berlin)" in refused.value.hint
 
     def test_that_wait(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(pending=1))

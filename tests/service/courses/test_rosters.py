@@ -212,7 +212,7 @@ def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Plat
     found = take(platform, staff, text, drop_missing=True)
     assert [(problem.line, problem.column, problem.text) for problem in found.problems] == [
         (4, "email", "line 2 names the same person"),
-        (5, "email", "'not an address': that is no e-mail address"),
+        (5, "email", "'not an address': this is not an e-mail address"),
         (6, "student_number", "line 3 names the same person"),
         (7, "", "the row has no e-mail address, student number or account"),
     ]
